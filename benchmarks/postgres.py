@@ -15,6 +15,7 @@ import chunkwise
 from benchmarks.corpora import SHARED, available
 from benchmarks.tables import table
 from chunkwise.models import get_embedder
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.postgres.index import PostgresIndex
@@ -41,7 +42,7 @@ def run(url: str = "", inputs: list[str] | None = None) -> str:
         "nearest, exact": lambda: source.nearest(vectors, 100, exact=True),
         "nearest, HNSW": lambda: source.nearest(vectors, 100, exact=False),
         "hybrid, one statement": lambda: source.hybrid(texts, vectors, 10, EVERYTHING),
-        "multiscale, 1,000 tokens": lambda: search(source, texts, budget=1000),
+        "multiscale, 1,000 tokens": lambda: search(source, texts, SearchOptions(budget=1000)),
     }
     rows = [[name, f"{_milliseconds(ask) / len(texts):.1f}"] for name, ask in ways.items()]
     recalls = [f"- HNSW against exact: {source.recall(QUESTIONS, depth)}" for depth in DEPTHS]

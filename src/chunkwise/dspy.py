@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from chunkwise.base.errors import MissingExtra
+from chunkwise.options import SearchOptions
+from chunkwise.retrieval.metadata_conditions import Where
 
 try:
     import dspy
@@ -59,7 +61,9 @@ class ChunkwiseRM(dspy.Retrieve):
         callbacks: list[Any] | None = None,
     ) -> None:
         super().__init__(k=k, callbacks=callbacks)
-        options = options.override(budget=budget, retriever=retriever, reranker=reranker, where=where)
+        options = options.override(
+            budget=budget, retriever=retriever, reranker=reranker, where=where
+        )
         self._search = IndexSearch(index, options)
         self._search.opened  # noqa: B018 - a wrong place is an error now, not with the first question
 

@@ -124,14 +124,21 @@ class ChunkwiseRetriever:
         options.pop("where", None)
         named = {name: options.pop(name, None) for name in ("budget", "retriever", "reranker")}
         written: dict[str, Any] = default_to_dict(
-            self, index=place, top_k=options.pop("k", None), filters=self.filters, options=options, **named
+            self,
+            index=place,
+            top_k=options.pop("k", None),
+            filters=self.filters,
+            options=options,
+            **named,
         )
         return written
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "ChunkwiseRetriever":
         """From the file of a pipeline, which names what is installed and no code of its own."""
-        made: ChunkwiseRetriever = default_from_dict(cls, _from_file(data, "retriever", "reranker", "options"))
+        made: ChunkwiseRetriever = default_from_dict(
+            cls, _from_file(data, "retriever", "reranker", "options")
+        )
         return made
 
     @component.output_types(documents=list[Document])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from typing import Any, Self
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra
 from chunkwise.base.wording import all_listed, counted, did_you_mean, thousands
+from chunkwise.options import SearchOptions
 
 try:
     from langchain_core.callbacks import (

@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra
+from chunkwise.options import SearchOptions
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -49,7 +50,7 @@ from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.embed.embedder import Kind as TextKind
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.metadata_conditions import Clause
+from chunkwise.retrieval.metadata_conditions import Clause, Where
 
 __all__ = ["ChunkwiseEmbedding", "ChunkwiseNodeParser", "ChunkwiseReranker", "ChunkwiseRetriever"]
 

@@ -6,7 +6,7 @@ import shlex
 import types
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin
 
 import click
 import pytest
@@ -81,17 +81,6 @@ def plain(kind: Any) -> Any:
     if get_origin(kind) in (Union, types.UnionType):
         return frozenset(map(plain, get_args(kind)))
     return frozenset({str}) if get_origin(kind) is Literal or kind is str else frozenset({kind})
-
-
-@cases("words", TYPED)
-def test_an_option_has_the_type_it_is_declared_with(words: str) -> None:
-    import chunkwise.answering.ask  # noqa: F401
-
-    command = TYPED[words]
-    declared = get_type_hints(command.options, localns={"Literal": Literal})
-    assert {each.name for each in command.params} == set(declared)
-    for each in command.params:
-        assert plain(declared[each.name or ""]) == plain(runtime_type(each)), each.name
 
 
 def test_every_command_that_reads_documents_names_them_source() -> None:

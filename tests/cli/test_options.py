@@ -472,13 +472,6 @@ def test_what_is_no_number_turns_no_limit_off(here: Run, docs: Path, words: str)
     assert "in the range" in done.stderr or "is no number" in done.stderr
 
 
-def test_more_hits_than_any_library_can_count_are_all_there_are(here: Run, docs: Path) -> None:
-    assert here("index", "docs", "--into", "kb", "--vectors", "none", "-q").returncode == 0
-    done = here("search", "kb", "crane", "-k", str(10**24), "--json")
-    assert done.returncode == 0, done.stderr
-    assert rows(done.stdout)
-
-
 @pytest.mark.parametrize("option", ["--tokenizer", "--retriever", "--embedder"])
 def test_a_page_is_never_written_over_another_file_that_was_given(here: Run, option: str) -> None:
     Path("docs").mkdir()

@@ -52,7 +52,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rows(done: "CompletedProcess[str]") -> list[dict[str, object]]:
     assert done.returncode == 0, done.stderr
-    assert done.stderr == "" or (not done.stdout and "leaves of the index" in done.stderr)
+    assert done.stderr == "" or (not done.stdout and "nothing found within" in done.stderr)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -81,7 +81,7 @@ def test_json_lines_are_exact_places(here: Run, kb: Path) -> None:
 
 
 def test_a_budget_is_filled_with_sentences_and_never_passed(here: Run, kb: Path) -> None:
-    for words in ([], ["--retriever", "hybrid"], ["--retriever", "bm25", "--neighbours", "1"]):
+    for words in ([], ["--retriever", "hybrid"], ["--retriever", "bm25", "--neighbors", "1"]):
         found = rows(
             here("search", kb, "chart datum and tide", "--budget", "250", "--json", *words)
         )
@@ -165,10 +165,12 @@ def test_answers_are_written_before_the_next_are_asked(
     asked: list[tuple[int, int]] = []
     search = searching.search
 
-    def watched(source: Searchable, queries: Sequence[Query], **options: Any) -> list[list[Hit]]:
+    def watched(
+        source: Searchable, queries: Sequence[Query], *options: Any, **more: Any
+    ) -> list[list[Hit]]:
         assert isinstance(sys.stdout, io.StringIO)
         asked.append((len(queries), sys.stdout.getvalue().count("\n")))
-        return search(source, queries, **options)
+        return search(source, queries, *options, **more)
 
     monkeypatch.setattr(searching, "search", watched)
     text = "datum\n" * 256 + "causeway\n" * 256 + "tide\n"
@@ -247,8 +249,8 @@ def test_hostile_documents_cannot_draw_on_the_terminal(here: Run, tmp_path: Path
         (["KB", "x", "-k", "0"], "k is 0", 2),
         (["KB", "x", "--mmr", "7"], "mmr is 7.0", 2),
         (["KB", "x", "--pages", "5-3"], "pages is (5, 3)", 2),
-        (["KB", "x", "--pages", "five"], "pages is 'five'", 2),
-        (["KB", "x", "--section", ""], "an empty text is in every path", 2),
+        (["KB", "x", "--pages", "five"], "'five'", 2),
+        (["KB", "x", "--section", ""], "sections is ('',)", 2),
         (["KB", "x", "--retriever", "multiscale(words=0, dense=0)"], "both 0", 2),
         (["KB", "x", "--reranker", "best"], "no reranker is named 'best'", 2),
         (["KB", "x", "--retriever", "multiscale", "--mmr", "0.5"], "mmr works on chunks", 2),
@@ -455,4 +457,4 @@ def test_who_follows_no_names_explains_nothing(here: Run, film: Path) -> None:
 def test_a_filter_that_leaves_nothing_is_named(here: Run, kb: Path) -> None:
     done = here("search", kb, "leave", "--section", "zebra crossings", "--pages", "3")
     assert done.stdout == "nothing found\n"
-    assert "what --section, --pages leaves of the index" in done.stderr
+    assert "--section, --pages" in done.stderr

@@ -20,6 +20,7 @@ from chunkwise.core import Document, Fact, Hit, Label, Passage, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import Results, results_text
 from chunkwise.evaluation.scoring_options import ScoringRules
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from tables import cases
@@ -194,24 +195,32 @@ def test_recall_within_tokens_is_searched_deep_enough(words: Index) -> None:
 @pytest.mark.unwatched
 def test_neighbours_are_measured_with_exactly_the_k_asked_for(words: Index) -> None:
     for k in (2, 4):
-        hits = words.search(QUESTIONS, k=k, retriever="bm25", neighbours=1)
-        results = run(words, k=k, retriever="bm25", neighbours=1)
+        hits = words.search(QUESTIONS, k=k, retriever="bm25", options=SearchOptions(neighbors=1))
+        results = run(words, k=k, retriever="bm25", search=SearchOptions(neighbors=1))
         check(results, hits, str(k))
-    assert results.configuration["neighbours"] == 1
+    assert results.configuration["neighbors"] == 1
 
 
 @pytest.mark.unwatched
 def test_other_metrics_do_not_change_a_figure_of_merged_hits(words: Index) -> None:
-    alone = run(words, k=2, retriever="bm25", neighbours=1, metrics="recall@150t")
+    alone = run(
+        words, k=2, retriever="bm25", metrics="recall@150t", search=SearchOptions(neighbors=1)
+    )
     among = run(
-        words, k=2, retriever="bm25", neighbours=1, metrics="recall@150t,failure@20,recall@9"
+        words,
+        k=2,
+        retriever="bm25",
+        metrics="recall@150t,failure@20,recall@9",
+        search=SearchOptions(neighbors=1),
     )
     assert [own.scores["recall@150t"] for own in alone.questions] == [
         own.scores["recall@150t"] for own in among.questions
     ]
     # Merged, five chunks are fewer hits; there is more to be had for the tokens all the same.
-    full = run(words, k=1, retriever="bm25", neighbours=1, metrics="recall@1000t")
-    deep = words.search(QUESTIONS, k=200, retriever="bm25", neighbours=1)
+    full = run(
+        words, k=1, retriever="bm25", metrics="recall@1000t", search=SearchOptions(neighbors=1)
+    )
+    deep = words.search(QUESTIONS, k=200, retriever="bm25", options=SearchOptions(neighbors=1))
     for query, own, told in zip(QUESTIONS, deep, full.questions, strict=True):
         if sum(hit.token_count for hit in own) <= 1000:
             assert told.scores["recall@1000t"] == pytest.approx(naive(query, own)["recall"])
@@ -221,8 +230,8 @@ def test_diverse_hits_are_measured_with_exactly_the_k_asked_for() -> None:
     from retrieval.tiny_embedder import Tiny
 
     made = index(DOCUMENTS, STRATEGY, embedder=Tiny(), vectors="own")
-    hits = made.search(QUESTIONS, k=3, retriever="dense", mmr=0.3)
-    results = run(made, k=3, retriever="dense", mmr=0.3)
+    hits = made.search(QUESTIONS, k=3, retriever="dense", options=SearchOptions(mmr=0.3))
+    results = run(made, k=3, retriever="dense", search=SearchOptions(mmr=0.3))
     check(results, hits, "3")
     for told in results.questions:
         assert all(piece.rank is None for piece in told.missed), (
@@ -384,7 +393,11 @@ def test_chunks_and_hits_are_not_given_beside_what_makes_them(words: Index, tmp_
     (tmp_path / "hits.jsonl").write_text(
         '{"query_id": "Orla-0", "doc_id": "Orla.txt", "start": 0, "end": 9}\n'
     )
-    for setting in ({"strategy": STRATEGY}, {"retriever": "bm25"}, {"neighbours": 1}, {"mmr": 0.5}):
+    for setting in (
+        {"strategy": STRATEGY},
+        {"retriever": "bm25"},
+        {"search": SearchOptions(mmr=0.5)},
+    ):
         with pytest.raises(InvalidParameter, match="hits from a file"):
             run(DOCUMENTS, hits=tmp_path / "hits.jsonl", **setting)
 
@@ -474,7 +487,7 @@ def test_the_best_precision_that_so_many_hits_can_have() -> None:
     assert alone.data["reachable"] == {"retrieval_precision.spans": 1.0}
     assert "reaches more than" not in "".join(each.text for each in alone.advice)
     # What is handed out besides are no chunks that could be ranked otherwise.
-    assert "reachable" not in run(retriever="bm25", k=4, neighbours=1).data
+    assert "reachable" not in run(retriever="bm25", k=4, search=SearchOptions(neighbors=1)).data
 
 
 def _answers(chunk: chunkwise.Chunk, place: Reference) -> bool:

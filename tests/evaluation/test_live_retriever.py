@@ -382,7 +382,7 @@ def test_what_cannot_be_asked_is_told_before_anything_is(
 
 def test_settings_of_an_index_do_not_go_with_it() -> None:
     with pytest.raises(
-        InvalidParameter, match="strategy is 'sentences', and hits of function are evaluated"
+        InvalidParameter, match="strategy is 'sentences'; hits of function are evaluated"
     ):
         evaluated(texts, strategy="sentences")
 

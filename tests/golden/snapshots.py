@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 from normalize import COSINE_DIGITS, DENSE_DIGITS, DIGITS, Layout, brief
 
 import chunkwise
-from chunkwise import Chunk, Document, Filter, Hit, Index, Results
+from chunkwise import Chunk, Document, Hit, Index, Results
 from chunkwise.chunkers.cluster import ClusterChunker
 from chunkwise.chunkers.raptor import RaptorChunker
 from chunkwise.chunkers.semantic import SemanticChunker
 from chunkwise.models.weights.catalogue import weights_of
 from chunkwise.models.weights.installed import model_status
+from chunkwise.options import SearchOptions
 from hash_embedder import HashEmbedder
 from rule_summariser import FirstSentences
 
@@ -151,8 +152,7 @@ def hits(index: Index, group: str, searches: dict[str, Any], kind: str = "") -> 
     for name, options in searches.items():
         if group == "corpus" and "where" in options:
             continue  # its documents have no metadata
-        only = Filter(**options.get("only", {}))
-        found = index.search([*asked.values()], **(options | {"only": only}))
+        found = index.search([*asked.values()], options=SearchOptions(**options))
         for query, ranked in zip(asked, found, strict=True):
             for hit in ranked:
                 place = hit.doc_id, hit.start, hit.end, hit.token_count, hit.score

@@ -15,6 +15,7 @@ from hypothesis.extra import numpy as arrays
 
 import chunkwise
 from chunkwise import ChunkwiseError, Document, Index
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.local.nearest_vectors import nearest
 from chunkwise.retrieval.ranking import best
@@ -69,11 +70,11 @@ ASKED = [
     {"retriever": "dense", "k": 4},
     {"retriever": "hybrid", "k": 4},
     {"budget": 120},
-    {"retriever": "hybrid", "k": 3, "neighbours": 1},
-    {"retriever": "dense", "k": 3, "mmr": 0.5},
-    {"retriever": "bm25", "k": 9, "only": Filter(documents=("book/1*.md",))},
-    {"retriever": "dense", "k": 9, "only": Filter(sections=("OTTER",))},
-    {"budget": 120, "only": Filter(pages=(2, 3))},
+    {"retriever": "hybrid", "k": 3, "options": SearchOptions(neighbors=1)},
+    {"retriever": "dense", "k": 3, "options": SearchOptions(mmr=0.5)},
+    {"retriever": "bm25", "k": 9, "options": SearchOptions(documents=("book/1*.md",))},
+    {"retriever": "dense", "k": 9, "options": SearchOptions(sections=("OTTER",))},
+    {"budget": 120, "options": SearchOptions(pages=(2, 3))},
 ]
 
 
@@ -84,7 +85,7 @@ def test_memory_and_folder_answer_alike(index: Index, opened: Index, asked: dict
     assert any(answers)
     # One question by itself has the same answer as among others.
     assert [index.search(question, **asked) for question in QUESTIONS] == answers
-    only = asked.get("only", Filter())
+    only = Filter.of(asked.get("options", SearchOptions()))
     for hit in (hit for hits in answers for hit in hits):
         assert _is_taken(hit.document, hit.start, hit.end, only)
 
@@ -330,7 +331,12 @@ def test_a_chunk_over_several_sections_is_found_by_each(strategy: str) -> None:
     for retriever in ("bm25", "dense", "multiscale"):
         for section in ("approval", "leave > "):
             only = Filter(sections=(section,))
-            hits = index.search("head of the team", retriever=retriever, budget=200, only=only)
+            hits = index.search(
+                "head of the team",
+                retriever=retriever,
+                budget=200,
+                options=SearchOptions(**only.changed()),
+            )
             assert bool(hits) == (section == "approval")
             assert {hit.doc_id for hit in hits} <= {"handbook.md"}
 
@@ -361,8 +367,10 @@ def test_short_documents_are_read_by_the_model_together() -> None:
 def test_a_filter_by_a_name_that_no_document_has_is_told() -> None:
     made = chunkwise.index([Document("a.md", "The lamp is lit at dusk.")], vectors="none")
     with pytest.warns(UserWarning, match=r"no document is 'docs/\*'; ids are as in 'a.md'"):
-        assert made.search("lamp", only=Filter(documents="docs/*")) == []
+        assert made.search("lamp", options=SearchOptions(documents=("docs/*",))) == []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert made.search("lamp", only=Filter(documents="*.md"))
-        assert made.search("nothing like it", only=Filter(documents="*.md")) is not None
+        assert made.search("lamp", options=SearchOptions(documents=("*.md",)))
+        assert (
+            made.search("nothing like it", options=SearchOptions(documents=("*.md",))) is not None
+        )

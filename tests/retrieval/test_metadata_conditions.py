@@ -133,9 +133,8 @@ def test_the_documents_that_meet_a_condition_are_found(engine: str, where: Any, 
 def test_every_retriever_holds_to_it(engine: str, retriever: str) -> None:
     limit: dict[str, Any] = {"budget": 500} if retriever == "multiscale" else {"k": 20}
     found = made(engine).search(
-        "leave is approved", retriever=retriever, where="lang in de,en",
-        only=Filter(where={"year": {">=": 2024}}), **limit,
-    )  # fmt: skip
+        "leave is approved", retriever=retriever, where="lang in de,en and year>=2024", **limit
+    )
     assert {hit.doc_id for hit in found} == {"a"}
 
 

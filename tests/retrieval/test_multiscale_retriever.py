@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Block, Document
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval import Index, index
 from chunkwise.retrieval import retrievers as retriever
 from chunkwise.retrieval.filters import Filter
@@ -171,12 +172,12 @@ def test_declared_headers_of_tables_count_as_well() -> None:
 
 def test_filters(corpus: Index) -> None:
     for only in (Filter(documents=("ferry*",)), Filter(sections=("leave",))):
-        hits = corpus.search("leave the ferry", budget=400, only=only)
+        hits = corpus.search("leave the ferry", budget=400, options=SearchOptions(**only.changed()))
         assert hits
         for hit in hits:
             assert only.takes_document(hit.doc_id)
             assert not only.sections or "leave" in hit.section_path.lower()
-    assert corpus.search("leave", budget=400, only=Filter(pages=(1, 9))) == []
+    assert corpus.search("leave", budget=400, options=SearchOptions(pages=(1, 9))) == []
 
 
 def test_a_name_is_sought_in_parts_where_no_allowed_document_has_it_whole() -> None:
@@ -185,7 +186,12 @@ def test_a_name_is_sought_in_parts_where_no_allowed_document_has_it_whole() -> N
     )
     question = "Where does the DiffExecutor keep old lamps lit?"
     for only, expected in ((Filter(), "d0"), (Filter(documents=("d1",)), "d1")):
-        found = made.search(question, budget=50, retriever="multiscale(dense=0)", only=only)
+        found = made.search(
+            question,
+            budget=50,
+            retriever="multiscale(dense=0)",
+            options=SearchOptions(**only.changed()),
+        )
         assert [hit.doc_id for hit in found] == [expected]
 
 
@@ -248,4 +254,4 @@ def test_vectors_alone_where_there_are_none_of_sentences(vectors: str) -> None:
 
 def test_an_index_without_atoms_says_so() -> None:
     with pytest.raises(InvalidParameter, match="choose hybrid"):
-        search(TinyIndex(documents("A lamp.")), "lamp", retriever="multiscale")
+        search(TinyIndex(documents("A lamp.")), "lamp", SearchOptions(retriever="multiscale"))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.answering.cited_answer import fitting_passages, passages_of
 from chunkwise.core import Document, Hit
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.tables_lists_code import HEADS, HIDDEN, IN_BLOCK, Frame, WholeBlocks
 from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analyzed import Analyzed
@@ -217,7 +218,7 @@ def test_frames_open_and_close_what_a_part_begins_and_ends_in() -> None:
 def test_a_filter_parts_a_block() -> None:
     text = "# One\n\nLamp:\n\n- wick one\n- wick two\n\n# Two\n\nOther wick."
     index = chunkwise.index([markdown(text)], vectors="none")
-    hits = index.search("wick", budget=50, only=chunkwise.Filter(sections="Two"))
+    hits = index.search("wick", budget=50, options=SearchOptions(sections=("Two",)))
     assert hits
     assert all(hit.start >= text.index("# Two") for hit in hits)
 

@@ -129,7 +129,7 @@ def test_a_budget_takes_the_place_of_a_number_of_hits() -> None:
     chunks = Configuration("sentences", "bm25", vectors="none")
     assert recommendation_of(chunks, sweep).options()["budget"] == 500
     by_k = recommendation_of(chunks, replace(sweep, objective="ndcg@7"))
-    assert by_k.options()["count"] == 7
+    assert by_k.options()["k"] == 7
     assert "budget" not in by_k.options()
     several = recommendation_of(Configuration("", "multiscale"), replace(sweep, objective="ndcg@7"))
     assert several.options()["budget"] == 1000
@@ -160,10 +160,7 @@ def test_the_code_runs_and_does_the_same(
     index = chunkwise.index(
         "documents", choice.strategy, vectors=choice.vectors, context=choice.context
     )
-    same = index.search(
-        "your question", retriever=choice.retriever, budget=choice.budget,
-        k=None if choice.budget else choice.k, neighbours=choice.neighbours,
-    )  # fmt: skip
+    same = index.search("your question", options=choice.search_options())
     hits = ran["hits"]
     assert isinstance(hits, list)
     assert [(hit.start, hit.end) for hit in hits] == [(hit.start, hit.end) for hit in same]
@@ -184,7 +181,7 @@ def test_a_choice_is_what_index_and_search_take(choice: Recommendation, tmp_path
         "# Ferry\n\nThe ferry sails at dawn. The mate sleeps.\n", "utf-8"
     )
     made = chunkwise.index(tmp_path / "a.md", **choice.index_options())
-    assert made.search("When does the ferry sail?", **choice.search_options())
+    assert made.search("When does the ferry sail?", options=choice.search_options())
 
 
 def test_a_pipeline_of_ones_own_is_neither_indexed_nor_searched_here() -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from functools import cache
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -149,9 +148,14 @@ class Options:
         return kind(**{field.name: getattr(self, field.name) for field in schema(kind)})
 
 
-@cache
+_SCHEMAS: dict[type, tuple[Field, ...]] = {}
+_CHECKERS: dict[type, type[msgspec.Struct]] = {}
+
+
 def schema(kind: type) -> tuple[Field, ...]:
     """List the declared options of a class, its own after those it inherits."""
+    if kind in _SCHEMAS:
+        return _SCHEMAS[kind]
     hints = get_type_hints(kind, include_extras=True)
     fields = []
     for field in dataclasses.fields(kind):
@@ -162,7 +166,7 @@ def schema(kind: type) -> tuple[Field, ...]:
         extra["long_flag"] = extra["long_flag"] or f"--{field.name.replace('_', '-')}"
         extra["repeated"] = extra["repeated"] or get_args(_without_none(annotation))[1:] == (...,)
         fields.append(Field(field.name, annotation, field.default, meta.description or "", **extra))
-    return tuple(fields)
+    return _SCHEMAS.setdefault(kind, tuple(fields))
 
 
 def json_schema(kind: type[Options]) -> dict[str, Any]:
@@ -175,10 +179,11 @@ def json_schema(kind: type[Options]) -> dict[str, Any]:
     return {**described, "title": kind.__name__, "additionalProperties": False}
 
 
-@cache
-def _checker(kind: type[Options]) -> type[msgspec.Struct]:
-    fields = [(field.name, field.type, field.default) for field in schema(kind)]
-    return msgspec.defstruct(kind.__name__, fields, kw_only=True)
+def _checker(kind: type) -> type[msgspec.Struct]:
+    if kind not in _CHECKERS:
+        fields = [(field.name, field.type, field.default) for field in schema(kind)]
+        _CHECKERS[kind] = msgspec.defstruct(kind.__name__, fields, kw_only=True)
+    return _CHECKERS[kind]
 
 
 def _invalid(error: msgspec.ValidationError, given: Mapping[str, Any]) -> InvalidOption:

@@ -238,7 +238,7 @@ def _parameters(options: type[object]) -> Iterator[click.Parameter]:
                     yield declared[name].metadata[_DECLARATION](name)
 
 
-class _ParsedText(click.ParamType):
+class _ParsedText(click.ParamType[Any]):
     """A text that the option's own function reads."""
 
     name = "text"
@@ -257,14 +257,14 @@ class _ParsedText(click.ParamType):
 
 def _shared_option(field: Field) -> click.Option:
     """Make the flag of a declared option; bounds are checked where the value is made."""
-    kinds: dict[Any, click.ParamType] = {int: click.INT, float: click.FLOAT, bool: click.BOOL}
-    kind: click.ParamType = kinds.get(field.kind, click.STRING)
+    kinds: dict[Any, click.ParamType[Any]] = {int: click.INT, float: click.FLOAT, bool: click.BOOL}
+    kind: click.ParamType[Any] = kinds.get(field.kind, click.STRING)
     if field.choices:
         kind = click.Choice(field.choices)
     if field.parse is not None:
         kind = _ParsedText(field.parse)
     shown: bool | str = field.default_text or field.default not in (None, (), "", False)
-    return RenamedOption(
+    return click.Option(
         [name for name in (field.flag, field.long_flag, field.name) if name],
         type=kind, default=field.default, multiple=field.repeated, is_flag=field.kind is bool, help=field.help,
         metavar=field.metavar or None, show_default=shown,

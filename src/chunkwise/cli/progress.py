@@ -126,9 +126,9 @@ def _seconds_between_lines() -> float:
         return _SECONDS_BETWEEN_LINES
 
 
-def fetch_weights(model: str | None, quiet: bool, kind: ModelKind = "embedder") -> None:
-    """Nothing where they are here already, or where somebody else keeps them."""
-    if not model:
+def fetch_weights(model: object, quiet: bool, kind: ModelKind = "embedder") -> None:
+    """Download the weights of a named model if they are not here yet."""
+    if not isinstance(model, str) or not model:
         return
     from chunkwise.models.weights.catalogue import weights_behind
     from chunkwise.models.weights.installed import ensure, model_status

@@ -30,7 +30,6 @@ from chunkwise.cli.options import (
     IndexOptions,
     JobsOption,
     LlmOptions,
-    SearchOptions,
     SourceOptions,
     check_outputs,
     json_flag,
@@ -42,6 +41,7 @@ from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.evaluation.gate import MetricLimit, missed_limits
 from chunkwise.evaluation.sources import documents_beside
+from chunkwise.options import SearchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +110,7 @@ class EvaluationOptions(
         help="Ask a judge, too: llm (a language model: --llm, else the local one) for the metrics that end in .llm, "
         "or a judge of another package or file (./file.py:Class).",
     )  # fmt: skip
-    documents: tuple[str, ...] = option(
+    more_sources: tuple[str, ...] = option(
         "--documents", multiple=True, metavar="SOURCE", help="The documents; the same as SOURCE."
     )
     types: str | None = option(
@@ -236,7 +236,7 @@ def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
 
 def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
     """The documents or the index, and the other files that are read."""
-    paths = [*options.source, *options.documents]
+    paths = [*options.source, *options.more_sources]
     named = (options.test_queries, options.hits, options.chunks, options.answers)
     files = [name for name in named if name]
     if not paths:
@@ -456,7 +456,7 @@ def _measured_as(limits: list[MetricLimit], options: EvaluationOptions) -> list[
     from chunkwise.evaluation.evaluate import named_judges
     from chunkwise.metrics.registry import chosen
 
-    k, budget = options.k, _budget(options) if limits else None
+    k, budget = options.k or 5, _budget(options) if limits else None
     asked = named_judges(options.judge)[0] if limits else []
     found = []
     for limit in limits:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.schema import schema
 from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
@@ -109,21 +110,20 @@ def _answers(
 ) -> Iterator[tuple[Query, list[Hit], list[HitChain]]]:
     """In the order they were asked, a block at a time."""
     from chunkwise.retrieval.retrievers import get_retriever
-    from chunkwise.retrieval.search.search import resolve_reranker, search
+    from chunkwise.retrieval.search.rerank import resolve_reranker
+    from chunkwise.retrieval.search.search import search
 
     # Made once: a model is loaded for all blocks.
     embedder = cache(lambda: _embedder(index, options.quiet))
     token_encoder = cache(lambda: _token_encoder(index, options.quiet))
     fetch_weights(options.reranker, options.quiet, "reranker")
-    asked = replace(
-        options.part(SearchOptions),
-        retriever=options.retriever and get_retriever(options.retriever),
-        reranker=resolve_reranker(options.reranker),
-    )
+    retriever = get_retriever(options.retriever) if options.retriever else None
+    reranker = resolve_reranker(options.reranker)
+    asked = replace(options.part(SearchOptions), retriever=retriever, reranker=reranker)
     if options.explain:
         from chunkwise.retrieval.search.chains import chains_of_hits, check_walks
 
-        check_walks(asked.retriever)
+        check_walks(retriever)
     out = sys.stdout  # a bar puts something of its own in its place, as long as it is drawn
     # Hits on a screen show how far the search is, and a bar would stand between them.
     quiet = options.quiet or out.isatty()
@@ -131,8 +131,8 @@ def _answers(
         for low in range(0, len(queries), _AT_ONCE):
             block = queries[low : low + _AT_ONCE]
             told: AbstractContextManager[None] = nullcontext()
-            if asked.reranker is not None:
-                told = _passages_told(asked.reranker, None if quiet else advance, options.quiet)
+            if reranker is not None:
+                told = _passages_told(reranker, None if quiet else advance, options.quiet)
             with told:
                 found = search(index, block, asked, embedder=embedder, token_encoder=token_encoder)
                 chains: list[list[HitChain]] = [[] for _ in block]
@@ -160,12 +160,12 @@ def _passages_told(reranker: Reranker, advance: OnProgress | None, quiet: bool) 
         yield
 
 
-def _why_nothing(index: EngineIndex, query: Query, retriever: str | None) -> None:
+def _why_nothing(index: EngineIndex, query: Query, retriever: object) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
     from chunkwise.report.sanitize import one_line
     from chunkwise.retrieval.search.unmatched_words import unmatched_told, why_unfindable
 
-    if (retriever or "").startswith("dense"):
+    if str(retriever or "").startswith("dense"):
         return
     why = why_unfindable(query.text, index.languages) or unmatched_told(_missing(index, query))
     if not why:
@@ -178,8 +178,9 @@ def _why_nothing(index: EngineIndex, query: Query, retriever: str | None) -> Non
 
 def _narrowed(options: SearchCommandOptions) -> None:
     """Name the filters that left nothing to find."""
-    if named := ", ".join(f"--{name}" for name in options.part(FilterOptions).changed()):
-        say(f"nothing found within {named}; search without it")
+    given = options.part(FilterOptions).changed()
+    if named := [field.long_flag for field in schema(FilterOptions) if field.name in given]:
+        say(f"nothing found within {', '.join(named)}; search without it")
 
 
 def _missing(index: EngineIndex, query: Query) -> list[UnmatchedWord]:

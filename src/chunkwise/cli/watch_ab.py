@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +17,7 @@ from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
 from chunkwise.cli.options import AllowOption, LlmOptions, SourceOptions, json_flag, queries_file
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
+from chunkwise.options import SearchOptions
 
 if TYPE_CHECKING:
     from chunkwise.core import Document, Query
@@ -161,9 +162,15 @@ def _answering(
 
     if config is None:
         return None
-    settings: dict[str, Any] = read_recommendation(config).settings()
-    if "budget" in settings:
-        settings.pop("k")
+    chosen = read_recommendation(config)
+    settings: dict[str, Any] = chosen.settings()
+    names = ("strategy", "context", "embedder", "vectors")
+    made_with = {name: settings[name] for name in names if name in settings}
+    searching = SearchOptions.read(
+        {name: settings[name] for name in ("retriever", "budget", "tokenizer") if name in settings}
+    )
+    if not chosen.is_pipeline:
+        searching = chosen.search_options().override(tokenizer=settings.get("tokenizer"))
     client = clients.of(or_local(options.llm)) if LLM in judge_names(options.judge or "") else None
 
     def on_estimate(estimate: LlmEstimate) -> None:
@@ -176,7 +183,9 @@ def _answering(
         with progress(f"answering ({config.name})", 0, options.quiet):
             return evaluate(
                 list(documents), list(queries), metrics=options.metric or "retrieval", judge=options.judge,
-                llm=client, seed=options.seed, on_bad=bad, listeners=Listeners(on_estimate=on_estimate), **settings,
+                llm=client, seed=options.seed, on_bad=bad, listeners=Listeners(on_estimate=on_estimate),
+                retriever=chosen.retriever, k=chosen.k if chosen.budget is None else None,
+                search=replace(searching, k=None, retriever=None), **made_with,
             )  # fmt: skip
 
     return answer

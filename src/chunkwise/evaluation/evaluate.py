@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
 from chunkwise.base.parameters import named_list, takes
 from chunkwise.base.progress import Stages, Stopwatch
 from chunkwise.base.wording import counted, from_to, listed, thousands
@@ -58,15 +58,18 @@ from chunkwise.metrics.registry import (
     named_one_by_one,
     of_judge,
 )
-from chunkwise.models import get_language_model, get_reranker
+from chunkwise.models import get_language_model
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.options import SearchOptions
 from chunkwise.records.read import OnBadRow
+from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexes import Index, named_index
 from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever
+from chunkwise.retrieval.search.rerank import resolve_reranker
 from chunkwise.retrieval.settings import Context, Vectors, without_embedder
 from chunkwise.testsets.question_record import draft_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable, hash_of
@@ -156,6 +159,7 @@ def evaluate(
         retriever=None if asks_live else cast("str | Retriever | None", retriever),
         budget=budget, reranker=reranker, where=where,
     )  # fmt: skip
+    Filter.of(searching)  # wrong conditions are an error before anything is read
     searching = replace(
         searching,
         reranker=resolve_reranker(searching.reranker),
@@ -191,9 +195,7 @@ def evaluate(
             system = (
                 known_index(found, made_with, searching, chunks)
                 if (found := named_index(source)) is not None
-                else new_index(
-                    source, made_with, reading, searching, left_out, stages, chunks
-                )
+                else new_index(source, made_with, reading, searching, left_out, stages, chunks)
             )
         documents = system.documents if system else documents_of(source, reading, left_out)
     if system is not None and system.index is not None:
@@ -525,10 +527,6 @@ def _client(names: Sequence[str], llm: str | LanguageModel | LlmClient | None) -
             raise InvalidParameter("llm is given, and nothing asks it; say judge='llm'")
         return None
     return llm if isinstance(llm, LlmClient) else LlmClient(get_language_model(llm or "local"))
-
-
-def _reranker(given: str | Reranker | None) -> Reranker | None:
-    return None if given is None else get_reranker(given)
 
 
 def _name(file: File) -> str | None:

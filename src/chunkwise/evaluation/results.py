@@ -250,8 +250,8 @@ class Results:
             told.append(f"rerank {short_name(str(reranker))}")
         if asked.get("mmr") is not None:
             told.append(f"mmr {asked['mmr']}")
-        if neighbours := asked.get("neighbours"):
-            told.append(f"neighbours {neighbours}")
+        if neighbors := asked.get("neighbors"):
+            told.append(f"neighbors {neighbors}")
         return told
 
     def to_dict(self) -> dict[str, Any]:

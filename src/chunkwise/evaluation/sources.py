@@ -30,7 +30,7 @@ from chunkwise.options import SearchOptions
 from chunkwise.records.read import OnBadRow
 from chunkwise.records.skipped import in_one_line
 from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
-from chunkwise.retrieval.retrievers import graph_for
+from chunkwise.retrieval.retrievers import Retriever, graph_for
 from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.check import Problem
 from chunkwise.testsets.reading import carries_documents, placed_drafts, read_testset
@@ -390,7 +390,9 @@ def _vectors(given: Vectors | None, searching: SearchOptions) -> Vectors | None:
     return "none" if given is None and is_words else given
 
 
-def needs_model(source: Inputs | Index, vectors: Vectors | None, retriever: str | None) -> bool:
+def needs_model(
+    source: Inputs | Index, vectors: Vectors | None, retriever: str | Retriever | None
+) -> bool:
     """Whether an index of these documents will be made with a model."""
     if named_index(source) is not None or is_live(retriever):
         return False

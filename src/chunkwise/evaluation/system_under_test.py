@@ -20,7 +20,8 @@ from chunkwise.options import SearchOptions
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.metadata_conditions import conditions_of
 from chunkwise.retrieval.retrievers import Retriever, default_retriever, get_retriever
-from chunkwise.retrieval.search.search import DEFAULT_BUDGET, chunk_step, resolve_reranker
+from chunkwise.retrieval.search.rerank import resolve_reranker
+from chunkwise.retrieval.search.search import DEFAULT_BUDGET, chunk_step
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
 

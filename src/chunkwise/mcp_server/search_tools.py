@@ -28,6 +28,7 @@ from chunkwise.mcp_server.fenced_text import (
     shown_id,
 )
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import Filter, no_such_document
 from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched_words

@@ -11,6 +11,7 @@ from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.evaluation.sources import in_reading_order
 from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION as OF_CUTS
+from chunkwise.options import SearchOptions
 from chunkwise.records.read import OnBadRow
 from chunkwise.report.page import write_page
 from chunkwise.report.views.side_by_side import (
@@ -122,9 +123,10 @@ def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Resul
         maxsim=settings.maxsim or None, graph=graph_for(settings.retriever),
     )  # fmt: skip
     return evaluate(
-        made, material.questions, retriever=settings.retriever, neighbours=settings.neighbours,
+        made, material.questions, retriever=settings.retriever,
         k=settings.k if settings.budget is None else None,
-        budget=settings.budget, tokenizer=settings.tokenizer, reranker=settings.reranker or None,
+        budget=settings.budget, reranker=settings.reranker or None,
+        search=SearchOptions(neighbors=settings.neighbours, tokenizer=settings.tokenizer),
         metrics=[sweep.objective, OF_CUTS.name],
     )  # fmt: skip
 

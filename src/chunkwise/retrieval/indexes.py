@@ -155,7 +155,11 @@ class Index:
             k=k, budget=budget, retriever=retriever, reranker=reranker, where=where
         )
         found = search(
-            self.source, queries, options, embedder=self._embedder, token_encoder=self._token_encoder
+            self.source,
+            queries,
+            options,
+            embedder=self._embedder,
+            token_encoder=self._token_encoder,
         )
         if options.documents and not any(found):
             ids = self.source.ids()

@@ -13,6 +13,7 @@ from chunkwise.answering.cited_answer import Citation, CitedAnswer
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Query
+from chunkwise.options import SearchOptions
 from chunkwise.report.sanitize import few_lines, one_line
 from chunkwise.report.views.answer import AnswerView, answer_view
 from chunkwise.report.views.view import View
@@ -84,11 +85,10 @@ def ask(project: Project, request: AskRequest) -> AskView:
     client = model if request.words != "documents" else None
     index = project.ready_index()
     retriever = request.retriever or usable_retrievers(index)[0]
+    budget = budget_for(client, None, request.budget) or 1000
+    options = SearchOptions(retriever=retriever, budget=budget)
     with project.search_lock:
-        hits = find(
-            index.source, [question], retriever=retriever, embedder=project.embedder,
-            budget=budget_for(client, None, request.budget) or 1000,
-        )[0]  # fmt: skip
+        hits = find(index.source, [question], options, embedder=project.embedder)[0]
     # A slow model keeps its own askers waiting, and not everybody else: requests at work are few.
     if not project.askers.acquire(blocking=False):
         raise NotReady("others are being answered; ask again in a moment")

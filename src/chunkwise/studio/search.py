@@ -17,6 +17,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Hit
 from chunkwise.models.llm.prompt import fenced
+from chunkwise.options import SearchOptions
 from chunkwise.report.sanitize import few_lines, one_line
 from chunkwise.report.views.hits import HitCard, HitsView, hits_view
 from chunkwise.report.views.view import View
@@ -196,8 +197,7 @@ def _side(project: Project, index: Index, request: StudioSearch, name: str) -> S
             find(
                 index.source,
                 [request.q],
-                retriever=retriever,
-                budget=budget,
+                SearchOptions(retriever=retriever, budget=budget),
                 embedder=project.embedder,
             )[0]
             for budget in budgets

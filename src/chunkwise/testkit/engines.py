@@ -29,10 +29,10 @@ _FILTERS: tuple[Filter, ...] = (
     Filter(documents=("*.md",)),
     Filter(documents=("leave.md", "nowhere")),
     Filter(sections=("sick leave",)),
-    Filter(where={"year": 2024}),  # type: ignore[arg-type]
-    Filter(where="year>=2023 and (lang=de or not lang exists)"),  # type: ignore[arg-type]
-    Filter(where={"it's": "x'; drop table documents; --"}),  # type: ignore[arg-type]
-    Filter(documents=("*",), where="lang in de,en"),  # type: ignore[arg-type]
+    Filter(where={"year": 2024}),
+    Filter(where="year>=2023 and (lang=de or not lang exists)"),
+    Filter(where={"it's": "x'; drop table documents; --"}),
+    Filter(documents=("*",), where="lang in de,en"),
 )
 
 

@@ -455,7 +455,7 @@ _NAMED = 160
 
 _FLAGS = {
     "strategy": "-s", "retriever": "--retriever", "embedder": "--embedder", "vectors": "--vectors",
-    "context": "--context", "language": "--language", "neighbours": "--neighbours", "mmr": "--mmr",
+    "context": "--context", "language": "--language", "neighbors": "--neighbors", "mmr": "--mmr",
     "reranker": "--reranker", "k": "-k",
     "budget": "--budget", "tokenizer": "--tokenizer", "seed": "--seed",
 }  # fmt: skip

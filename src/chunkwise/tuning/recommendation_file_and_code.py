@@ -16,6 +16,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.retrievers import follows_names
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
@@ -85,16 +86,16 @@ class Recommendation:
             said["graph"] = True
         return said
 
-    def search_options(self, count: str = "k") -> dict[str, Any]:
-        """For `index.search(question, **recommendation.search_options())`; `count` is the name of `k`."""
+    def search_options(self) -> SearchOptions:
+        """Options for `index.search(question, options=recommendation.search_options())`."""
         self._check_searched_here()
-        said: dict[str, Any] = {"retriever": self.retriever}
-        said |= {count: self.k} if self.budget is None else {"budget": self.budget}
-        if self.neighbours:
-            said["neighbours"] = self.neighbours
-        if self.reranker:
-            said["reranker"] = self.reranker
-        return said
+        return SearchOptions(
+            retriever=self.retriever,
+            k=self.k if self.budget is None else None,
+            budget=self.budget,
+            neighbors=self.neighbours,
+            reranker=self.reranker or None,
+        )
 
     def _check_searched_here(self) -> None:
         if self.is_pipeline:
@@ -169,19 +170,20 @@ def snippets(
     """
     index = _index(recommendation, documents, reading)
     search = _search(recommendation)
+    imports = "import chunkwise\n"
+    if "SearchOptions(" in search:
+        imports += "from chunkwise.options import SearchOptions\n"
     return {
         COMMANDS: _commands(recommendation, documents, file, reading),
-        "Python": (
-            f'import chunkwise\n\n{index}\nhits = index.search("your question", {search})\n'
-        ),
+        "Python": (f'{imports}\n{index}\nhits = index.search("your question", {search})\n'),
         "LangChain": (
-            "import chunkwise\n"
+            f"{imports}"
             "from chunkwise.langchain import ChunkwiseRetriever\n\n"
             f"{index}\n"
             f"retriever = ChunkwiseRetriever(index=index, {search})\n"
         ),
         "LlamaIndex": (
-            "import chunkwise\n"
+            f"{imports}"
             "from chunkwise.llamaindex import ChunkwiseRetriever\n\n"
             f"{index}\n"
             f"retriever = ChunkwiseRetriever(index, {_search(recommendation, 'similarity_top_k')})\n"
@@ -251,9 +253,18 @@ def _paths_in_code(documents: Sequence[str]) -> str:
 
 
 def _search(recommendation: Recommendation, count: str = "k") -> str:
-    """The parameters of a search; `count` is what a framework calls the number of hits."""
-    said = recommendation.search_options(count)
-    return ", ".join(f"{name}={_value(value)}" for name, value in said.items())
+    """Write the keywords of a search; `count` is what a framework calls the number of hits."""
+    given = recommendation.search_options().changed()
+    named = {name: given.pop(name) for name in _KEYWORDS if name in given}
+    written = [f"{count if name == 'k' else name}={_value(value)}" for name, value in named.items()]
+    if given:
+        rest = ", ".join(f"{name}={_value(value)}" for name, value in given.items())
+        written.append(f"options=SearchOptions({rest})")
+    return ", ".join(written)
+
+
+_KEYWORDS = ("retriever", "k", "budget", "reranker")
+"""Options that searches take by name in every framework."""
 
 
 _OF_SPANS = ("multiscale", "graph", "communities")

@@ -18,6 +18,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.graph.build_graph import name_graph
 from chunkwise.retrieval.graph.communities import (
@@ -149,13 +150,21 @@ def test_a_question_about_the_whole_is_answered_from_the_whole() -> None:
 def test_a_summary_of_what_a_filter_keeps_out_is_not_shown() -> None:
     index = make(DOCUMENTS, Reader())
     for only in (Filter(documents=("sea/*",)), Filter(where={"theme": "sea"})):  # type: ignore[arg-type]
-        hits = index.search("what are the main themes?", retriever="communities", only=only, k=9)
+        hits = index.search(
+            "what are the main themes?",
+            retriever="communities",
+            k=9,
+            options=SearchOptions(**only.changed()),
+        )
         assert hits
         for hit in hits:
             assert all(place.doc_id.startswith("sea/") for place in hit.places)
             assert "mountain" not in hit.text
     only = Filter(documents=("sea/1",))
-    assert index.search("sea", retriever="communities", only=only, k=9) == []
+    assert (
+        index.search("sea", retriever="communities", k=9, options=SearchOptions(**only.changed()))
+        == []
+    )
 
 
 def test_an_index_without_summaries_says_how_to_make_them() -> None:

@@ -17,6 +17,7 @@ from chunkwise import Document, Filter, Query
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import Chunked, under_id
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.graph.build_graph import name_graph
 from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 from chunkwise.retrieval.graph.walk_along_names import AllowedEdges, Walk, Walked, _members
@@ -58,7 +59,9 @@ def test_the_chain_says_by_which_name() -> None:
     index = make([FILM, *OTHERS, DIRECTOR])
     for retriever in ("graph", "multiscale(graph=0.5)"):
         hits = index.search(QUESTION, retriever=retriever, budget=60)
-        (chains,) = chains_of_hits(index.source, [Query("1", QUESTION)], [hits], retriever)
+        (chains,) = chains_of_hits(
+            index.source, [Query("1", QUESTION)], [hits], SearchOptions(retriever=retriever)
+        )
         first = next(chain for hit, chain in zip(hits, chains, strict=True) if hit.doc_id == "film")
         (hop,) = first.hops
         assert QUESTION[slice(*hop.question)] == hop.name == "Silent Harbour"  # type: ignore[misc]
@@ -81,9 +84,14 @@ def test_the_chain_says_by_which_name() -> None:
 def test_a_chain_is_that_of_the_search_itself() -> None:
     """What a filter keeps out is no step of the explanation, either; every place in it is what it says."""
     index = make([FILM, *OTHERS, DIRECTOR])
-    only = chunkwise.Filter(("orme", "other*"))
-    hits = index.search(QUESTION, retriever="graph", k=5, only=only)
-    (chains,) = chains_of_hits(index.source, [Query("1", QUESTION)], [hits], "graph", only=only)
+    only = Filter(documents=("orme", "other*"))
+    hits = index.search(QUESTION, retriever="graph", k=5, options=SearchOptions(**only.changed()))
+    (chains,) = chains_of_hits(
+        index.source,
+        [Query("1", QUESTION)],
+        [hits],
+        SearchOptions(retriever="graph", **only.changed()),
+    )
     assert len(chains) == len(hits)
     for chain in chains:
         for hop in chain.hops:
@@ -98,7 +106,9 @@ def test_a_title_that_the_text_does_not_say_is_a_name_all_the_same() -> None:
     bare = Document("orme", "She painted boats. She lies in Ghent since 1931.", title="Anna Orme")
     index = make([FILM, *OTHERS, bare])
     hits = index.search(QUESTION, retriever="graph", k=2)
-    (chains,) = chains_of_hits(index.source, [Query("1", QUESTION)], [hits], "graph")
+    (chains,) = chains_of_hits(
+        index.source, [Query("1", QUESTION)], [hits], SearchOptions(retriever="graph")
+    )
     hop = next(chain for hit, chain in zip(hits, chains, strict=True) if hit.doc_id == "orme").hops[
         -1
     ]
@@ -131,7 +141,9 @@ def test_who_follows_no_names_has_nothing_to_explain() -> None:
     index = make([FILM])
     for retriever in ("bm25", "multiscale", None):
         with pytest.raises(InvalidParameter, match="--retriever graph"):
-            chains_of_hits(index.source, [Query("1", QUESTION)], [[]], retriever)
+            chains_of_hits(
+                index.source, [Query("1", QUESTION)], [[]], SearchOptions(retriever=retriever)
+            )
 
 
 def test_an_index_without_names_says_so() -> None:
@@ -204,8 +216,8 @@ def test_asked_for_later_it_needs_a_rebuild(tmp_path: Path) -> None:
 
 def test_a_filter_bars_the_way_too() -> None:
     index = make([FILM, *OTHERS, DIRECTOR])
-    only = chunkwise.Filter(("orme", "other*"))
-    found = index.search(QUESTION, retriever="graph", k=3, only=only)
+    only = Filter(documents=("orme", "other*"))
+    found = index.search(QUESTION, retriever="graph", k=3, options=SearchOptions(**only.changed()))
     assert "film" not in {hit.doc_id for hit in found}
 
 
@@ -230,12 +242,21 @@ def test_what_is_barred_leads_nowhere_within_a_passage_either(only: Filter) -> N
     question = "When did the harbour tale that was shot by the sea in spring end?"
     with_all = index.search(question, retriever="graph", budget=200)
     assert "life.md" in {hit.doc_id for hit in with_all}
-    hits = index.search(question, retriever="graph", budget=200, only=only)
+    hits = index.search(
+        question, retriever="graph", budget=200, options=SearchOptions(**only.changed())
+    )
     assert "parts.md" in {hit.doc_id for hit in hits}
     assert "life.md" not in {hit.doc_id for hit in hits}
     for asked in (question, "Who is Emil Vane of the harbour tale?"):
-        hits = index.search(asked, retriever="graph", budget=200, only=only)
-        (chains,) = chains_of_hits(index.source, [Query("1", asked)], [hits], "graph", only=only)
+        hits = index.search(
+            asked, retriever="graph", budget=200, options=SearchOptions(**only.changed())
+        )
+        (chains,) = chains_of_hits(
+            index.source,
+            [Query("1", asked)],
+            [hits],
+            SearchOptions(retriever="graph", **only.changed()),
+        )
         assert chains
         for hop in (hop for chain in chains for hop in chain.hops):
             assert hop.name not in ("Anna Orme", "Emil Vane")
@@ -406,7 +427,9 @@ def test_a_link_in_a_page_leads_to_the_page(tmp_path: Path, jobs: int) -> None:
         assert {hit.doc_id for hit in hits} == {"start.html", "rules/hr-017.html"}
         without = index.search(question, retriever="multiscale", k=5)
         assert "rules/hr-017.html" not in {hit.doc_id for hit in without}
-        (chains,) = chains_of_hits(index.source, [Query("1", question)], [hits], "graph")
+        (chains,) = chains_of_hits(
+            index.source, [Query("1", question)], [hits], SearchOptions(retriever="graph")
+        )
         at = [hit.doc_id for hit in hits].index("rules/hr-017.html")
         last = chains[at].hops[-1]
         assert (last.name, last.after.doc_id) == ("hr-017", "rules/hr-017.html")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import BrokenContract, ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Document, Hit, Piece, Span
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval import index, open_index
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index
@@ -126,9 +127,12 @@ def test_a_folder_and_a_server_answer_as_memory_does(
         {"k": 8, "neighbours": 1},
         {"budget": 120},
     ):
-        expected = shown(kept.search(QUESTIONS, only=only, **how))  # type: ignore[call-overload]
+        expected = shown(kept.search(QUESTIONS, **how, options=SearchOptions(**only.changed())))  # type: ignore[call-overload]
         for other in others:
-            assert shown(other.search(QUESTIONS, only=only, **how)) == expected  # type: ignore[call-overload]
+            assert (
+                shown(other.search(QUESTIONS, **how, options=SearchOptions(**only.changed())))
+                == expected
+            )  # type: ignore[call-overload]
 
     table = [np.asarray(column) for column in kept.source.chunk_table()]
     for other in others:
@@ -138,13 +142,16 @@ def test_a_folder_and_a_server_answer_as_memory_does(
 
 def test_a_filter_takes_one_level_and_what_the_summary_stands_for() -> None:
     kept = made(vectors="none")
-    by_level = {level: kept.search(QUESTIONS, k=99, only=Filter(level=level)) for level in range(4)}
+    by_level = {
+        level: kept.search(QUESTIONS, k=99, options=SearchOptions(level=level))
+        for level in range(4)
+    }
     for level, found in by_level.items():
         assert all(hit.level == level for own in found for hit in own)
     everything = kept.search(QUESTIONS, k=99)
     for number, own in enumerate(everything):
         assert len(own) == sum(len(found[number]) for found in by_level.values())
-    own = kept.search("asked for", k=99, only=Filter(sections=("laptop",), level=1))
+    own = kept.search("asked for", k=99, options=SearchOptions(sections=("laptop",), level=1))
     assert own
     for hit in own:
         parts = [hit.document.text[start:end].lower() for start, end in hit.spans]
@@ -183,12 +190,15 @@ def test_a_page_has_the_summaries_of_its_places_alone(tmp_path: Path) -> None:
         kept = index(documents, strategy=Apart(), into=into, vectors="none")
         for page in range(1, 10):
             only = Filter(pages=(page, page), level=1)
-            found = {(hit.doc_id, hit.text) for hit in kept.search("zebra", k=9, only=only)}
+            found = {
+                (hit.doc_id, hit.text)
+                for hit in kept.search("zebra", k=9, options=SearchOptions(**only.changed()))
+            }
             told = ["A zebra of 2."] * (page in (1, 9)) + ["A zebra of 3."] * (page in (4, 5, 6))
             assert found == {(id, text) for id in ("m", "z") for text in told}
-        both = kept.search("zebra", k=9, only=Filter(pages=(1, 4), level=1))
+        both = kept.search("zebra", k=9, options=SearchOptions(pages=(1, 4), level=1))
         assert len(both) == 4
-        chunks = kept.search("lamp", k=99, only=Filter(pages=(2, 3)))
+        chunks = kept.search("lamp", k=99, options=SearchOptions(pages=(2, 3)))
         assert sorted(hit.page or 0 for hit in chunks) == [2, 2, 3, 3]
 
 
@@ -202,7 +212,7 @@ def test_places_are_not_counted_again_at_each_search(monkeypatch: pytest.MonkeyP
         return count(self, document, start, end)
 
     monkeypatch.setattr(IndexReader, "count", noted)
-    hits = kept.search("desk", k=9, only=Filter(level=1))
+    hits = kept.search("desk", k=9, options=SearchOptions(level=1))
     assert all(len(hit.span_tokens) == len(hit.spans) > 1 for hit in hits)
     assert hits
     assert not counted
@@ -246,8 +256,8 @@ def test_an_index_tells_of_summaries_it_is_without(tmp_path: Path) -> None:
 def test_several_sizes_have_no_levels() -> None:
     kept = made()
     with pytest.raises(InvalidParameter, match=r"level works on chunks.*bm25"):
-        kept.search("leave", budget=100, retriever="multiscale", only=Filter(level=1))
-    with pytest.raises(InvalidParameter, match="level is -1; 0 for chunks"):
+        kept.search("leave", budget=100, retriever="multiscale", options=SearchOptions(level=1))
+    with pytest.raises(InvalidParameter, match="level is -1"):
         Filter(level=-1)
     # A budget alone searches the summaries, too.
     assert any(hit.level for hit in kept.search("desk 0 desk 3 desk 6", budget=400))
@@ -264,7 +274,9 @@ def test_a_budget_holds_and_no_summary_is_cut(budget: int) -> None:
 def test_neighbours_are_chunks_and_summaries_stand_alone() -> None:
     kept = made(vectors="none")
     chunks = [chunk for chunk in raptor().chunks(DOCUMENTS[0]) if not chunk.level]
-    for hit in kept.search("printer kitchen", k=5, neighbours=2, only=Filter(documents="a")):
+    for hit in kept.search(
+        "printer kitchen", k=5, options=SearchOptions(neighbors=2, documents=("a",))
+    ):
         if hit.level:
             assert hit.chunk is not None
             assert len(hit.spans) > 1
@@ -285,7 +297,7 @@ def test_the_reranker_reads_the_summary() -> None:
             return np.array([len(text) for text in texts], np.float32)
 
     notes = Notes()
-    hits = made(vectors="none").search("desk", k=3, reranker=notes, only=Filter(level=1))
+    hits = made(vectors="none").search("desk", k=3, reranker=notes, options=SearchOptions(level=1))
     assert {hit.text for hit in hits} <= set(notes.read)
     assert hits
 
@@ -301,7 +313,9 @@ def test_an_update_asks_for_what_is_new_alone(tmp_path: Path) -> None:
     kept.update(DOCUMENTS)
     assert len(model.asked) > asked
     kept.verify()
-    again = kept.search(QUESTIONS, k=200, only=Filter(documents="a"), retriever="dense")
+    again = kept.search(
+        QUESTIONS, k=200, retriever="dense", options=SearchOptions(documents=("a",))
+    )
     assert {row[:6] for own in before for row in own} <= {
         row[:6] for own in shown(again) for row in own
     }

@@ -17,6 +17,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Chunk, Document
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.endpoint import EndpointEmbedder
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.indexing.build import own_vectors
 from chunkwise.retrieval.settings import Vectors
 from models.endpoint_server import Answer, Seen, serving, vector
@@ -185,7 +186,7 @@ def test_a_vector_of_zeros_is_near_nothing(vectors: Vectors, retriever: str) -> 
         return
     for question in ("a heron", "an otter", "nothing"):
         for mmr in (None, 0.5) if retriever != "multiscale" else (None,):
-            hits = index.search(question, retriever=retriever, mmr=mmr)
+            hits = index.search(question, retriever=retriever, options=SearchOptions(mmr=mmr))
             assert all(math.isfinite(hit.score) for hit in hits)
     assert index.search("an otter", retriever=retriever)[0].doc_id == "otter"
     if retriever == "dense":

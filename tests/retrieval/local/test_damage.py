@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import chunkwise
-from chunkwise import ChunkwiseError, Document, Filter
+from chunkwise import ChunkwiseError, Document
 from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.errors import DamagedIndex
 from retrieval.tiny_embedder import Tiny
 
@@ -69,7 +70,7 @@ def _ask(folder: Path, **how: object) -> list[chunkwise.Hit]:
         ("atom.section", _flipped, {"budget": 100}),
         ("atom.first", _flipped, {"budget": 100}),
         ("chunk.section", _flipped, {"retriever": "bm25"}),
-        ("atom.section", _flipped, {"only": Filter(sections="part")}),
+        ("atom.section", _flipped, {"options": SearchOptions(sections=("part",))}),
         ("path.first", _flipped, {}),
         ("title.first", _flipped, {}),
         ("title.first", _zero, {}),

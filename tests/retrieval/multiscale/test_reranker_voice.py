@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Document
-from chunkwise.retrieval.filters import Filter
+from chunkwise.options import SearchOptions
 from tables import cases
 
 SENTENCE = "The lamp number {0} of the harbour is lit by keeper {0} every evening."
@@ -74,7 +74,12 @@ def test_of_windows_found_alike_it_reads_the_first() -> None:
 
 def test_a_budget_in_other_tokens_asks_for_no_passage_twice() -> None:
     reranker = Liking("keeper")
-    INDEX.search([QUESTION, "day"], budget=100, reranker=reranker, tokenizer="characters")
+    INDEX.search(
+        [QUESTION, "day"],
+        budget=100,
+        reranker=reranker,
+        options=SearchOptions(tokenizer="characters"),
+    )
     pairs = [(query, text) for query, texts in reranker.asked for text in texts]
     assert len(pairs) == len(set(pairs)) > 0
 
@@ -89,7 +94,9 @@ def test_the_questions_of_a_batch_do_not_change_one_another() -> None:
 
 def test_nothing_is_read_that_a_filter_keeps_out() -> None:
     reranker = Liking("keeper")
-    hits = INDEX.search(QUESTION, budget=200, reranker=reranker, only=Filter(documents=("west",)))
+    hits = INDEX.search(
+        QUESTION, budget=200, reranker=reranker, options=SearchOptions(documents=("west",))
+    )
     assert {hit.doc_id for hit in hits} == {"west"}
     assert reranker.asked
     assert all(text in TEXTS["west"] for _, texts in reranker.asked for text in texts)

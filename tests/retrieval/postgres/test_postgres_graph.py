@@ -23,6 +23,7 @@ from chunkwise.core import Link
 from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 from chunkwise.retrieval.indexed_document import StatedRelations
@@ -116,8 +117,20 @@ def test_hits_and_chains_are_those_of_the_index_in_memory(only: Filter, retrieve
     found = []
     queries = [Query(str(at), text) for at, text in enumerate(QUESTIONS)]
     for index in both():
-        hits = index.search(QUESTIONS, retriever=retriever, budget=120, only=only)
-        found.append((hits, chains_of_hits(index.source, queries, hits, retriever, only=only)))
+        hits = index.search(
+            QUESTIONS, retriever=retriever, budget=120, options=SearchOptions(**only.changed())
+        )
+        found.append(
+            (
+                hits,
+                chains_of_hits(
+                    index.source,
+                    queries,
+                    hits,
+                    SearchOptions(retriever=retriever, **only.changed()),
+                ),
+            )
+        )
     assert found[0] == found[1]
     if only is EVERYTHING:
         assert any(len(chain.hops) > 1 for own in found[0][1] for chain in own)
@@ -238,7 +251,8 @@ def test_links_of_pages_are_kept_on_the_server_and_lead_on() -> None:
     question = "What proof must whoever is ill and calls in bring?"
     for only in (EVERYTHING, Filter(where="number<=2")):  # type: ignore[arg-type]
         hits = [
-            each.search(question, retriever="graph", k=2, only=only) for each in (index, memory)
+            each.search(question, retriever="graph", k=2, options=SearchOptions(**only.changed()))
+            for each in (index, memory)
         ]
         found = [[(hit.doc_id, hit.start, hit.end) for hit in own] for own in hits]
         assert found[0] == found[1]

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.base.errors import NotAllowed
 from chunkwise.core import Document
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.postgres.connection import parse_address
@@ -97,7 +98,7 @@ def test_hostile_questions_get_the_answers_of_the_memory_engine() -> None:
     for question in QUESTIONS:
         there, here = index.words([question], 50)[0], memory.words([question], 50, EVERYTHING)[0]
         np.testing.assert_allclose(there.scores, here.scores, atol=1e-4)
-    hits = search(index, QUESTIONS, k=2, embedder=Tiny)
+    hits = search(index, QUESTIONS, SearchOptions(k=2), embedder=Tiny)
     assert all(hit.text == hit.document.text[hit.start : hit.end] for some in hits for hit in some)
 
 

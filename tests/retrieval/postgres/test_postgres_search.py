@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.main import group
 from chunkwise.core import Document, Hit
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval import index, open_index
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.fusion import WeightedRanking, reciprocal_rank_fusion, weighted_fusion
@@ -180,8 +181,16 @@ def test_hits_are_the_same_wherever_the_index_lives(retriever: str, only: Filter
             for hit in hits
         ]
 
-    there = search(pg, QUESTIONS, retriever=retriever, only=only, embedder=Tiny, **wanted)
-    here = search(memory, QUESTIONS, retriever=retriever, only=only, embedder=Tiny, **wanted)
+    there = search(
+        pg, QUESTIONS, SearchOptions(retriever=retriever, **only.changed()), embedder=Tiny, **wanted
+    )
+    here = search(
+        memory,
+        QUESTIONS,
+        SearchOptions(retriever=retriever, **only.changed()),
+        embedder=Tiny,
+        **wanted,
+    )
     assert [told(hits) for hits in there] == [told(hits) for hits in here]
     assert any(there)
 
@@ -232,7 +241,7 @@ def test_an_index_of_words_alone_needs_no_vectors() -> None:
     np.testing.assert_allclose(there.scores, here.scores, atol=1e-5)
     with pytest.raises(InvalidParameter, match="without vectors"):
         pg.nearest(np.ones((1, 16), np.float32), 5)
-    assert search(pg, "travel", budget=100)[0]
+    assert search(pg, "travel", SearchOptions(budget=100))[0]
 
 
 def test_stats_count_what_the_memory_engine_counts() -> None:

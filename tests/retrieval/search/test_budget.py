@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Block, Document, Span
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.search.budget import fill_budget
 from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.search.search import search
@@ -189,7 +190,7 @@ def test_hostile_documents_stay_within_the_budget(document: Document) -> None:
     count = get_tokenizer("o200k_base").count
     for budget in (1, 30, 400):
         for asked in ("the a lamp x 1", text[:50]):
-            hits = search(index, asked, budget=budget, retriever="bm25")[0]
+            hits = search(index, asked, SearchOptions(budget=budget, retriever="bm25"))[0]
             assert sum(count(hit.text) for hit in hits) <= budget
             assert sum(count(hit.shown) for hit in hits) <= budget
             assert all(hit.token_count == count(hit.shown) for hit in hits)
@@ -233,8 +234,8 @@ def test_no_cut_parts_what_is_seen_as_one_character(
 
 def test_a_budget_smaller_than_one_character_shows_nothing() -> None:
     index = TinyIndex(documents("👩‍👩‍👧 lamp"), "tokens(max_tokens=20)", "none", "characters")
-    assert search(index, "lamp", budget=4, retriever="bm25") == [[]]
-    ((hit,),) = search(index, "lamp", budget=5, retriever="bm25")
+    assert search(index, "lamp", SearchOptions(budget=4, retriever="bm25")) == [[]]
+    ((hit,),) = search(index, "lamp", SearchOptions(budget=5, retriever="bm25"))
     assert hit.text == "👩‍👩‍👧"
 
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise.core import Document
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval import index
-from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import NOTHING
 from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.search.parents_and_neighbors import (
@@ -105,9 +105,11 @@ def test_it_stays_in_its_document() -> None:
 
 
 def test_hits_whose_neighbours_touch_become_one_with_the_better_score() -> None:
-    hits = search(INDEX, "nets gulls lamp", k=3, retriever="bm25", neighbours=1)[0]
+    hits = search(INDEX, "nets gulls lamp", SearchOptions(k=3, retriever="bm25", neighbors=1))[0]
     assert [hit.text.split() for hit in hits] == [TEXT.split()[:10]]
-    (far, near) = search(INDEX, "tides tides lamp", k=2, retriever="bm25", neighbours=1)[0]
+    (far, near) = search(
+        INDEX, "tides tides lamp", SearchOptions(k=2, retriever="bm25", neighbors=1)
+    )[0]
     assert "Seven tides." in far.text + near.text
     assert "One lamp. Two ropes." in far.text + near.text
 
@@ -173,13 +175,13 @@ def test_a_filter_holds_for_neighbours_too(place: str) -> None:
     else:
         source = index([document], "sections", vectors="none").source
         pages = index([PAGES], "sentences(max_tokens=4, overlap=0)", vectors="none").source
-    (free,) = search(source, "writing", retriever="bm25", neighbours=2)
+    (free,) = search(source, "writing", SearchOptions(retriever="bm25", neighbors=2))
     assert "secret" in free[0].text
     (kept,) = search(
-        source, "writing", retriever="bm25", neighbours=2, only=Filter(sections=("leave",))
+        source, "writing", SearchOptions(retriever="bm25", neighbors=2, sections=("leave",))
     )
     assert [hit.text.rstrip() for hit in kept] == [LEAVE[: LEAVE.index("# Secret")].rstrip()]
-    (found,) = search(pages, "gulls", retriever="bm25", neighbours=3, only=Filter(pages=(2, 3)))
+    (found,) = search(pages, "gulls", SearchOptions(retriever="bm25", neighbors=3, pages=(2, 3)))
     assert [hit.text.strip() for hit in found] == ["Two ropes. Three gulls."]
 
 

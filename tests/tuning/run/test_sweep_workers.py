@@ -24,6 +24,7 @@ from chunkwise.metrics.registry import parse
 from chunkwise.metrics.token_budget import TokenCut
 from chunkwise.models.embed.embedder import Kind as TextKind
 from chunkwise.models.llm.client import LlmClient
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.text.analyzed import Analyzed
@@ -424,7 +425,13 @@ def test_it_has_the_scores_of_an_evaluation(neighbours: int) -> None:
     whole = chunkwise.index(DOCUMENTS, SPEC, vectors="none")
     levels = {hit.level for own in whole.search(QUERIES, k=5) for hit in own}
     assert {0, 1} <= levels
-    results = evaluate(whole, QUERIES, retriever="bm25", neighbours=neighbours, metrics=METRICS)
+    results = evaluate(
+        whole,
+        QUERIES,
+        retriever="bm25",
+        metrics=METRICS,
+        search=SearchOptions(neighbors=neighbours),
+    )
     for name in METRICS:
         told = [question.scores[name] for question in results.questions]
         assert list(outcome.scores[name]) == pytest.approx(told, nan_ok=True), name

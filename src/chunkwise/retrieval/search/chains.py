@@ -19,6 +19,7 @@ from chunkwise.retrieval.retrievers import (
     follows_names,
     get_retriever,
 )
+from chunkwise.retrieval.search.rerank import resolve_reranker
 from chunkwise.retrieval.searchable import NamedSource, QueryBatch, Searchable
 from chunkwise.text.names import name_hash, name_key
 from chunkwise.text.names_by_rules import unwritten_title
@@ -108,7 +109,11 @@ def chains_of_hits(
     asked = [at for at, own in enumerate(places) if own]
     with reporting_damage(source):
         found = walker.chains_for(
-            source, batch.some(asked), [places[at] for at in asked], Filter.of(options), options.reranker
+            source,
+            batch.some(asked),
+            [places[at] for at in asked],
+            Filter.of(options),
+            resolve_reranker(options.reranker),
         )
         chains: list[list[HitChain]] = [[] for _ in hits]
         for at, own in zip(asked, found, strict=True):

@@ -75,3 +75,12 @@ def diversified(ranking: Ranking, vectors: NDArray[np.float32], balance: float) 
         worth = np.where(left, balance * relevance - (1 - balance) * likeness, -np.inf)
         order.append(int(worth.argmax()))  # of equals the first, which ranks higher
     return Ranking(ranking.numbers[order], ranking.scores[order])
+
+
+def resolve_reranker(reranker: str | Reranker | None) -> Reranker | None:
+    """Make the reranker that a name stands for."""
+    if reranker is None:
+        return None
+    from chunkwise.models import get_reranker
+
+    return get_reranker(reranker)

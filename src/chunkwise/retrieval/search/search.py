@@ -12,7 +12,7 @@ from typing import NamedTuple
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, HitPlace, Query
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
-from chunkwise.models.rerank.reranker import RememberingReranker, Reranker
+from chunkwise.models.rerank.reranker import RememberingReranker
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval.errors import ChangedMeanwhile, reporting_damage
 from chunkwise.retrieval.filters import Filter
@@ -32,7 +32,7 @@ from chunkwise.retrieval.search.parents_and_neighbors import (
     in_parents,
     with_neighbors,
 )
-from chunkwise.retrieval.search.rerank import RERANK_DEPTH, diversified, reranked
+from chunkwise.retrieval.search.rerank import RERANK_DEPTH, diversified, reranked, resolve_reranker
 from chunkwise.retrieval.searchable import (
     CandidateSpan,
     QueryBatch,
@@ -102,8 +102,8 @@ def _first_depth(options: SearchOptions) -> int:
 def _answer(
     reader: IndexReader, question: str, ranking: Ranking, options: SearchOptions, only: Filter
 ) -> _Answer:
-    if options.reranker is not None:
-        ranking = reranked(reader, question, ranking, options.reranker)
+    if (reranker := resolve_reranker(options.reranker)) is not None:
+        ranking = reranked(reader, question, ranking, reranker)
     if options.mmr is not None and len(ranking.numbers):
         vectors = reader.source.chunk_vectors(ranking.numbers.tolist())
         ranking = diversified(ranking, vectors, options.mmr)
@@ -160,9 +160,10 @@ def search_spans(
     """One list a question, in the order the retriever shows them."""
     budget = options.budget or DEFAULT_BUDGET
     spans: Callable[..., list[list[CandidateSpan]]] = retriever.spans
-    if options.reranker is not None and isinstance(retriever, RerankingSpanRetriever):
+    model = resolve_reranker(options.reranker)
+    if model is not None and isinstance(retriever, RerankingSpanRetriever):
         # A budget in other tokens takes several tries, over the same passages.
-        reranker = RememberingReranker(options.reranker)
+        reranker = RememberingReranker(model)
         spans = partial(retriever.reranked_spans, reranker=reranker)
     answers: list[list[CandidateSpan]] = [[] for _ in questions.texts]
     sizes = [budget + 1] * len(questions)
@@ -330,15 +331,6 @@ def _texts(queries: str | Sequence[str | Query]) -> list[str]:
                 f"question {number} is {type(text).__name__}; a str or a Query is needed"
             )
     return texts
-
-
-def resolve_reranker(reranker: str | Reranker | None) -> Reranker | None:
-    """Make the reranker that a name stands for."""
-    if reranker is None:
-        return None
-    from chunkwise.models import get_reranker
-
-    return get_reranker(reranker)
 
 
 def hits_of(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> list[Hit]:

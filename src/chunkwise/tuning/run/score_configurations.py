@@ -32,6 +32,7 @@ from chunkwise.metrics.spans.span_metric import SpanMetric
 from chunkwise.metrics.token_budget import first_hits
 from chunkwise.models import get_reranker
 from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.ranking import NOTHING, Ranking
