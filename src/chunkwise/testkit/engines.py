@@ -15,6 +15,7 @@ from chunkwise.base.errors import BrokenContract, ChunkwiseError
 from chunkwise.base.wording import counted, percent, thousands
 from chunkwise.core import Document, Hit
 from chunkwise.models.embed.embedder import Kind
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexes import Index, index, open_index
 from chunkwise.testkit.sample_run import HashedWords, sample_documents, sample_queries
@@ -286,8 +287,8 @@ class _EngineCheck:
     ) -> Iterator[str]:
         for retriever in _RETRIEVERS:
             for only in (Filter(), *filters):
-                asked: dict[str, Any] = {"retriever": retriever, "only": only}
-                asked |= {"budget": _BUDGET} if retriever == "multiscale" else {"k": _DEPTH}
+                limit: dict[str, Any] = {"budget": _BUDGET} if retriever == "multiscale" else {"k": _DEPTH}
+                asked = SearchOptions(retriever=retriever, **only.changed(), **limit)
                 mine = _searched(found, texts, asked)
                 key = expected, retriever, only, len(texts)
                 if key not in self._in_memory_found:
@@ -309,10 +310,8 @@ class _EngineCheck:
                             f"memory {other[:3]!r:.300}"
                         )
         for where in ("nothing=1", {"yaer": 2024}):
-            said = {
-                str(_searched(each, ["leave"], {"k": 1, "where": where}))
-                for each in (found, expected)
-            }
+            asked = SearchOptions(k=1, where=where)
+            said = {str(_searched(index, ["leave"], asked)) for index in (found, expected)}
             if len(said) > 1:
                 yield f"a key that no document has is told in another way: {said!r:.300}"
 
@@ -369,11 +368,11 @@ def _chunks(found: Index) -> dict[str, tuple[int, int, int, str, str]]:
 
 
 def _searched(
-    found: Index, texts: Sequence[str], asked: dict[str, Any]
+    found: Index, texts: Sequence[str], asked: SearchOptions
 ) -> list[list[FoundPlace]] | str:
     """The hits of each question; a text: what was said instead."""
     try:
-        every: list[list[Hit]] = found.search(list(texts), **asked)
+        every: list[list[Hit]] = found.search(list(texts), options=asked)
     except ChunkwiseError as error:
         return str(error)
     return [
