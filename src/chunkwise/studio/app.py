@@ -261,11 +261,11 @@ def _app(
 
     routes = [
         Route("/api/openapi.json", answering(partial(_described, server), "/api/openapi.json")),
-        Route("/api/events", partial(_events, project, _state_of)),
+        Route("/api/events", partial(_events, project, _state)),
         *(
             [
-                Route("/api/sweeps/events", partial(_events, project, _sweeps_of)),
-                Route("/api/drafts/events", partial(_events, project, _drafts_of)),
+                Route("/api/sweeps/events", partial(_events, project, _sweeps)),
+                Route("/api/drafts/events", partial(_events, project, _drafts)),
             ]
             if server.has_pages
             else []
@@ -489,54 +489,41 @@ def _rendered(template: str, view: View | None, **values: object) -> str:
     return rendered(template, PACKAGE, view=view, asset_url=asset_url, studio=known)
 
 
-Told = Callable[[], tuple[str, bool]]
-"""What is told now, as JSON, and whether more will come."""
+Progress = Callable[[Project], tuple[str, bool]]
+"""The state now, as JSON, and whether more will come."""
 
 
-def _state_of(project: Project) -> Told:
+def _state(project: Project) -> tuple[str, bool]:
     from chunkwise.studio.documents import state
 
-    def told() -> tuple[str, bool]:
-        working = project.working  # asked first: what comes to its end meanwhile is told once more
-        return json_text(state(project, NoParameters())), working
-
-    return told
+    working = project.working  # asked first: what comes to its end meanwhile is sent once more
+    return json_text(state(project, NoParameters())), working
 
 
-def _sweeps_of(project: Project) -> Told:
+def _sweeps(project: Project) -> tuple[str, bool]:
     from chunkwise.studio.sweeps import is_running, sweeps
 
-    def told() -> tuple[str, bool]:
-        running = is_running(project)
-        return json_text(sweeps(project, NoParameters())), running
-
-    return told
+    running = is_running(project)
+    return json_text(sweeps(project, NoParameters())), running
 
 
-def _drafts_of(project: Project) -> Told:
+def _drafts(project: Project) -> tuple[str, bool]:
     from chunkwise.studio.draft_questions import drafts, is_running
 
-    def told() -> tuple[str, bool]:
-        running = is_running(project)
-        return json_text(drafts(project, NoParameters())), running
-
-    return told
+    running = is_running(project)
+    return json_text(drafts(project, NoParameters())), running
 
 
-async def _events(
-    project: Project, teller: Callable[[Project], Told], request: Request
-) -> Response:
-    """What changes whenever it does, until all is done."""
+async def _events(project: Project, progress: Progress, request: Request) -> Response:
+    """Send the state whenever it changes, until all is done."""
     from anyio import sleep
     from anyio.to_thread import run_sync
     from starlette.responses import StreamingResponse
 
-    tell = await run_sync(teller, project)
-
-    async def told() -> AsyncIterator[str]:
+    async def events() -> AsyncIterator[str]:
         last = ""
         while True:
-            now, goes_on = await run_sync(tell)
+            now, goes_on = await run_sync(progress, project)
             if now != last:
                 yield f"data: {now}\n\n"
                 last = now
@@ -545,7 +532,7 @@ async def _events(
                 return
             await sleep(_BETWEEN_EVENTS)
 
-    return StreamingResponse(told(), media_type="text/event-stream")
+    return StreamingResponse(events(), media_type="text/event-stream")
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,6 @@ from msgspec import Meta
 from chunkwise.answering.ask import RetrievedQuestion, answer_question, budget_for, quote_each
 from chunkwise.answering.cited_answer import Citation, CitedAnswer
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Query
 from chunkwise.options import SearchOptions
 from chunkwise.report.sanitize import few_lines, one_line
@@ -20,7 +19,7 @@ from chunkwise.report.views.view import View
 from chunkwise.retrieval.search.search import search as find
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NotReady
-from chunkwise.studio.search import LONGEST_QUESTION, usable_retrievers
+from chunkwise.studio.search import Question, usable_retrievers
 
 _AROUND = 240
 """Characters of the text before and behind a quote that are shown with it."""
@@ -29,7 +28,7 @@ _AROUND = 240
 class AskRequest(ApiRequest, frozen=True):
     """A question, and in whose words it is answered."""
 
-    q: Annotated[str, Meta(description="the question")] = ""
+    q: Question = ""
     words: Annotated[Literal["", "documents", "model"], Meta(description="who answers")] = ""
     retriever: Annotated[str, Meta(description="retriever")] = ""
     budget: Annotated[
@@ -73,11 +72,6 @@ def ask(project: Project, request: AskRequest) -> AskView:
     if request.words == "model" and model is None:
         raise InvalidParameter(
             "no language model is set; start with one: --llm local, or leave words out to have sentences quoted"
-        )
-    if len(request.q) > LONGEST_QUESTION:
-        raise InvalidParameter(
-            f"the question has {counted(len(request.q), 'character')}; "
-            f"at most {thousands(LONGEST_QUESTION)} are allowed"
         )
     question = str(request.q)
     if not question.strip():

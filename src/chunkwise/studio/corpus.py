@@ -124,10 +124,6 @@ class StudioCorpus:
         self.rows: list[DocumentRow] = []
         self.formats: Counter[str] = Counter()
         self.languages: Counter[str] = Counter()
-        self.changes = 0
-        """Of the rows, counted."""
-        self.sorted_rows: RecentlyUsed[list[DocumentRow]] = RecentlyUsed(4)
-        """By what was asked for and the changes until then."""
         self._source: DocumentSource = _InMemory()
         self._numbers: dict[str, int] = {}
         self._analysed: RecentlyUsed[Analyzed] = RecentlyUsed(_ANALYSED_CHARACTERS)
@@ -157,7 +153,6 @@ class StudioCorpus:
         self.rows.append(row)
         self.formats[row.format] += 1
         self.languages[row.language] += 1
-        self.changes += 1
 
     def look_at(self, number: int) -> None:
         """Counts sections, chunks and issues for the list."""
@@ -172,7 +167,6 @@ class StudioCorpus:
         self.rows[number] = replace(
             row, sections=sections, chunks=len(chunks), bad_cuts=counts.cuts
         )
-        self.changes += 1
 
     def __len__(self) -> int:
         return len(self.rows)

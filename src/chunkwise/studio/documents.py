@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
@@ -21,8 +20,8 @@ from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.lint import kind_name
 from chunkwise.report.views.view import View
-from chunkwise.studio.corpus import Cuts, DocumentRow, StudioCorpus, needs_a_model
-from chunkwise.studio.project import Project
+from chunkwise.studio.corpus import Cuts, DocumentRow, needs_a_model
+from chunkwise.studio.project import Project, Step
 from chunkwise.studio.read_request import ApiRequest, NoParameters, Position
 from chunkwise.text.analyzed import Analyzed
 
@@ -50,18 +49,6 @@ _ORDERS: dict[str, Order] = {
 
 
 @dataclass(frozen=True, slots=True)
-class StepView:
-    """One thing that is done in the background."""
-
-    name: str
-    done: int
-    total: int
-    """0: not known."""
-    finished: bool
-    problem: str
-
-
-@dataclass(frozen=True, slots=True)
 class StateView(View):
     """How far reading and indexing are, and what could not be read."""
 
@@ -71,7 +58,7 @@ class StateView(View):
     runs: int
     can_search: bool
     has_vectors: bool
-    steps: tuple[StepView, ...]
+    steps: tuple[Step, ...]
     problems: tuple[str, ...]
     """The first of them."""
     problem_count: int
@@ -86,10 +73,7 @@ def state(project: Project, _: NoParameters) -> StateView:
         len(project.runs),
         index is not None,
         index is not None and index.settings.vectors != "none",
-        tuple(
-            StepView(step.name, step.done, step.total, step.finished, step.problem)
-            for step in project.steps
-        ),
+        tuple(project.steps),
         tuple(project.problems),
         project.problem_count,
     )
@@ -127,35 +111,23 @@ class DocumentsView(View):
 
 def documents(project: Project, request: DocumentsRequest) -> DocumentsView:
     corpus = project.corpus
-    found = (
-        request.find.casefold(), request.format, request.language, request.sort, request.backwards
-    )  # fmt: skip
-    # Who scrolls asks for the same list again and again.
-    fitting = corpus.sorted_rows.get((*found, corpus.changes), lambda: _fitting(corpus, *found))
-    is_whole = not any(found[:3])
+    words = request.find.casefold().split()
+    rows = [
+        row
+        for row in list(corpus.rows)  # others are added meanwhile
+        if request.format in ("", row.format)
+        and request.language in ("", row.language)
+        and all(word in f"{row.id}\n{row.title}".casefold() for word in words)
+    ]
+    if request.sort != "place":
+        rows.sort(key=_ORDERS[request.sort], reverse=request.backwards)
+    elif request.backwards:
+        rows.reverse()
     return DocumentsView(
-        len(fitting) if is_whole else len(corpus), len(fitting), request.offset, corpus.strategy.label,
-        tuple(fitting[request.offset : request.offset + request.count]),
+        len(corpus), len(rows), request.offset, corpus.strategy.label,
+        tuple(rows[request.offset : request.offset + request.count]),
         _by_frequency(corpus.formats), _by_frequency(corpus.languages),
     )  # fmt: skip
-
-
-def _fitting(
-    corpus: StudioCorpus, find: str, format: str, language: str, sort: str, backwards: bool
-) -> list[DocumentRow]:
-    rows = list(corpus.rows)  # others are added meanwhile
-    if format:
-        rows = [row for row in rows if row.format == format]
-    if language:
-        rows = [row for row in rows if row.language == language]
-    if words := find.split():
-        named = [(row, f"{row.id}\n{row.title}".casefold()) for row in rows]
-        rows = [row for row, name in named if all(word in name for word in words)]
-    if sort != "place":
-        rows.sort(key=_ORDERS[sort], reverse=backwards)
-    elif backwards:
-        rows.reverse()
-    return rows
 
 
 def _by_frequency(counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -477,18 +449,12 @@ class StrategiesView(View):
 
 
 def strategies(project: Project, _: NoParameters) -> StrategiesView:
-    return _strategies()
-
-
-@cache
-def _strategies() -> StrategiesView:
     found = []
     for each in describe_all():
         strategy = get_strategy(each["name"])
         if strategy.asks_a_model:
             continue
-        declared = [_parameter(own) for own in each["parameters"]]
-        shown = tuple(own for own in declared if own is not None)
+        shown = tuple(filter(None, map(_parameter, each["parameters"])))
         found.append(
             StrategyView(
                 each["name"], each["purpose"], each["use"], not needs_a_model(strategy), shown

@@ -22,8 +22,9 @@ from chunkwise.testsets.review import REVIEW, Review, answer_of, question_of, st
 
 _AROUND = 400
 _MOST_EVIDENCE = 12
-_LONGEST = 4_000
-_MOST_TAGS = 20
+
+Text = Annotated[str, Meta(max_length=4_000)]
+Tag = Annotated[str, Meta(max_length=80)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +71,11 @@ class EditRequest(ApiRequest, frozen=True):
 
 
 def edit(project: Project, request: EditRequest) -> EditView:
-    path = _file(project)
+    path = project.questions_file()
     if not request.id:
         count = len(QuestionsFile.read(path).rows) if path.is_file() else len(project.queries)
         return EditView("", "", "", (), "unreviewed", "", (), str(path), 0, count, "")
     return _view(project, path, str(request.id))
-
-
-def _file(project: Project) -> Path:
-    return project.questions_file()
 
 
 def _rows(project: Project, path: Path) -> list[QuestionRow]:
@@ -153,9 +150,9 @@ class SaveRequest(ApiRequest, frozen=True):
         Literal["save", "accept", "drop"], Meta(description="what is done with it")
     ] = "save"
     revision: Annotated[str, Meta(description="as it was read; empty: new")] = ""
-    text: Annotated[str, Meta(description="the question")] = ""
-    answer: Annotated[str, Meta(description="its answer")] = ""
-    types: Annotated[tuple[str, ...], Meta(description="its tags")] = ()
+    text: Annotated[Text, Meta(description="question")] = ""
+    answer: Annotated[Text, Meta(description="answer")] = ""
+    types: Annotated[tuple[Tag, ...], Meta(max_length=20, description="tags")] = ()
     gold: Annotated[
         tuple[EditedPlace, ...] | None, Meta(description="evidence; none: unchanged")
     ] = None
@@ -163,7 +160,7 @@ class SaveRequest(ApiRequest, frozen=True):
 
 def save(project: Project, request: SaveRequest) -> EditView:
     """Under a lock that all studios of a project share; what somebody else changed meanwhile is not written over."""
-    path = _file(project)
+    path = project.questions_file()
     _check(project, request)
     with project.labels().alone():
         begin_file(project, path)
@@ -196,13 +193,6 @@ def save(project: Project, request: SaveRequest) -> EditView:
 def _check(project: Project, request: SaveRequest) -> None:
     if request.action != "drop" and not request.text.strip():
         raise InvalidParameter("the question is empty; write one, or drop it")
-    for name in ("text", "answer"):
-        if len(getattr(request, name)) > _LONGEST:
-            raise InvalidParameter(
-                f"{name} is too long; at most {counted(_LONGEST, 'character')} are allowed"
-            )
-    if len(request.types) > _MOST_TAGS or any(len(each) > 80 for each in request.types):
-        raise InvalidParameter(f"{_MOST_TAGS} tags of 80 characters each are the most")
     for place in request.gold or ():
         number = project.corpus.number_of(place.doc_id)
         if number is None:
@@ -293,7 +283,7 @@ def _put(row: QuestionRow, request: SaveRequest, project: Project) -> None:
 class EvidenceRequest(ApiRequest, frozen=True):
     """For which question."""
 
-    q: Annotated[str, Meta(description="the question")] = ""
+    q: Annotated[Text, Meta(description="question")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,10 +309,6 @@ class EvidenceView(View):
 
 
 def evidence(project: Project, request: EvidenceRequest) -> EvidenceView:
-    if len(request.q) > _LONGEST:
-        raise InvalidParameter(
-            f"the question is too long; at most {counted(_LONGEST, 'character')} are allowed"
-        )
     corpus = project.corpus
     analyzed = (corpus.analyzed(number) for number in range(len(corpus)))
     places = []

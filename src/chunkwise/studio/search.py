@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from chunkwise.answering.cited_answer import passages_of
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import counted, thousands
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Hit
 from chunkwise.models.llm.prompt import fenced
 from chunkwise.options import SearchOptions
@@ -35,9 +34,7 @@ from chunkwise.text.terms import query_terms, words_of
 if TYPE_CHECKING:
     from chunkwise.retrieval.retrievers import Retriever
 
-MOST_BUDGET = 100_000
-MOST_RETRIEVERS = 4
-LONGEST_QUESTION = 4_000
+Question = Annotated[str, Meta(max_length=4_000, description="question")]
 _MOST_OUTSIDE = 5
 _LEAST_OUTSIDE = 12
 """Characters of a stretch that is worth showing."""
@@ -50,9 +47,9 @@ _SHARE = 0.05
 class StudioSearch(ApiRequest, frozen=True):
     """A question, and how it is searched for."""
 
-    q: Annotated[str, Meta(description="the question")] = ""
-    retriever: Annotated[tuple[str, ...], Meta(description="retrievers")] = ()
-    budget: Annotated[int, Meta(ge=1, le=MOST_BUDGET, description="token budget")] = 1000
+    q: Question = ""
+    retriever: Annotated[tuple[str, ...], Meta(max_length=4, description="retrievers")] = ()
+    budget: Annotated[int, Meta(ge=1, le=100_000, description="token budget")] = 1000
     explain: Annotated[bool, Meta(description="explain each hit")] = True
 
 
@@ -167,15 +164,6 @@ def _of_packages(folders: tuple[str, ...]) -> tuple[str, ...]:
 def search(project: Project, request: StudioSearch) -> SearchView:
     index = project.ready_index()
     usable = usable_retrievers(index)
-    if len(request.retriever) > MOST_RETRIEVERS:
-        raise InvalidParameter(
-            f"{len(request.retriever)} retrievers are named; {MOST_RETRIEVERS} is the most at a time"
-        )
-    if len(request.q) > LONGEST_QUESTION:
-        raise InvalidParameter(
-            f"the question has {counted(len(request.q), 'character')}; "
-            f"at most {thousands(LONGEST_QUESTION)} are allowed"
-        )
     asked = tuple(dict.fromkeys(request.retriever)) or usable[:1]
     if not request.q.strip():
         return SearchView("", request.budget, "", usable, ())
