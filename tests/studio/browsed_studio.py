@@ -8,7 +8,8 @@ import time
 import urllib.request
 from typing import Any
 
-from chunkwise.studio.app import studio_app
+from chunkwise.studio.access_control import TokenAccess
+from chunkwise.studio.app import server_app
 from chunkwise.studio.connections import server_of
 from chunkwise.studio.project import Project
 from chunkwise.studio.server import bound_socket
@@ -27,7 +28,7 @@ class BrowsedStudio:
     def start(self) -> None:
         listening = bound_socket("127.0.0.1", self.port or None)
         self.port = listening.getsockname()[1]
-        app = studio_app(self.project, token=TOKEN, port=self.port)
+        app = server_app(self.project, access=TokenAccess(TOKEN, self.port), port=self.port)
         self._server = server_of(app, lifespan="off")
         self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
         self._thread.start()

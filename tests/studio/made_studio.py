@@ -9,7 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from chunkwise.evaluation.results import write_results
-from chunkwise.studio.app import studio_app
+from chunkwise.studio.access_control import TokenAccess
+from chunkwise.studio.app import server_app
 from chunkwise.studio.project import Project, ProjectSources, sort_sources
 from chunkwise.tracking.history import History
 from chunkwise.tuning.sweep_result import write_sweep_result
@@ -83,7 +84,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 def client_of(project: Project, **headers: str) -> TestClient:
-    app = studio_app(project, token=TOKEN, port=PORT)
+    app = server_app(project, access=TokenAccess(TOKEN, PORT), port=PORT)
     given = headers or {"authorization": f"Bearer {TOKEN}"}
     return TestClient(
         app, base_url=ADDRESS, headers=given, follow_redirects=False, raise_server_exceptions=False

@@ -20,7 +20,7 @@ from chunkwise.studio.accounts import (
     write_accounts,
 )
 from chunkwise.studio.api import SERVICE
-from chunkwise.studio.app import Login, service_app, studio_app
+from chunkwise.studio.app import Login, server_app
 from chunkwise.studio.project import Project
 from chunkwise.studio.rate_limits import USUAL_LIMITS, RequestLimits
 from chunkwise.studio.server import ServerSettings
@@ -40,7 +40,7 @@ def served(
         None,
         [Account(name, "reader", keys=(hashed_key(each),)) for name, each in (("a", KEY), ("b", OTHER))],
     )  # fmt: skip
-    app = service_app(project, port=PORT, access=KeyAccess(accounts), limits=limits)
+    app = server_app(project, port=PORT, access=KeyAccess(accounts), limits=limits, has_pages=False)
     given = {"authorization": f"Bearer {key}"} if key else {}
     return TestClient(
         app, base_url=ADDRESS, headers={**given, **headers}, raise_server_exceptions=False
@@ -233,7 +233,7 @@ def of_users(
     access = UserAccess(accounts, sessions, PORT, **options)
     proxy = options.get("proxy", "")
     login = Login(accounts, sessions, access.cookie, secure=False, proxy=proxy, now=lambda: 0.0)
-    app = studio_app(
+    app = server_app(
         project, port=PORT, access=access, login=None if options.get("user_header") else login, any_host=any_host
     )  # fmt: skip
     return TestClient(

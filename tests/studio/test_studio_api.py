@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from chunkwise.chunkers import get_strategy
 from chunkwise.metrics.cuts.boundary_issues import count_issues, find_issues
 from chunkwise.retrieval import index
-from chunkwise.studio.api import ENDPOINTS, endpoints_at
+from chunkwise.studio.api import ENDPOINTS, endpoint_at
 from chunkwise.studio.corpus import BAND, LONGEST_BAND, band_edges
 from chunkwise.studio.documents import MOST_BANDS
 from chunkwise.studio.lru_cache import RecentlyUsed
@@ -369,9 +369,9 @@ def test_hostile_text_comes_as_it_is_in_json(client: TestClient, project: Projec
 
 
 def test_every_path_leads_to_its_endpoint_and_no_other_does() -> None:
-    for each in ENDPOINTS:
-        there, _ = endpoints_at(each.path.replace("{number}", "12"), ENDPOINTS)
-        assert there[each.method] is each
+    for endpoint in ENDPOINTS:
+        found, _ = endpoint_at(endpoint.path.replace("{number}", "12"))
+        assert found is endpoint
     for path in (
         "/api/documents/1/2",
         "/api/documentsx",
@@ -379,7 +379,7 @@ def test_every_path_leads_to_its_endpoint_and_no_other_does() -> None:
         "/api/documents/",
         "/xapi/state",
     ):
-        assert endpoints_at(path, ENDPOINTS) == ({}, {})
+        assert endpoint_at(path) == (None, {})
 
 
 def test_what_is_used_least_goes_first_and_each_is_made_once() -> None:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import uvicorn
 
-from chunkwise.studio.access_control import UserAccess
+from chunkwise.studio.access_control import TokenAccess, UserAccess
 from chunkwise.studio.accounts import Accounts, Sessions, with_account, write_accounts
-from chunkwise.studio.app import Login, studio_app
+from chunkwise.studio.app import Login, server_app
 from chunkwise.studio.project import Project
 from chunkwise.studio.server import bound_socket
 from real_browser import Browser, needs_browser, opened_browser
@@ -69,7 +69,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with bound_socket("127.0.0.1", None) as listening:
         port = listening.getsockname()[1]
         with (
-            serving(studio_app(project, token=TOKEN, port=port), listening),
+            serving(server_app(project, access=TokenAccess(TOKEN, port), port=port), listening),
             opened_browser() as browser,
         ):
             made = Served(project, port, browser)
@@ -290,7 +290,7 @@ def test_people_log_in_and_out_in_a_browser(tmp_path: Path) -> None:
         port = listening.getsockname()[1]
         access = UserAccess(accounts, sessions, port)
         login = Login(accounts, sessions, access.cookie, secure=False)
-        app = studio_app(project, port=port, access=access, login=login)
+        app = server_app(project, port=port, access=access, login=login)
         with serving(app, listening), opened_browser() as browser:
             address = f"http://127.0.0.1:{port}"
             browser.open(f"{address}/labelling", "document.querySelector('form.login')")

@@ -134,7 +134,7 @@ def test_the_first_page_of_a_folder_needs_nothing_heavy(tmp_path: Path) -> None:
         "from chunkwise.studio import server\n"
         "from starlette.testclient import TestClient\n"
         "def first_page(sources, listening, *, on_project, page, on_ready):\n"
-        "    app = server.studio_app(server.Project(sources), token='t', port=8420)\n"
+        "    app = server.server_app(server.Project(sources), access=server.TokenAccess('t', 8420), port=8420)\n"
         "    asked = TestClient(app, base_url='http://127.0.0.1:8420', headers={'authorization': 'Bearer t'})\n"
         "    assert '<title>' in asked.get(page).raise_for_status().text\n"
         "server.serve = first_page\n"

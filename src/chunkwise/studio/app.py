@@ -18,7 +18,6 @@ import msgspec
 from chunkwise.base.errors import (
     ChunkwiseError,
     InvalidParameter,
-    MissingExtra,
     NotAllowed,
     UnknownName,
     without_passwords,
@@ -27,7 +26,7 @@ from chunkwise.base.version import __version__
 from chunkwise.base.wording import as_set, counted
 from chunkwise.records.json import json_text
 from chunkwise.report.page import OWN, rendered
-from chunkwise.studio.access_control import CALLER, Access, Guard, TokenAccess
+from chunkwise.studio.access_control import CALLER, Access, Guard
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
 from chunkwise.studio.limited_requests import limited
 from chunkwise.studio.project import Project
@@ -198,42 +197,25 @@ class Server:
         }
 
 
-def studio_app(
+def server_app(
     project: Project,
     *,
-    token: str = "",
     port: int,
-    access: Access | None = None,
+    access: Access,
     limits: RequestLimits = USUAL_LIMITS,
     login: Login | None = None,
     any_host: bool = False,
+    has_pages: bool = True,
 ) -> ASGIApp:
-    """Pages and API; by a token on this machine, or by the `access` of users. Needs Starlette."""
-    return _app(
-        Server(project, limits), access or TokenAccess(token, port), port, any_host=any_host, login=login
-    )  # fmt: skip
+    """Build the application: pages and API, or the API without pages. Needs Starlette."""
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.requests import ClientDisconnect
+    from starlette.responses import RedirectResponse, Response
+    from starlette.routing import Route
 
-
-def service_app(
-    project: Project, *, port: int, access: Access, limits: RequestLimits, any_host: bool = False
-) -> ASGIApp:
-    """The API without pages."""
-    return _app(Server(project, limits, has_pages=False), access, port, any_host=any_host)
-
-
-def _app(
-    server: Server, access: Access, port: int, *, any_host: bool, login: Login | None = None
-) -> ASGIApp:
-    try:
-        from starlette.applications import Starlette
-        from starlette.exceptions import HTTPException
-        from starlette.requests import ClientDisconnect
-        from starlette.responses import RedirectResponse, Response
-        from starlette.routing import Route
-    except ImportError:
-        raise MissingExtra("the studio", "studio") from None
-
-    project, answering = server.project, server.answering
+    server = Server(project, limits, has_pages=has_pages)
+    answering = server.answering
 
     async def home(request: Request) -> Response:
         return RedirectResponse("/documents", 303)
@@ -257,7 +239,7 @@ def _app(
     def refuse(scope: Scope, status: int, sentence: str) -> Response:
         if login is not None and status == 401 and not scope["path"].startswith("/api/"):
             return login.redirect(scope["path"])
-        return refusal(scope, status, sentence, pages=server.has_pages)
+        return refusal(scope, status, sentence, pages=has_pages)
 
     routes = [
         Route("/api/openapi.json", answering(partial(_described, server), "/api/openapi.json")),
@@ -267,7 +249,7 @@ def _app(
                 Route("/api/sweeps/events", partial(_events, project, _sweeps)),
                 Route("/api/drafts/events", partial(_events, project, _drafts)),
             ]
-            if server.has_pages
+            if has_pages
             else []
         ),
         Route(
@@ -277,7 +259,7 @@ def _app(
         Route("/api/{rest:path}", answering(partial(_api, server)), methods=["GET", "POST"]),
         Route("/metrics", answering(partial(_metrics, server), "/metrics")),
     ]
-    if server.has_pages:
+    if has_pages:
         routes += [
             Route("/", home),
             Route("/assets/{name}", answering(_asset, "/assets")),
@@ -295,7 +277,7 @@ def _app(
         refuse=refuse,
         any_host=any_host,
         open_paths=open_paths,
-        limits=server.limits,
+        limits=limits,
     )
 
 
@@ -421,23 +403,20 @@ def _metrics(server: Server, request: Request, body: bytes) -> Response:
 
 
 def _api(server: Server, request: Request, body: bytes) -> Response:
-    from chunkwise.studio.api import endpoints_at
+    from chunkwise.studio.api import endpoint_at
 
     path = request.url.path
-    there, values = endpoints_at(path, server.endpoints)
-    if not there:
+    endpoint, values = endpoint_at(path)
+    if endpoint is None or endpoint not in server.endpoints:
         raise NotFound(f"there is no address {path!r:.120}; all are described at /api/openapi.json")
-    endpoint = there.get("GET" if request.method == "HEAD" else request.method)
-    if endpoint is None:
-        is_read = "GET" in there
-        said = "this address is only read" if is_read else "send a POST with a body of JSON"
-        return refusal(request.scope, 405, f"{request.method} is not taken here; {said}.")
+    if endpoint.method != request.method.replace("HEAD", "GET"):
+        hint = "only read" if endpoint.method == "GET" else "asked by POST, with a JSON body"
+        return refusal(
+            request.scope, 405, f"{request.method} is not allowed; this address is {hint}."
+        )
     request.scope[ENDPOINT_PATH] = endpoint.path
     server.check(request, endpoint)
-    if endpoint.method == "POST":
-        asked = endpoint.read_body(body)
-    else:
-        asked = endpoint.read(values, request.query_params.multi_items())
+    asked = endpoint.read(values, request.query_params.multi_items(), body)
     return _json(endpoint.answer(server.project, _signed(asked, request.scope[CALLER])))
 
 

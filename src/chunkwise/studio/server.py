@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.studio.access_control import LOOPBACK, Access, KeyAccess, UserAccess, new_token
+from chunkwise.studio.access_control import (
+    LOOPBACK,
+    Access,
+    KeyAccess,
+    TokenAccess,
+    UserAccess,
+    new_token,
+)
 from chunkwise.studio.accounts import Account, Accounts, Sessions, accounts_in, hashed_key, new_key
-from chunkwise.studio.app import Login, service_app, studio_app
+from chunkwise.studio.app import Login, server_app
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.studio.rate_limits import USUAL_LIMITS, RequestLimits
 
@@ -144,7 +151,9 @@ def serve(
     def app(project: Project, port: int) -> tuple[ASGIApp, str]:
         if settings.users is None:
             token = new_token()
-            made = studio_app(project, token=token, port=port, limits=settings.limits)
+            made = server_app(
+                project, port=port, access=TokenAccess(token, port), limits=settings.limits
+            )
             return made, f"{page}?{urlencode({'token': token})}"
         accounts = Accounts(settings.users, accounts_in(os.environ))
         sessions = Sessions(accounts)
@@ -155,7 +164,7 @@ def serve(
         login = None
         if not settings.user_header:
             login = Login(accounts, sessions, access.cookie, secure=secure, proxy=settings.proxy)
-        made = studio_app(
+        made = server_app(
             project, port=port, access=access, limits=settings.limits, login=login, any_host=settings.any_host
         )  # fmt: skip
         return made, page
@@ -185,8 +194,8 @@ def serve_api(
             access = UserAccess(
                 accounts, Sessions(accounts), port, proxy=settings.proxy, user_header=settings.user_header
             )  # fmt: skip
-        made = service_app(
-            project, port=port, access=access, limits=settings.limits, any_host=settings.any_host
+        made = server_app(
+            project, port=port, access=access, limits=settings.limits, any_host=settings.any_host, has_pages=False
         )  # fmt: skip
         return made, "/api"
 
