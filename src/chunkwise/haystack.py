@@ -11,7 +11,7 @@ try:
 except ImportError as error:
     raise MissingExtra("chunkwise.haystack", "haystack") from error
 
-from chunkwise.base.allow_hosts_and_code_from_files import recorded
+from chunkwise.base.allow_hosts_and_code_from_files import check_allowed
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_text
 from chunkwise.core import Chunk, Hit
@@ -175,10 +175,10 @@ def _found(hit: Hit) -> Document:
 
 
 def _from_file(data: dict[str, Any], *names: str) -> dict[str, Any]:
-    """With the names of parts in it marked as what a file says."""
+    """The same; names of parts in it are what a file says."""
     given = data.get("init_parameters", {})
-    marked = {name: recorded(given[name], _IN_A_FILE) for name in names if name in given}
-    return {**data, "init_parameters": {**given, **marked}}
+    check_allowed([given.get(name) for name in names], _IN_A_FILE)
+    return data
 
 
 def _conditions(filters: Mapping[str, Any] | None) -> tuple[Clause, ...]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise.base.allow_hosts_and_code_from_files import recorded
+from chunkwise.base.allow_hosts_and_code_from_files import distrust, named_by_user
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, NotAllowed, UnknownName
 from chunkwise.chunkers.third_party_splitters import OtherSplitter
 from chunkwise.chunkers.third_party_splitters import _located as located
@@ -42,8 +42,9 @@ def test_a_file_names_splitters_of_the_text_alone() -> None:
         "langchain:SpacyTextSplitter(pipeline='evil')", "langchain:os.system", "haystack:pipeline",
         "llamaindex:LangchainNodeParser", "llamaindex:./own.py:Own", "langchain:./own.py:Own",
     ):  # fmt: skip
-        with pytest.raises(NotAllowed, match="the index kb names"):
-            chunkwise.get_strategy(recorded(name, "the index kb"))
+        distrust(name, "the index kb")
+        with named_by_user({}), pytest.raises(NotAllowed, match="the index kb names"):
+            chunkwise.get_strategy(name)
 
 
 def cut(text: str, size: int, step: int) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise.base.allow_hosts_and_code_from_files import recorded
+from chunkwise.base.allow_hosts_and_code_from_files import distrust, named_by_user
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed, UnknownName
 from chunkwise.core import Document, Query, Reference
 from chunkwise.evaluation.live_answers import LiveOptions, ask_live, hit_records
@@ -389,8 +389,9 @@ def test_settings_of_an_index_do_not_go_with_it() -> None:
 
 @cases("name", ["command:rm -rf x", "http://10.0.0.1/search", "./mine.py:search"])
 def test_a_name_in_a_file_is_not_followed(name: str) -> None:
-    with pytest.raises(NotAllowed, match="allow"):
-        evaluated(recorded(name, "the file r.toml"))
+    distrust(name, "the file r.toml")
+    with named_by_user({}), pytest.raises(NotAllowed, match="allow"):
+        evaluated(name)
 
 
 class Server(BaseHTTPRequestHandler):

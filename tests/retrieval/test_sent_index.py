@@ -13,6 +13,7 @@ import pytest
 
 import chunkwise
 from chunkwise import ChunkwiseError
+from chunkwise.base import allow_hosts_and_code_from_files
 from chunkwise.base.allow_hosts_and_code_from_files import ALLOW
 from chunkwise.base.errors import NotAllowed
 from chunkwise.mcp_server.workspace import WorkspaceSources
@@ -52,6 +53,11 @@ def _change(change: Callable[[dict[str, Any]], object]) -> None:
     values = json.loads(path.read_text())
     change(values)
     path.write_text(json.dumps(values))
+
+
+def _sent() -> None:
+    """Whoever goes on has got the index from somebody else: what its maker named they have not."""
+    allow_hosts_and_code_from_files._trusted.clear()
 
 
 def _answer(number: int, seen: Seen) -> Answer:
@@ -107,6 +113,7 @@ def test_a_server_that_only_the_index_names_is_sent_nothing(
         keys = {seen.headers.get("authorization") for seen in server.seen}
         assert keys == {"Bearer sk-of-the-one-who-searches"}  # the user named it
 
+        _sent()
         assert _asked(server, lambda: chunkwise.open_index("kb").search("heron")) == 0
         Path("docs/b.md").write_text("An otter.")
         assert _asked(server, lambda: chunkwise.index("docs", into="kb")) == 0
@@ -130,6 +137,7 @@ def test_contexts_are_written_by_no_server_that_only_the_index_names(trace: Path
         made = {"into": "kb", "vectors": "none"}
         chunkwise.index("docs", context="neighbours", llm=name, **made)
         Path("docs/b.md").write_text("# Otters\n\nAn otter swims.")
+        _sent()
         assert _asked(server, lambda: chunkwise.index("docs", into="kb")) == 0
         chunkwise.index("docs", into="kb", llm=name)
 
@@ -218,6 +226,7 @@ def test_no_server_runs_or_asks_what_the_index_that_it_serves_names(trace: Path,
     with serving(_answer) as server:
         chunkwise.index("docs", into="kb", embedder=f"{server.url}/v1#m")
         before = len(server.seen)
+        _sent()
         for name in (
             ("m.py:Model", "http://127.0.0.1:9/v1#m") if key == "embedder" else ("m.py:Cutter",)
         ):

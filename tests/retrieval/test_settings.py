@@ -2,12 +2,17 @@
 
 from dataclasses import fields
 
-from chunkwise.base.allow_hosts_and_code_from_files import Recorded
+import pytest
+
+from chunkwise.base.allow_hosts_and_code_from_files import check_allowed, named_by_user
+from chunkwise.base.errors import NotAllowed
 from chunkwise.retrieval.settings import Settings, read_settings
 
 
-def test_every_name_that_is_read_is_marked_as_the_index_s() -> None:
-    texts = {each.name: "x" for each in fields(Settings) if each.type == "str"}
-    found = read_settings({**texts, "vectors": "own", "context": "headings"}, "the index kb")
-    for name in texts:
-        assert isinstance(getattr(found, name), Recorded), name
+def test_no_name_that_an_index_has_is_followed() -> None:
+    texts = {each.name: f"./{each.name}.py:X" for each in fields(Settings) if each.type == "str"}
+    read_settings({**texts, "vectors": "own", "context": "headings"}, "the index kb")
+    with named_by_user({}):
+        for text in texts.values():
+            with pytest.raises(NotAllowed, match="the index kb"):
+                check_allowed(text)

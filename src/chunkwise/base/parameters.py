@@ -9,6 +9,7 @@ from functools import wraps
 from types import MappingProxyType, UnionType
 from typing import Any, NamedTuple, ParamSpec, TypeVar, get_args
 
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import InvalidParameter, UnknownParameter
 from chunkwise.base.wording import did_you_mean, shown
 
@@ -118,6 +119,8 @@ def build(cls: Callable[..., Any], name: str, given: Mapping[str, object]) -> An
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
+_TEXTS = frozenset(("source", "queries", "question", "text"))
+"""Parameters of verbs that name no parts."""
 _OF_STRATEGIES = ("chunk_size", "chunk_overlap", "max_tokens", "overlap")
 """Parameters of strategies that people give to a verb: no name of the verb's own is meant."""
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -163,6 +166,7 @@ def takes(
 
         @wraps(function)
         def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+            trust_caller(*args[1:], *(kwargs[name] for name in kwargs.keys() - _TEXTS))
             if not keywords.issuperset(kwargs):
                 unknown = next(name for name in kwargs if name not in keywords)
                 given = signature.bind_partial(*args).arguments

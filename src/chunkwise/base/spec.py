@@ -11,7 +11,6 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from chunkwise.base import parameters
-from chunkwise.base.allow_hosts_and_code_from_files import Recorded, recorded
 from chunkwise.base.errors import InvalidParameter
 
 _USER = re.compile(r"(?<=//)[^/?#\s]*@")
@@ -51,8 +50,6 @@ def parse(text: str, kind: str = "strategy", example: str = "") -> tuple[str, di
         if keyword.arg in values:
             raise InvalidParameter(f"{quoted(text)} has {keyword.arg!r} twice; give it once")
         values[keyword.arg] = _literal(keyword.arg, keyword.value)
-    if isinstance(text, Recorded):
-        values = recorded(values, text.where)
     return name.strip(), values
 
 

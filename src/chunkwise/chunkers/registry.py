@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from chunkwise.base import parameters, spec
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import BrokenContract
 from chunkwise.base.registry import Registry
 from chunkwise.base.user_code import code_fingerprint
@@ -202,6 +203,7 @@ def get_strategy(strategy: str | Chunker | Strategy, **parameters_given: object)
 
     Keywords are parameters too: `get_strategy("sentences", max_tokens=100, tokenizer=my_count)`.
     """
+    trust_caller(strategy, parameters_given)
     if isinstance(strategy, Strategy):
         return strategy
     if not isinstance(strategy, str):

@@ -190,9 +190,8 @@ def dataclass_command(
         def call(**values: Any) -> None:
             from chunkwise.base.allow_hosts_and_code_from_files import named_by_user
 
-            marked = _as_recorded(values)
-            with named_by_user(marked):
-                run(options(**marked))
+            with named_by_user(_typed(values)):
+                run(options(**values))
 
         typed = TypedCommand(
             name, params=list(_parameters(options)), callback=call, help=run.__doc__, epilog=examples
@@ -208,19 +207,17 @@ def parsed_anew(options: Options) -> Options:
     old = click.get_current_context()
     words = list(old.meta[_WORDS])
     with old.command.make_context(old.info_name, words, parent=old.parent) as context:
-        return type(options)(**_as_recorded(context.params))
+        return type(options)(**context.params)
 
 
-def _as_recorded(values: dict[str, Any]) -> dict[str, Any]:
-    """What a file said in the place of the user is marked so: click makes plain texts of all it is given."""
-    from chunkwise.base.allow_hosts_and_code_from_files import like
-
+def _typed(values: dict[str, Any]) -> dict[str, Any]:
+    """Those that the user named, and no file in the place of the user."""
     context = click.get_current_context()
-    for name, said in (context.default_map or {}).items():
-        if context.get_parameter_source(name) is ParameterSource.DEFAULT_MAP:
-            value = values[name]
-            values[name] = like(said, value) if isinstance(value, str) else value
-    return values
+    return {
+        name: value
+        for name, value in values.items()
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT_MAP
+    }
 
 
 def _parameters(options: type[object]) -> Iterator[click.Parameter]:

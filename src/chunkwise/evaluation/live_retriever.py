@@ -22,7 +22,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 from chunkwise.base import parameters, spec
-from chunkwise.base.allow_hosts_and_code_from_files import check_allowed, like
+from chunkwise.base.allow_hosts_and_code_from_files import check_allowed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.wording import as_set, counted
@@ -96,7 +96,7 @@ def live_retriever(retriever: object, timeout: float = 60.0) -> LiveRetriever:
         return CommandRetriever(retriever.removeprefix(COMMAND).strip(), timeout)
     if retriever.lower().startswith(_ADDRESSES):
         return _http_retriever(retriever, timeout)
-    return CallableRetriever(_part(retriever), like(retriever, spec_name(retriever)), timeout)
+    return CallableRetriever(_part(retriever), spec_name(retriever), timeout)
 
 
 def spec_name(retriever: str) -> str:

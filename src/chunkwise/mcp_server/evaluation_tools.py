@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from chunkwise.base.allow_hosts_and_code_from_files import unmarked
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.wording import counted, thousands
 from chunkwise.evaluation.compare import compare as compare_results
@@ -232,7 +231,7 @@ def evaluate(
         workspace.refuse_writing("keep")
     if bool(questions) == bool(test_queries):
         raise InvalidParameter("give questions, or test_queries, a file of them")
-    asked: Any = unmarked(questions)
+    asked: Any = questions
     if test_queries:
         asked = str(workspace.file(test_queries))
     problems: list[str] = []

@@ -25,7 +25,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.shared.exceptions import MCPError
 from pydantic import ConfigDict
 
-from chunkwise.base.allow_hosts_and_code_from_files import recorded
+from chunkwise.base.allow_hosts_and_code_from_files import PARTS, check_allowed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.limits import Limits, limits_of
 from chunkwise.base.version import __version__
@@ -158,11 +158,12 @@ def _sdk_tool(
     writes = function in WRITING_TOOLS
 
     async def tool(context: Context[Any, Any], **arguments: Any) -> types.CallToolResult:
-        # A model that reads documents may have written the arguments: they name no code, file or server to follow.
-        marked = recorded(arguments, f"the tool {function.__name__}")
         try:
+            # A model that reads documents may have written the arguments: they name no code, file or server to follow.
+            parts = [arguments[name] for name in PARTS if name in arguments]
+            check_allowed(parts, f"the tool {function.__name__}")
             answer = await calls.run(
-                context, lambda call: function(workspace, call, **marked), indexes=writes
+                context, lambda call: function(workspace, call, **arguments), indexes=writes
             )
             values = json.loads(json_text(answer.values))
         except Stopped:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from chunkwise.base.allow_hosts_and_code_from_files import recorded
+from chunkwise.base.allow_hosts_and_code_from_files import distrust
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.models import DEFAULT
@@ -98,7 +98,8 @@ def read_settings(values: Mapping[str, object], where: str) -> Settings:
             raise ValueError(f"{name} is {value!r}")
     if "strategy" not in known:
         raise ValueError("strategy is missing")
-    found = Settings(**recorded(known, where))  # type: ignore[arg-type]
+    distrust(known, where)
+    found = Settings(**known)  # type: ignore[arg-type]
     if found.vectors not in VECTORS or found.context not in (*CONTEXTS, *WRITTEN_CONTEXTS):
         raise ValueError(f"vectors is {found.vectors!r}, context is {found.context!r}")
     if found.graph not in ("", *GRAPHS):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from chunkwise.base.allow_hosts_and_code_from_files import recorded
+from chunkwise.base.allow_hosts_and_code_from_files import PARTS, check_allowed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 
 _SOURCE = "the address of a request"
@@ -47,7 +47,7 @@ class Conflict(ChunkwiseError):
 def read_body(takes: type[R], body: bytes) -> R:
     """Read a JSON object; names in it are data, never followed."""
     try:
-        return _marked(msgspec.json.decode(body or b"{}", type=takes))
+        return _checked(msgspec.json.decode(body or b"{}", type=takes))
     except msgspec.ValidationError as error:
         raise _invalid(error) from None
     except (msgspec.DecodeError, RecursionError):
@@ -70,7 +70,7 @@ def read_query(takes: type[R], path: Mapping[str, str], query: Sequence[tuple[st
         else:
             given[name] = text
     try:
-        return _marked(msgspec.convert({**given, **path}, takes, strict=False))
+        return _checked(msgspec.convert({**given, **path}, takes, strict=False))
     except msgspec.ValidationError as error:
         raise _invalid(error) from None
 
@@ -82,12 +82,7 @@ def _invalid(error: msgspec.ValidationError) -> InvalidParameter:
     return InvalidParameter(f"{field}: {reason}" if field else reason)
 
 
-def _marked(request: R) -> R:
-    """Texts, and tuples of them, may name code, a file or a server; records name nothing."""
-    marked = {
-        name: recorded(value, _SOURCE)
-        for name in request.__struct_fields__
-        if isinstance(value := getattr(request, name), str)
-        or (isinstance(value, tuple) and all(isinstance(part, str) for part in value))
-    }
-    return msgspec.structs.replace(request, **marked)
+def _checked(request: R) -> R:
+    names = [getattr(request, name, None) for name in PARTS]
+    check_allowed(names, _SOURCE)
+    return request

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from chunkwise.base.allow_hosts_and_code_from_files import unmarked
 from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, QuestionResult
@@ -115,7 +114,7 @@ def evaluate(project: Project, request: EvaluateRequest) -> EvaluateAnswer:
     try:
         with project.index_of_its_own() as index:
             results = evaluated(
-                index, [unmarked(each) for each in request.questions], retriever=request.retriever or None,
+                index, list(request.questions), retriever=request.retriever or None,
                 budget=request.budget, k=request.k, metrics=list(request.metrics) or "all", on_bad=problems.append,
             )  # fmt: skip
     finally:

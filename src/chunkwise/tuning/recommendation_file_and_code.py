@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from chunkwise.base.allow_hosts_and_code_from_files import allowing, recorded
+from chunkwise.base.allow_hosts_and_code_from_files import allowing, distrust
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
@@ -150,7 +150,8 @@ def read_recommendation(path: Path) -> Recommendation:
         given["strategy"] = ""
     if "strategy" not in given:
         raise InvalidParameter(f'{path} names no strategy; write one: strategy = "structure"')
-    return Recommendation(**recorded(given, str(path)))
+    distrust(given, str(path))
+    return Recommendation(**given)
 
 
 COMMANDS = "Command line"

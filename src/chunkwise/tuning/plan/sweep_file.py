@@ -11,11 +11,11 @@ from typing import Any, TypeVar, get_args
 from chunkwise import chunkers
 from chunkwise.base import parameters, spec
 from chunkwise.base.allow_hosts_and_code_from_files import (
-    add_named_by_user,
     check_allowed,
     check_store,
-    like,
-    recorded,
+    distrust,
+    texts_in,
+    trust,
 )
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.object_store import address_of
@@ -153,7 +153,7 @@ def read_grid(table: TomlTable, first: str, registry: Registry, folder: Path) ->
 
 def in_folder(name: str, folder: Path) -> str:
     """A path is meant from the folder of the file; a name stays as it is."""
-    return like(name, str(folder / name)) if is_path(name) else name
+    return str(folder / name) if is_path(name) else name
 
 
 def _part(table: TomlTable, first: str, name: str, registry: Registry) -> Any:
@@ -254,7 +254,9 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
     model, *others = _models(table, folder)
     budget, price = _money(table)
     needed = 'a file or folder is needed, or a list of them: source = "handbook/"'
-    documents = tuple(_source(name, folder) for name in table.texts("source", needed))
+    documents = tuple(
+        _source(name, folder, file if as_record else "") for name in table.texts("source", needed)
+    )
     test_queries = None
     if "queries" in table.values:
         test_queries = str(
@@ -287,21 +289,23 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
     )
 
 
-def _source(name: str, folder: Path) -> str:
-    """A path is meant from the folder of the file; an address stays as it is."""
+def _source(name: str, folder: Path, origin: str) -> str:
+    """A path is meant from the folder of the file; an address stays as it is, and is not read if a record names it."""
     address = address_of(name)
     if address is None:
         return str(folder / name)
-    check_store(name, address)
+    if origin:
+        check_store(address, origin)
     return address
 
 
 def _sweep_table(file: str, as_record: bool) -> TomlTable:
     given = read_toml(file, "plan")
+    named = [given, *(in_folder(text, Path(file).parent) for text in texts_in(given))]
     if as_record:
-        given = recorded(given, file)
+        distrust(named, file)
     else:
-        add_named_by_user(given)
+        trust(named)
     TomlTable(file, "the file", given).only(("sweep",), dict.fromkeys(_KEYS, "[sweep]"))
     table = given.get("sweep")
     if not isinstance(table, dict):
