@@ -69,7 +69,8 @@ _trusted: set[str] = set()
 _is_command = False
 """Whether a command is at work, in all threads: only its words, and files it names as the user's, are the user's."""
 PARTS = (
-    "strategy", "retriever", "reranker", "metrics", "objective", "tokenizer", "embedder", "judge", "llm", "loader"
+    "strategy", "retriever", "reranker", "metric", "metrics", "objective", "tokenizer", "embedder", "judge",
+    "llm", "loader",
 )  # fmt: skip
 """Fields of requests that may name parts."""
 _ADAPTERS = ("dspy", "haystack", "integrations", "langchain", "llamaindex", "pytest_plugin")
