@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkwise.base import secrets
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.retries import pause, retry_after
 from chunkwise.chunkers import get_strategy
@@ -339,6 +340,8 @@ def test_urls_that_are_none_are_refused_without_being_quoted(url: str) -> None:
 
 def test_a_key_that_is_hardly_one_spoils_no_words() -> None:
     assert excerpt("check the key 'k', k", "k") == "check the key '[key]', [key]"
+    secrets.use_key("k")
+    assert secrets.mask("check the key 'k', k") == "check the key 'k', k"
 
 
 def test_a_query_is_sent_and_not_shown() -> None:

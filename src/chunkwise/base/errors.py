@@ -2,75 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
 from types import FrameType
-from urllib.parse import unquote_plus
 
-# Each is tried at most a few times at each place of a text, however long: messages quote what others wrote.
-_WORD = re.compile(r"[^\s'\"]+")
-_USER = re.compile(r"(?:[\w+.-]:/+|\bpostgres\w*(?::|/+))[^:@/?]*(?=:)")
-_BARE_USER = re.compile(r"[(\[{<,;=]*(?!(?:mailto|acct|sips?|xmpp):)[\w.+%-]+(?=:(?!/))")
-_SECRET = re.compile("passw|pwd|secret|token|key|signature|credential|^sig$|^auth$")
-_FILES_OF_KEYS = ("sslkey",)
-"""Options that hold the name of a file, which is no secret."""
-_OPTION = re.compile(r"[?&]([^=&?\s]*+)=")
-_VALUE = re.compile(r"[^&\s'\"]*+")
-_PASSWORD = re.compile(r"(\bpassword\s*+=\s*+)(?:'(?:[^'\\]|\\.)*+'|[^\s'\"&*]++)", re.IGNORECASE)
-"""As PostgreSQL's own tools take one: `host=h password='p w'`."""
-_SERVER = re.compile(
-    r"[a-z][a-z0-9+.-]*://|postgres\w*:|postgres\w*//|[\w.+%-]+:[^/\\]*@[^@/]+(?:/|$)"
-    r"|\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=",
-    re.IGNORECASE,
-)
-
-
-def names_server(place: str) -> bool:
-    """Whether this is meant for the address of a server, well written or not: no file or folder is called so."""
-    return _SERVER.match(place) is not None
-
-
-def names_secret(option: str) -> bool:
-    """Whether the value of an address's option must not be shown; its name may be written in percent signs."""
-    name = unquote_plus(option).strip().lower()
-    return name not in _FILES_OF_KEYS and _SECRET.search(name) is not None
-
-
-def without_passwords(text: str) -> str:
-    """As it may be shown: an address in it may hold a password, given where no address belongs or misspelt."""
-    if "@" in text:
-        text = _WORD.sub(_without_user_s, text)
-    if "=" in text:
-        text = _PASSWORD.sub(r"\1***", text)
-        text = _without_secret_options(text)
-    return text
-
-
-def _without_secret_options(text: str) -> str:
-    shown: list[str] = []
-    behind = 0
-    for option in _OPTION.finditer(text):
-        if option.start() >= behind and names_secret(option[1]):
-            value = _VALUE.match(text, option.end())
-            shown += [text[behind : option.end()], "***"]
-            behind = value.end() if value else option.end()
-    return "".join(shown) + text[behind:]
-
-
-def _without_user_s(word: re.Match[str]) -> str:
-    before, at, after = word[0].rpartition("@")
-    user = (_USER.search(before) or _BARE_USER.match(before)) if at else None
-    return f"{before[: user.end()]}:***@{after}" if user else word[0]
+from chunkwise.base.secrets import mask
 
 
 class ChunkwiseError(Exception):
-    """Base of every error raised on purpose; no message shows the password of an address."""
+    """Base of every error raised on purpose; no message shows a password or a key."""
 
     def __str__(self) -> str:
-        return without_passwords(super().__str__())
+        return mask(super().__str__())
 
 
 class InvalidParameter(ChunkwiseError, ValueError):
@@ -128,7 +73,7 @@ class UnreadableDocument(ChunkwiseError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return without_passwords(f"{self.source}: {self.reason}")
+        return mask(f"{self.source}: {self.reason}")
 
 
 class BrokenContract(ChunkwiseError, AssertionError):

@@ -16,7 +16,8 @@ from functools import partial
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 from urllib.parse import unquote
 
-from chunkwise.base.errors import ChunkwiseError, MissingExtra, without_passwords
+from chunkwise.base.errors import ChunkwiseError, MissingExtra
+from chunkwise.base.secrets import mask
 from chunkwise.base.wording import counted, one_or_many
 
 PACKAGES = {
@@ -94,7 +95,7 @@ _NOT_STORES = frozenset(
 
 def shown_address(address: str) -> str:
     """As it may be written down: without a password, a token or a signature."""
-    return without_passwords(address)
+    return mask(address)
 
 
 def store(address: str) -> tuple[Any, str]:
@@ -218,7 +219,7 @@ def as_os_error(error: BaseException, attempts: int = 1) -> OSError:
         words = f"the server answered {status} {often}: {words}"
     elif not isinstance(error, OSError):
         words = f"{type(error).__name__}: {words}"
-    return OSError(number or errno.EIO, without_passwords(words))
+    return OSError(number or errno.EIO, mask(words))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

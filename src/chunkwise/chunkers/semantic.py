@@ -25,7 +25,7 @@ from chunkwise.chunkers.packing.sized_chunker import LARGEST, SizedChunker
 from chunkwise.chunkers.packing.small_chunks import SmallChunks
 from chunkwise.core import Piece
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
-from chunkwise.models.http_client import without_secrets
+from chunkwise.models.http_client import parse_public_url
 from chunkwise.text.analyzed import Analyzed
 
 _AT_ONCE = 4096
@@ -188,7 +188,7 @@ def check_model(
             f"{name} is {given!r}; a name such as {example!r} or an object with `{method}` is needed"
         )
     if isinstance(given, str) and given.lower().startswith(("http://", "https://")):
-        without_secrets(given)  # every chunk is labelled with it
+        parse_public_url(given)  # every chunk is labelled with it
 
 
 _AMOUNTS = {"percentile": 85.0, "deviation": 1.0, "gradient": 85.0}

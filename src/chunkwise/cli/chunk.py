@@ -211,8 +211,8 @@ def _is_dataset(output: Path | None) -> bool:
 
 def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> None:
     """Chunks as Parquet files of a folder, by processes of this machine or by a cluster."""
-    from chunkwise.base.errors import names_server, without_passwords
     from chunkwise.base.object_store import address_of
+    from chunkwise.base.secrets import mask, names_server
     from chunkwise.base.workers import WorkerGroup, begin_workers
     from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 
@@ -226,9 +226,9 @@ def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> N
                 f"a data set (-o {shown_path(output)}) goes without {name}; name a file to write: -o chunks.parquet"
             )
     named = str(output)
-    if without_passwords(named) != named or names_server(named):
+    if mask(named) != named or names_server(named):
         raise click.UsageError(
-            f"-o {without_passwords(named)} is the address of a server, or holds a password; name a folder or a store"
+            f"-o {mask(named)} is the address of a server, or holds a password; name a folder or a store"
         )
     paths = options.sources()
     total, began = bytes_of(paths), time.monotonic()

@@ -19,7 +19,8 @@ from urllib.parse import unquote
 
 import click
 
-from chunkwise.base.errors import InvalidParameter, without_passwords
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.secrets import address_secrets, mask
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import (
     counted,
@@ -38,6 +39,7 @@ CheckState = Literal["works", "absent", "fails"]
 
 EXTRAS = {
     "parquet": "Parquet files",
+    "pandoc": "manual pages",
     "code": "code cut at functions and classes",
     "postgres": "indexes in PostgreSQL",
     "lancedb": "indexes in LanceDB",
@@ -62,7 +64,6 @@ EXTRAS = {
     "fastembed": "models of that library",
 }
 _LITTLE_DISK = 200_000_000
-_PASSWORD = re.compile(r"(?<=:)[^:/@]+(?=@)|(?<=password=)[^&\s']+")
 _NAME = re.compile(r"[\w.-]+")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([\w.-]+)['\"]")
 _ADDRESS = "psql 'postgresql://user@host:5432/database'"
@@ -274,7 +275,7 @@ def _embedding() -> Check:
         took = time.perf_counter() - began
         right, wrong = (float(vectors[0] @ other) for other in vectors[1:])
     except Exception as error:  # whatever the libraries below do on this machine
-        reason = _excerpt(f"{type(error).__name__}: {error}")
+        reason = excerpt(f"{type(error).__name__}: {error}")
         again = "pip install --force-reinstall chunkwise"
         return Check("model", "embedding", "fails", reason, again, needed=True)
     detail = f"a sentence to {counted(vectors.shape[1], 'number')} in {milliseconds(took)}"
@@ -320,7 +321,7 @@ def _answering() -> Check:
         answer, read, written = packaged().timed(request)
         read_structured(answer.text, schema)
     except Exception as error:  # whatever the library below does on this machine
-        reason = _excerpt(f"{type(error).__name__}: {error}")
+        reason = excerpt(f"{type(error).__name__}: {error}")
         again = "pip install --force-reinstall 'chunkwise[llm]'"
         return Check("model", "answering", "fails", reason, again)
     detail = f"in the form it is held to; {counted(read, 'token')} a second read, {thousands(written)} written"
@@ -360,8 +361,10 @@ def _postgres(url: str) -> Iterator[Check]:
                 " where name = 'vector'"
             ).fetchone()
     except psycopg.Error as error:
-        told = without_passwords(_unseen(str(error), url))
-        reason = _excerpt(told) or type(error).__name__
+        reason = str(error)
+        for secret in address_secrets(url):
+            reason = reason.replace(secret, "***").replace(unquote(secret), "***")
+        reason = excerpt(mask(reason)) or type(error).__name__
         command = _ADDRESS
         yield Check("PostgreSQL", "server", "fails", reason, command, needed=True)
         return
@@ -376,15 +379,3 @@ def _postgres(url: str) -> Iterator[Check]:
         yield Check("PostgreSQL", "pgvector", "absent", detail, make)
     else:
         yield Check("PostgreSQL", "pgvector", "works", f"version {vector[0]}", needed=True)
-
-
-def _unseen(text: str, url: str) -> str:
-    """Without the password that the address has: errors like to quote it."""
-    for part in _PASSWORD.findall(url):
-        text = text.replace(part, "…").replace(unquote(part), "…")
-    return text
-
-
-def _excerpt(text: str) -> str:
-
-    return excerpt(text)

@@ -255,7 +255,7 @@ def command(options: InitOptions) -> None:
 
 
 def _watch(options: InitOptions) -> ScheduledWatch:
-    from chunkwise.base.errors import without_passwords
+    from chunkwise.base.secrets import mask
 
     source = options.source or _found("SOURCE", _FOLDERS, os.path.isdir, "name the documents")
     queries = (
@@ -288,9 +288,9 @@ def _watch(options: InitOptions) -> ScheduledWatch:
             raise click.UsageError(
                 f"{word!r} cannot stand in a file for {options.ci}: control characters and ${{{{ are not allowed"
             )
-        if without_passwords(word) != word:
+        if mask(word) != word:
             raise click.UsageError(
-                f"{without_passwords(word)} has a password or a key in it, which everybody would read in the "
+                f"{mask(word)} has a password or a key in it, which everybody would read in the "
                 "file; leave it out, and set it in the job's environment (PGPASSWORD for a server)"
             )
     return ScheduledWatch(words, tuple(files), any("://" in each for each in source), variables)

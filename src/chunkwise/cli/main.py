@@ -181,9 +181,9 @@ def main() -> NoReturn:
         say(error)
         sys.exit(of_error(error))
     except click.ClickException as error:
-        from chunkwise.base.errors import without_passwords
+        from chunkwise.base.secrets import mask
 
-        vars(error).update(message=without_passwords(error.message))
+        vars(error).update(message=mask(error.message))
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):

@@ -12,7 +12,8 @@ from typing import IO, TYPE_CHECKING, Any, Generic, TextIO, TypeVar, cast
 
 import click
 
-from chunkwise.base.errors import ChunkwiseError, without_passwords
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.secrets import mask
 from chunkwise.report.sanitize import harmless_json, one_line
 
 if TYPE_CHECKING:
@@ -21,22 +22,22 @@ if TYPE_CHECKING:
 
 def say(message: object) -> None:
     """One line: names of files and members are anyone's, and a terminal obeys some characters."""
-    click.echo(f"chunkwise: {one_line(without_passwords(str(message)))}", err=True)
+    click.echo(f"chunkwise: {one_line(mask(str(message)))}", err=True)
 
 
 def shown_place(place: str) -> str:
     """Where an index is, on one line, without the password that the address of a server can hold."""
     if "://" in place:
-        from chunkwise.retrieval.postgres.connection import masked
+        from chunkwise.base.secrets import mask_address
 
-        place = masked(place)
+        place = mask_address(place)
     return one_line(place)
 
 
 def usable_place(place: str) -> str:
     """The same, to be typed again: a password comes from the environment then."""
     if "://" in place:
-        from chunkwise.retrieval.postgres.connection import without_password
+        from chunkwise.base.secrets import without_password
 
         place = without_password(place)
     return one_line(place)

@@ -438,7 +438,7 @@ class _Watch:
 
 def _again(options: WatchOptions, paths: list[str]) -> str:
     """What evaluates the same once more."""
-    from chunkwise.base.errors import without_passwords
+    from chunkwise.base.secrets import mask
 
     words = ["chunkwise", "evaluate", *paths]
     known = {each.name for each in fields(EvaluationOptions)} - {"source", "documents", *_OWN}
@@ -447,7 +447,7 @@ def _again(options: WatchOptions, paths: list[str]) -> str:
             value = getattr(options, each.name)
             for own in value if isinstance(value, tuple) else [value]:
                 words += [each.opts[0]] if each.is_flag else [each.opts[0], str(own)]
-    return without_passwords(shlex.join(words))
+    return mask(shlex.join(words))
 
 
 _OWN = ("output", "page", "as_json", "quiet", "at_least", "at_most", "dry_run")

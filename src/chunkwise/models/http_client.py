@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import time
 import weakref
 from collections.abc import Callable
@@ -19,12 +18,10 @@ from chunkwise.base.allow_hosts_and_code_from_files import PROVIDERS
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import check, param
 from chunkwise.base.retries import Retryable, retry, retry_after, within
+from chunkwise.base.secrets import mask_keys, names_secret, use_key
 from chunkwise.base.wording import as_set, counted, shortened, thousands
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_SECRET_NAME = re.compile(
-    r"key|token|secret|passw|pwd|auth|credential|signature|^sig$|^code$", re.IGNORECASE
-)
 
 
 def split_url(url: str) -> SplitResult:
@@ -40,7 +37,7 @@ def split_url(url: str) -> SplitResult:
     return parts
 
 
-def without_secrets(url: str) -> SplitResult:
+def parse_public_url(url: str) -> SplitResult:
     """The parts of a URL that holds no key: it would end up in labels, files and other people's logs."""
     parts = split_url(url)
     advice = "put the key into an environment variable and give the variable's name"
@@ -49,9 +46,9 @@ def without_secrets(url: str) -> SplitResult:
             f"the URL for {parts.hostname} has a user name or password in it; {advice}"
         )
     for name, _ in parse_qsl(parts.query, keep_blank_values=True):
-        if found := _SECRET_NAME.search(name):
+        if names_secret(name) or name.lower() == "code":
             raise InvalidParameter(
-                f"the URL for {parts.hostname} has a {found[0].lower()} behind its question mark; {advice}"
+                f"the URL for {parts.hostname} has a key behind its question mark; {advice}"
             )
     return parts
 
@@ -103,8 +100,6 @@ def key_variable_for(url: str) -> str:
 
 
 _LONGEST = 240
-_SHORTEST_PART = 6
-"""Characters of a key that give it away: servers like to quote its beginning."""
 
 
 class EndpointError(ChunkwiseError):
@@ -113,6 +108,7 @@ class EndpointError(ChunkwiseError):
     def __init__(
         self, endpoint: str, reason: str, advice: str = "", status: int | None = None
     ) -> None:
+        reason = mask_keys(reason)  # before anybody pickles or logs it
         super().__init__(endpoint, reason, advice, status)
         self.endpoint = endpoint
         self.reason = reason
@@ -129,22 +125,10 @@ class NoAnswer(EndpointError):
 
 
 def excerpt(text: str, key: str | None = None, most: int = _LONGEST) -> str:
-    """The beginning on one line, only characters that show, and nothing of the key."""
-    head = without_key(text[: 4 * most], key)
+    """The beginning on one line, only characters that show, and nothing of a key."""
+    head = mask_keys(text[: 4 * most], key)
     shown = " ".join("".join(c if c.isprintable() else " " for c in head).split())
     return shortened(shown, most)
-
-
-def without_key(text: str, key: str | None) -> str:
-    """Nothing of the key from its beginning on, should a server quote it, in part or with escapes."""
-    if not key:
-        return text
-    if len(key) < _SHORTEST_PART:  # no secret but a word, as servers of one's own are given
-        return re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", "[key]", text)
-    letters = [rf"(?:\\*{re.escape(each)}|(?:\\+u00|%){ord(each):02x})" for each in key]
-    first, rest = "".join(letters[:_SHORTEST_PART]), "".join(letters[_SHORTEST_PART:])
-    # However a server writes the rest, it ends where words end.
-    return re.sub(rf"{first}(?:{rest})?(?:\\.|[^\s\"',])*", "[key]", text, flags=re.IGNORECASE)
 
 
 def first_words(text: str) -> str:
@@ -203,7 +187,7 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         check(self)
-        without_secrets(self.url)
+        parse_public_url(self.url)
 
     @property
     def place(self) -> str:
@@ -217,7 +201,7 @@ class Endpoint:
             raise EndpointError(
                 self.place, "was not asked", f"{self.key_variable} has characters no key has"
             )
-        return key or None
+        return use_key(key) if key else None
 
 
 class _Answer(NamedTuple):
@@ -302,12 +286,12 @@ class JsonClient:
         stop: Event | None = None,
         lost: Callable[[bool], None] | None = None,
     ) -> Result:
-        """What `read` makes of the JSON that comes back; its errors, too, go without the key."""
+        """What `read` makes of the JSON that comes back."""
         answer = self.post(payload, stop, lost)
         try:
             return read(answer)
         except EndpointError as error:
-            reason = without_key(error.reason, self.endpoint.key())
+            reason = mask_keys(error.reason, self.endpoint.key())
             raise EndpointError(error.endpoint, reason, error.advice, error.status) from None
 
     def close(self) -> None:

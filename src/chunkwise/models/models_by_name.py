@@ -284,11 +284,11 @@ _RERANK_SERVICES = {
 
 def _endpoint(model: str) -> tuple[str, str, dict[str, Any]]:
     """Address, model and patience of `https://host/v1#name(timeout=10)`."""
-    from chunkwise.models.http_client import place, without_secrets
+    from chunkwise.models.http_client import parse_public_url, place
 
     model, patience = split_patience(model)
     address, _, name = model.partition("#")
-    scheme = without_secrets(address).scheme
+    scheme = parse_public_url(address).scheme
     if not name:
         where = f"{scheme}://{place(address)}"
         raise InvalidParameter(f"{where} names no model; write {where}#NAME")

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, names_server
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
+from chunkwise.base.secrets import mask_address, names_server
 from chunkwise.base.wording import did_you_mean
-from chunkwise.retrieval.postgres.connection import masked
 from chunkwise.retrieval.searchable import AtomSource, ChunkTable, ListedIndex
 from chunkwise.retrieval.settings import IndexStats, Settings
 
@@ -127,13 +127,13 @@ def open_source(place: str | os.PathLike[str]) -> EngineIndex:
 
 def shown_place(place: str) -> str:
     """Without the password that an address can hold."""
-    return masked(place) if names_server(place) else place
+    return mask_address(place) if names_server(place) else place
 
 
 def _no_engine(place: str, scheme: str) -> ChunkwiseError:
     known: Sequence[str] = [name for name in registry.names() if name not in (FOLDER, "postgres")]
     hint = did_you_mean(scheme, known, "") if scheme else ""
     return InvalidParameter(
-        f"the place of the index is {masked(place)!r}, no folder and no engine's address; "
+        f"the place of the index is {mask_address(place)!r}, no folder and no engine's address; "
         f"{f'{hint} ' if hint else ''}name a folder, or an address: {EXAMPLES}"
     )

@@ -20,8 +20,8 @@ from chunkwise.base.errors import (
     InvalidParameter,
     NotAllowed,
     UnknownName,
-    without_passwords,
 )
+from chunkwise.base.secrets import mask
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import as_set, counted
 from chunkwise.records.json import json_text
@@ -287,7 +287,7 @@ def _or_refusal(work: Work, request: Request, body: bytes) -> Response:
     except ChunkwiseError as error:
         status = next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
         retry = error.seconds if isinstance(error, AskedTooOften) else 0
-        return refusal(request.scope, status, without_passwords(str(error)), retry=retry)
+        return refusal(request.scope, status, mask(str(error)), retry=retry)
 
 
 class Login:

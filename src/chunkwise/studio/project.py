@@ -377,7 +377,7 @@ class Project:
         """Of the index, without its password."""
         place = self.sources.index or "kb"
         if "://" in place:
-            from chunkwise.retrieval.postgres.connection import without_password
+            from chunkwise.base.secrets import without_password
 
             return without_password(place)
         return place

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, without_passwords
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.secrets import mask
 from chunkwise.base.wording import counted, thousands
 from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Embedder
@@ -142,7 +143,7 @@ def _key(text: str) -> str:
 def without_private(text: str) -> tuple[str, set[str]]:
     """Keys, passwords, e-mail addresses and numbers of cards replaced by what they are; and which there were."""
     kinds = set()
-    if (shown := without_passwords(text)) != text:
+    if (shown := mask(text)) != text:
         text = shown
         kinds.add("key")
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, names_server
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.secrets import mask_address, names_server
 from chunkwise.base.sqlite import BUSY, DAMAGED, reason_of, shared_connection, use_wal
 from chunkwise.base.wording import as_set, counted
 from chunkwise.retrieval.postgres.connection import (
@@ -19,7 +20,6 @@ from chunkwise.retrieval.postgres.connection import (
     Address,
     connect,
     is_postgres,
-    masked,
     parse_address,
     server_problems_explained,
 )
@@ -100,7 +100,7 @@ def database_at(place: str | Path, tables: Tables, wait: float) -> Database:
         return PostgresDatabase(str(place), tables, wait)
     if names_server(str(place)):
         raise InvalidParameter(
-            f"the history is {masked(str(place))!r}, no file and no server; name a file, or a server: "
+            f"the history is {mask_address(str(place))!r}, no file and no server; name a file, or a server: "
             "postgresql://user@host/database"
         )
     return SqliteDatabase(Path(place).expanduser(), tables, wait)

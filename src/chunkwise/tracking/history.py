@@ -126,7 +126,7 @@ class History:
         except HistoryProblem:
             usual = ""
         if "://" in self.place:
-            from chunkwise.retrieval.postgres.connection import without_password
+            from chunkwise.base.secrets import without_password
 
             return (
                 ""

@@ -12,9 +12,9 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from chunkwise.base.errors import InvalidParameter, without_passwords
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.secrets import mask
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
 from chunkwise.documents.document_hash import hash_of_hashes
@@ -42,9 +42,6 @@ from chunkwise.tracking.run import (
 )
 from chunkwise.tuning.sweep_result import Outcome, SweepResult, sweep_text
 
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
-_SHORTEST_SECRET = 12
-"""Characters: what is shorter may be a word, as a password `postgres` is."""
 OF_CUTS = "boundary_issues"
 """The share of chunks that begin or end badly, as `evaluate` calls it."""
 
@@ -328,15 +325,12 @@ def run_of_profile(profile: Profile, fingerprints: Mapping[str, str] | None) -> 
     )
 
 
-def without_secrets(run: KeptRun, environment: Mapping[str, str] | None = None) -> KeptRun:
-    """No key of the environment in what was set and how it is called, no password of an address; texts stay."""
-    secrets = _secrets(os.environ if environment is None else environment)
+def without_secrets(run: KeptRun) -> KeptRun:
+    """Mask keys and passwords in what was set, how it is called and ids of documents; texts stay."""
 
     def cleaned(value: Any) -> Any:
         if isinstance(value, str):
-            for secret in secrets:
-                value = value.replace(secret, "***")
-            return without_passwords(value)
+            return mask(value)
         if isinstance(value, dict):
             return {cleaned(name): cleaned(own) for name, own in value.items()}
         return [cleaned(own) for own in value] if isinstance(value, list) else value
@@ -351,27 +345,16 @@ def without_secrets(run: KeptRun, environment: Mapping[str, str] | None = None) 
         source=cleaned(run.source),
         settings=plain(run.settings),
         details=plain(run.details),
-        documents=documents and {without_passwords(id): own for id, own in documents.items()},
+        documents=documents and {mask(id): own for id, own in documents.items()},
         questions=tuple(
             replace(
                 each,
-                documents=tuple(map(without_passwords, each.documents)),
-                hits=tuple(hit._replace(doc_id=without_passwords(hit.doc_id)) for hit in each.hits),
+                documents=tuple(map(mask, each.documents)),
+                hits=tuple(hit._replace(doc_id=mask(hit.doc_id)) for hit in each.hits),
             )
             for each in run.questions
         ),
     )
-
-
-def _secrets(environment: Mapping[str, str]) -> list[str]:
-    """Values of variables that are named as keys and passwords are, as addresses spell them, too."""
-    found: set[str] = set()
-    for name, value in environment.items():
-        own = value.strip()
-        if _SECRET_NAME.search(name) and len(own) >= _SHORTEST_SECRET:
-            found |= {own, quote(own, safe="", errors="replace")}
-    # The longest first: one may hold another.
-    return sorted(found, key=len, reverse=True)
 
 
 def _corpus_hash(fingerprints: Mapping[str, str] | None) -> str:

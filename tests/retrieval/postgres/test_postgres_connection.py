@@ -10,14 +10,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.secrets import mask_address, without_password
 from chunkwise.core import Document
 from chunkwise.retrieval import open_index
 from chunkwise.retrieval.engine import shown_place
 from chunkwise.retrieval.postgres.connection import (
     is_postgres,
-    masked,
     parse_address,
-    without_password,
 )
 from chunkwise.retrieval.postgres.index import open_postgres
 from retrieval.postgres_server import new_url, put, server_url
@@ -62,8 +61,8 @@ def test_folders_are_no_servers() -> None:
     ],
 )
 def test_passwords_are_never_shown(url: str) -> None:
-    assert "s3cr" not in masked(url)
-    assert "p%40ss" not in masked(url)
+    assert "s3cr" not in mask_address(url)
+    assert "p%40ss" not in mask_address(url)
     with pytest.raises(ChunkwiseError) as caught:
         open_postgres(url)
     told = f"{caught.value} {caught.value!r} {caught.value.__cause__}"
@@ -82,7 +81,7 @@ def test_passwords_are_never_shown(url: str) -> None:
     ],
 )  # fmt: skip
 def test_keys_in_addresses_of_every_engine_are_never_shown(place: str) -> None:
-    assert "s3cret" not in masked(place)
+    assert "s3cret" not in mask_address(place)
     assert "s3cret" not in shown_place(place)
     assert "s3cret" not in without_password(place)
     with pytest.raises(ChunkwiseError) as caught:
@@ -92,7 +91,7 @@ def test_keys_in_addresses_of_every_engine_are_never_shown(place: str) -> None:
 
 def test_the_name_of_a_file_is_no_secret() -> None:
     url = "postgresql://ada@host/db?sslkey=/home/ada/client.key&sslmode=require"
-    assert masked(url) == without_password(url) == url
+    assert mask_address(url) == without_password(url) == url
 
 
 def test_an_address_to_be_typed_again_has_no_password() -> None:

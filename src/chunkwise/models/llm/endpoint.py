@@ -8,6 +8,7 @@ from threading import Event
 from typing import Any
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.secrets import mask_keys
 from chunkwise.models.http_client import (
     Endpoint,
     EndpointError,
@@ -15,7 +16,6 @@ from chunkwise.models.http_client import (
     key_variable_for,
     place_and_query,
     with_path,
-    without_key,
 )
 from chunkwise.models.llm.cost import FREE_NAME
 from chunkwise.models.llm.language_model import (
@@ -173,6 +173,4 @@ class EndpointModel:
                 lost(False, read_usage(answer))
             raise
         key = endpoint.key()
-        return read._replace(
-            text=without_key(read.text, key), refusal=without_key(read.refusal, key)
-        )
+        return read._replace(text=mask_keys(read.text, key), refusal=mask_keys(read.refusal, key))

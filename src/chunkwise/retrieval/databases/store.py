@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.secrets import mask_address
 from chunkwise.retrieval.errors import REBUILD
-from chunkwise.retrieval.postgres.connection import masked
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings, read_settings
 
@@ -103,7 +103,7 @@ def parse_store_address(place: str) -> StoreAddress:
         parts = urlsplit(place)
         host = parts.netloc.rpartition("@")
     except ValueError as error:
-        raise InvalidParameter(f"the address is {masked(place)!r}: {error}") from None
+        raise InvalidParameter(f"the address is {mask_address(place)!r}: {error}") from None
     engine, _, variant = parts.scheme.lower().partition("+")
     return StoreAddress(
         engine,
@@ -112,7 +112,7 @@ def parse_store_address(place: str) -> StoreAddress:
         unquote(host[0]),
         unquote(parts.path),
         dict(parse_qsl(parts.query, keep_blank_values=True)),
-        masked(place),
+        mask_address(place),
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra, names_secret
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.secrets import address_secrets, mask_address
 from chunkwise.base.wording import counted
 
 if TYPE_CHECKING:
@@ -46,16 +46,16 @@ def parse_address(url: str) -> Address:
     """`postgresql://user:password@host:port/database?kb=name`; other options go to the server's client."""
     if not is_postgres(url):
         raise InvalidParameter(
-            f"into is {masked(url)!r}; a server's address starts with postgresql://"
+            f"into is {mask_address(url)!r}; a server's address starts with postgresql://"
         )
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise InvalidParameter(f"into is {masked(url)!r}: {error}") from None
+        raise InvalidParameter(f"into is {mask_address(url)!r}: {error}") from None
     if parts.netloc.count("@") > 1 or "@" in parts.path or "@" in parts.fragment:
         # The server's client would take a part of the password for the host or the port, and name it.
         raise InvalidParameter(
-            f"into is {masked(url)!r}; in a password @ is written %40, / is %2F, ? is %3F and # is %23"
+            f"into is {mask_address(url)!r}; in a password @ is written %40, / is %2F, ? is %3F and # is %23"
         )
     options = parse_qsl(parts.query, keep_blank_values=True)
     names = [value for key, value in options if key == "kb"]
@@ -64,40 +64,7 @@ def parse_address(url: str) -> Address:
     keys = [value for key, value in options if key == "tenants"]
     rest = urlencode([pair for pair in options if pair[0] not in _OURS], quote_via=quote)
     plain = urlunsplit(("postgresql", parts.netloc, parts.path, rest, ""))
-    return Address(plain, name, masked(url), keys[-1] if keys else "")
-
-
-def masked(url: str) -> str:
-    """The same address with *** for its password, however oddly it is spelt."""
-    return _replaced(url, ":***", "***")
-
-
-def without_password(url: str) -> str:
-    """The same address for whom the password comes from somewhere else (PGPASSWORD, ~/.pgpass)."""
-    return _replaced(url, "", None)
-
-
-def _replaced(url: str, user: str, option: str | None) -> str:
-    """With other words for the passwords; None: without the option."""
-    address, mark, query = url.partition("?")
-    options = []
-    for given in query.split("&"):
-        name = given.partition("=")[0]
-        if not names_secret(name):
-            options.append(given)
-        elif option is not None:
-            options.append(f"{name}={option}")
-    url = address + mark * bool(options) + "&".join(options)
-    # The last of several @ counts, so this comes when none is left in a password among the options.
-    return re.sub(r"^([^:/]*://[^:@/?]*):.*@", rf"\1{user}@", url, flags=re.DOTALL)
-
-
-def secrets(url: str) -> list[str]:
-    """What must not show up in a message of somebody else's."""
-    parts = urlsplit(url)
-    found = [value for key, value in parse_qsl(parts.query) if names_secret(key)]
-    spelt = re.match(r"^[^:/]*://[^:@/?]*:(.*)@", url, flags=re.DOTALL)
-    return [secret for secret in (parts.password, spelt and spelt[1], *found) if secret]
+    return Address(plain, name, mask_address(url), keys[-1] if keys else "")
 
 
 def _check_name(name: str) -> None:
@@ -172,7 +139,7 @@ def _one_line(error: BaseException, address: Address) -> str:
     told = lines[0] if lines else type(error).__name__
     # libpq puts the reason behind the address it tried, and a hint on the lines after it.
     told = told.rsplit("FATAL:", 1)[-1].strip()
-    for secret in secrets(address.url):
+    for secret in address_secrets(address.url):
         told = told.replace(secret, "***")
     return told
 
