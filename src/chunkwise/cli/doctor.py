@@ -53,6 +53,7 @@ EXTRAS = {
     "studio": "the same in a browser: chunkwise studio",
     "mcp": "tools for assistants: chunkwise mcp",
     "mlflow": "figures handed to MLflow: --mlflow",
+    "alerts": "alerts by Slack, mail and a hundred other services: chunkwise watch --alert",
     "otel": "figures handed to OpenTelemetry: --otel",
     "langchain": "inside LangChain, and its splitters: chunkwise.langchain",
     "llamaindex": "inside LlamaIndex, and its splitters: chunkwise.llamaindex",
