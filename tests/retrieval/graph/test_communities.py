@@ -16,7 +16,7 @@ import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.home_folder import HOME_VARIABLE
-from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.client import DegradingClient, LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval.filters import Filter
@@ -207,7 +207,7 @@ def test_a_model_that_is_gone_stops_a_new_index_and_no_update() -> None:
     model.stop_after = 0
     with pytest.raises(ChunkwiseError, match="switched off"):
         CommunityWriter(LlmClient(model), "o200k_base").write(source.atom_table(), source.document)
-    writer = CommunityWriter(LlmClient(model), "o200k_base", is_update=True)
+    writer = CommunityWriter(DegradingClient(LlmClient(model)), "o200k_base")
     assert writer.write(source.atom_table(), source.document).missing
 
 

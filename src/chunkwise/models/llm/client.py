@@ -469,3 +469,22 @@ class CacheOnlyClient(LlmClient):
 
     def ask(self, request: Request, stop: Event | None = None) -> Reply:
         return self._kept([request]).get(self._key(request)) or Reply(reason=self._reason)
+
+
+class DegradingClient(CacheOnlyClient):
+    """Asks a client until it fails for good, and from then on only the cache."""
+
+    def __init__(self, client: LlmClient) -> None:
+        super().__init__(client, "")
+        self._client = client
+        self.concurrency = client.concurrency
+
+    def ask(self, request: Request, stop: Event | None = None) -> Reply:
+        if not self._reason:
+            try:
+                return self._client.ask(request, stop)
+            except InvalidParameter:
+                raise
+            except ChunkwiseError as error:
+                self._reason = str(error)
+        return super().ask(request, stop)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted, main_reason, one_or_many, thousands
 from chunkwise.chunkers.raptor import (
     levels_above,
@@ -18,7 +17,7 @@ from chunkwise.chunkers.raptor import (
     summary_requests,
 )
 from chunkwise.core import Document, OnProgress
-from chunkwise.models.llm.client import CacheOnlyClient, LlmClient, prompt_tokens
+from chunkwise.models.llm.client import LlmClient, prompt_tokens
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.retrieval.graph.build_graph import PASSAGE_TOKENS, NameGraph, name_graph, passages_of
 from chunkwise.retrieval.graph.walk_along_names import Walk
@@ -148,11 +147,9 @@ def _runs(members: list[int]) -> list[list[int]]:
 class CommunityWriter:
     """Asks one model for summaries; what it has answered before is not asked again."""
 
-    def __init__(self, client: LlmClient, tokenizer: str, *, is_update: bool = False) -> None:
-        """`is_update`: a model that is gone stops nothing, what it was to write is told as missing."""
+    def __init__(self, client: LlmClient, tokenizer: str) -> None:
         self._client = client
         self._tokenizer = tokenizer
-        self._is_update = is_update
         self._reasons: Counter[str] = Counter()
 
     def write(
@@ -207,15 +204,7 @@ class CommunityWriter:
     def _summaries(self, groups: Sequence[Sequence[str]]) -> list[str]:
         """Of each group; empty where there is none, or where the group has nothing to say."""
         asked = [group for group in groups if any(map(str.strip, group))]
-        try:
-            replies = summaries_where_they_fit(self._client, asked, SUMMARY_TOKENS, self._tokenizer)
-        except InvalidParameter:
-            raise
-        except ChunkwiseError as error:
-            if not self._is_update:
-                raise
-            self._client = CacheOnlyClient(self._client, str(error))
-            replies = summaries_where_they_fit(self._client, asked, SUMMARY_TOKENS, self._tokenizer)
+        replies = summaries_where_they_fit(self._client, asked, SUMMARY_TOKENS, self._tokenizer)
         self._reasons.update(each.reason for each in replies if not each.is_answered)
         said = iter(str(each.value) if each.is_answered else "" for each in replies)
         return [next(said) if any(map(str.strip, group)) else "" for group in groups]
@@ -226,9 +215,7 @@ def community_writer(resolved: ResolvedSettings) -> CommunityWriter | None:
     llm = resolved.asking.llm
     if llm is None or resolved.settings.graph != "relations":
         return None
-    return CommunityWriter(
-        llm.client, resolved.settings.tokenizer, is_update=llm.expected is not None
-    )
+    return CommunityWriter(llm.client, resolved.settings.tokenizer)
 
 
 def _passage_places(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, Union
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.core import Chunk, OnProgress, WrittenContext
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder, same_model
@@ -165,16 +165,6 @@ Llm = Union[str, NamedClient, "LlmClient", "LanguageModel"]
 """A language model by its name, by itself, or with a client that limits what it may cost."""
 
 
-def _silenced(writer: ContextWriter, reason: str) -> ContextWriter:
-    """What writes down the contexts that are known, asks nobody, and goes on with the tally."""
-    from chunkwise.chunkers.context_writer import ContextWriter
-    from chunkwise.models.llm.client import CacheOnlyClient
-
-    made = ContextWriter(CacheOnlyClient(writer.client, reason), writer.way)
-    made.tally = writer.tally
-    return made
-
-
 def _has_plain(chunked: Chunked, written: Sequence[Chunk]) -> bool:
     """Whether a chunk got its headings: what a model writes stands above them."""
     from chunkwise.chunkers.context_from_headings import with_headings
@@ -205,15 +195,23 @@ class LazyLlm:
 
     @cached_property
     def client(self) -> LlmClient:
-        """What asks the model; an error where it is not the one the index was made with."""
+        """What asks the model; an error where it is not the one the index was made with.
+
+        A model that is gone does not stop an update: what it does not answer is reported as missing. Where an index
+        is made for the first time, that is an error: there is nothing yet that could grow old meanwhile.
+        """
+        from chunkwise.models.llm.client import DegradingClient
+
         client = self._client()
         expected = self.expected
-        if expected and client.identity != expected.llm_identity:
+        if expected is None:
+            return client
+        if client.identity != expected.llm_identity:
             raise InvalidParameter(
                 f"the index was made with llm={expected.llm!r} ({expected.llm_identity}), and llm={self.name!r} was "
                 f"asked for ({client.identity}); leave it out to keep the first, or {REBUILD}"
             )
-        return client
+        return DegradingClient(client)
 
     def check(self) -> None:
         """Raises where the model is not the one the index was made with."""
@@ -254,22 +252,9 @@ class LazyContexts:
         return ContextWriter(self._llm.client, self._way)
 
     def write(self, documents: Sequence[Chunked], advance: OnProgress | None = None) -> list[bool]:
-        """Gives the chunks of each document their contexts; whether all of a document's have one of the model.
-
-        A model that is gone does not stop the update of an index: what it was to write is told as missing. Where an
-        index is made for the first time, that is an error: there is nothing yet that could grow old meanwhile.
-        """
+        """Gives the chunks of each document their contexts; whether all of a document's have one of the model."""
         before = self.missing
-        writer = self.writer
-        try:
-            written = writer.write(documents, advance)
-        except InvalidParameter:
-            raise
-        except ChunkwiseError as error:
-            if self._llm.expected is None:
-                raise
-            self.writer = _silenced(writer, str(error))
-            written = self.writer.write(documents, advance)
+        written = self.writer.write(documents, advance)
         is_whole = [
             self.missing == before or not _has_plain(chunked, chunks)
             for chunked, chunks in zip(documents, written, strict=True)
@@ -307,24 +292,8 @@ class LazyRelations:
     def read(
         self, documents: Sequence[Chunked], advance: OnProgress | None = None
     ) -> list[tuple[StatedRelations, bool]]:
-        """Of each document, and whether all of it was read; a model that is gone stops no update, as with contexts."""
-        from chunkwise.models.llm.client import CacheOnlyClient
-        from chunkwise.retrieval.indexing.relations import RelationReader
-
-        analyzed = [each.analyzed for each in documents]
-        try:
-            return self.reader.read(analyzed, advance)
-        except InvalidParameter:
-            raise
-        except ChunkwiseError as error:
-            if self._llm.expected is None:
-                raise
-            before = self.reader
-            self.reader = RelationReader(
-                CacheOnlyClient(before.client, str(error)), self._tokenizer
-            )
-            self.reader.tally = before.tally
-            return self.reader.read(analyzed, advance)
+        """Of each document, and whether all of it was read."""
+        return self.reader.read([each.analyzed for each in documents], advance)
 
     def notes(self) -> tuple[str, ...]:
         """What a user should know of relations that were left out, or could not be had."""
