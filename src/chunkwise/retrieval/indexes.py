@@ -51,12 +51,11 @@ from chunkwise.retrieval.indexing.lazy_models import (
 )
 from chunkwise.retrieval.indexing.resolve_settings import (
     RequestedSettings,
-    ResolvedSettings,
     resolve_for_rebuild,
     resolve_settings,
 )
 from chunkwise.retrieval.indexing.row_builder import row_builder
-from chunkwise.retrieval.indexing.update import Changes, Reading
+from chunkwise.retrieval.indexing.update import BuiltIndex, Changes, Reading
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import update as update_module
 from chunkwise.retrieval.local.folder import verify_folder
@@ -83,11 +82,9 @@ class Index:
         source: EngineIndex,
         embedder: LazyEmbedder | None,
         place: Path | str | None = None,
-        strategy: StrategyLike | None = None,
+        requested: RequestedSettings | None = None,
         changes: Changes | None = None,
-        llm: Llm | None = None,
         token_encoder: LazyTokenEncoder | None = None,
-        names: LazyNameFinder | None = None,
     ) -> None:
         self.source = source
         """What retrievers work on."""
@@ -96,10 +93,9 @@ class Index:
         self.changes = changes
         """What the last update did; None: the index was only opened."""
         self._embedder = embedder
-        self._strategy = strategy
-        self._llm = llm
+        self._requested = requested or RequestedSettings()
+        """What an update is made with."""
         self._token_encoder = token_encoder
-        self._names = names
 
     @property
     def settings(self) -> Settings:
@@ -188,20 +184,15 @@ class Index:
                 f"the index was made of chunks that were there ({given[0]}), and documents alone do not say how they "
                 "are cut; make it anew: chunkwise.index(documents, chunks=…, into=…, rebuild=True)"
             )
-        encoder = self._token_encoder.requested if self._token_encoder else None
-        requested = RequestedSettings(
-            self._strategy, self.embedder or None, llm=self._llm, maxsim=encoder,
-            names=self._names.requested if self._names else None,
-        )  # fmt: skip
         reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
         if self.place is None:
             assert isinstance(self.source, LocalIndex)
             self.source, _, self.changes = update_module.into_memory(
-                reading, requested, self.source
+                reading, self._requested, self.source
             )
         else:
             self.source, _, self.changes = _into(
-                self.place, reading, requested, False, folder_module.LOCK_WAIT
+                self.place, reading, self._requested, False, folder_module.LOCK_WAIT
             )
         return self.changes
 
@@ -298,29 +289,15 @@ def index(
         strategy, *without_embedder(embedder, vectors), context, language, tokenizer, llm, maxsim, graph, names
     )  # fmt: skip
     reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
-    if into is None:
-        embedded, resolved, changes = update_module.into_memory(reading, requested)
-        return Index(
-            embedded,
-            resolved.model,
-            None,
-            resolved.strategy,
-            changes,
-            resolved.llm,
-            resolved.token_encoder,
-            resolved.name_finder,
-        )
-    place = index_place(into)
-    found, resolved, changes = _into(place, reading, requested, rebuild, wait)
+    place = None if into is None else index_place(into)
+    built: BuiltIndex[LocalIndex] | BuiltIndex[EngineIndex]
+    if place is None:
+        built = update_module.into_memory(reading, requested)
+    else:
+        built = _into(place, reading, requested, rebuild, wait)
+    made = built.resolved
     return Index(
-        found,
-        resolved.model,
-        place,
-        resolved.strategy,
-        changes,
-        resolved.llm,
-        resolved.token_encoder,
-        resolved.name_finder,
+        built.source, made.model, place, made.requested_again(), built.changes, made.token_encoder
     )
 
 
@@ -411,10 +388,12 @@ def open_index(
     encoder = None
     if settings.maxsim:
         encoder = LazyTokenEncoder(maxsim or settings.maxsim, settings.maxsim_identity)
-    finder = None
-    if settings.names:
-        finder = LazyNameFinder(names or settings.names, settings.names_identity)
-    return Index(opened, lazy, where, strategy, llm=llm, token_encoder=encoder, names=finder)
+    requested = RequestedSettings(
+        strategy, lazy.requested if lazy else None, llm=llm,
+        maxsim=encoder.requested if encoder else None,
+        names=LazyNameFinder(names or settings.names).requested if settings.names else None,
+    )  # fmt: skip
+    return Index(opened, lazy, where, requested, token_encoder=encoder)
 
 
 def settings_at(place: str | os.PathLike[str], *, rebuild: bool = False) -> Settings | None:
@@ -430,7 +409,7 @@ def settings_at(place: str | os.PathLike[str], *, rebuild: bool = False) -> Sett
 
 def _into(
     place: Path | str, reading: Reading, requested: RequestedSettings, rebuild: bool, wait: float
-) -> tuple[EngineIndex, ResolvedSettings, Changes]:
+) -> BuiltIndex[EngineIndex]:
     engine = engine_at(place)
     return engine.into(os.fspath(place), reading, requested, rebuild=rebuild, wait=wait)
 

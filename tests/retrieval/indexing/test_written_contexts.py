@@ -1,5 +1,6 @@
 """An index whose contexts a language model wrote: what is recorded, kept, refused, and not needed for searching."""
 
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -195,7 +196,7 @@ def test_a_model_that_is_gone_does_not_stop_an_update(place: str | None, tmp_pat
         if not made:
             made.append(index(documents(*rules), llm=llm, **how))
         else:
-            made[0]._llm = llm
+            made[0]._requested = replace(made[0]._requested, llm=llm)
             made[0].update(documents(*rules))
         return made[0]
 

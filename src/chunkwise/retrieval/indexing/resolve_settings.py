@@ -201,10 +201,14 @@ class ResolvedSettings:
     name_finder: LazyNameFinder | None = None
     """None: names are found by rules alone."""
 
-    @property
-    def llm(self) -> Llm | None:
-        """As it was given: an update asks the same one."""
-        return self.asking.llm.requested if self.asking.llm else None
+    def requested_again(self) -> RequestedSettings:
+        """What an update asks for: the same parts."""
+        return RequestedSettings(
+            self.strategy, self.model.requested if self.model else None,
+            llm=self.asking.llm.requested if self.asking.llm else None,
+            maxsim=self.token_encoder.requested if self.token_encoder else None,
+            names=self.name_finder.requested if self.name_finder else None,
+        )  # fmt: skip
 
     @property
     def contexts(self) -> LazyContexts | None:
