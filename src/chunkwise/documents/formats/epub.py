@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import zipfile
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from html import escape
@@ -14,10 +12,10 @@ from urllib.parse import unquote
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document
-from chunkwise.documents.archive import TooLargeError, UnpackBudget, open_container, read_zip_member
 from chunkwise.documents.formats.block_builder import Layout
 from chunkwise.documents.formats.html.loader import html_read
 from chunkwise.documents.formats.html.parser import HtmlText
+from chunkwise.documents.formats.untrusted_xml import ZipParts, local_name, xml_words
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import decode
@@ -44,15 +42,15 @@ def nav_points(root: _Element) -> Iterator[ContentsPoint]:
     walk = etree.iterwalk(root, events=("start", "end"))
     level = 0
     for event, element in walk:
-        name = _name(element)
+        name = local_name(element)
         if name == "ol":
             level += 1 if event == "start" else -1
         elif event == "end":
             continue
         elif name == "nav" and _is_no_toc(element):
             walk.skip_subtree()
-        elif name == "a" or (name == "span" and _name(element.getparent()) == "li"):
-            title = _text(element)
+        elif name == "a" or (name == "span" and _is_item(element.getparent())):
+            title = xml_words(element)
             if title:
                 yield max(level, 1), title, element.get("href") or ""
             walk.skip_subtree()  # a link in a link is read once
@@ -69,7 +67,7 @@ def ncx_points(root: _Element) -> Iterator[ContentsPoint]:
             continue
         level += 1
         label, content = element.find("{*}navLabel/{*}text"), element.find("{*}content")
-        title = "" if label is None else _text(label)
+        title = "" if label is None else xml_words(label)
         if title:
             yield level, title, "" if content is None else content.get("src") or ""
 
@@ -103,17 +101,13 @@ def entry_lineage(
     return line
 
 
+def _is_item(element: _Element | None) -> bool:
+    return element is not None and local_name(element) == "li"
+
+
 def _is_no_toc(nav: _Element) -> bool:
     types = [str(value) for key, value in nav.items() if str(key).endswith("type")]
     return bool(types) and not any("toc" in value.split() for value in types)
-
-
-def _name(element: _Element | None) -> str:
-    return "" if element is None else str(element.tag).rpartition("}")[2]
-
-
-def _text(element: _Element) -> str:
-    return " ".join("".join(element.itertext()).split())
 
 
 _SHORT = 40
@@ -287,19 +281,17 @@ class EpubLoader:
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
-        data = source.read(options.max_bytes)
-        with open_container(data, source.origin) as archive:
-            book = _Book(archive, len(data), source.origin)
-            layout = Layout()
-            lost = 0
-            for path in book.chapters:
-                try:
-                    layout.extend(book.chapter(path))
-                except UnreadableDocument as error:
-                    # One broken chapter is no reason to lose the others, nor to call them lost.
-                    lost += 1
-                    if lost <= _LINES_A_BOOK:
-                        on_unreadable(UnreadableDocument(f"{source.origin}/{path}", error.reason))
+        book = _Book(ZipParts(source.read(options.max_bytes), source.origin, "EPUB"), source.origin)
+        layout = Layout()
+        lost = 0
+        for path in book.chapters:
+            try:
+                layout.extend(book.chapter(path))
+            except UnreadableDocument as error:
+                # One broken chapter is no reason to lose the others, nor to call them lost.
+                lost += 1
+                if lost <= _LINES_A_BOOK:
+                    on_unreadable(UnreadableDocument(f"{source.origin}/{path}", error.reason))
         if lost > _LINES_A_BOOK:
             why = f"... and {lost - _LINES_A_BOOK} more chapters that cannot be read"
             on_unreadable(UnreadableDocument(source.origin, why))
@@ -318,17 +310,16 @@ class EpubLoader:
 class _Book:
     """The parts of the package document that reading needs."""
 
-    def __init__(self, archive: zipfile.ZipFile, packed: int, origin: str) -> None:
-        self._archive = archive
+    def __init__(self, parts: ZipParts, origin: str) -> None:
+        self._parts = parts
         self._origin = origin
-        self._budget = UnpackBudget(packed)
         container = self._xml("META-INF/container.xml")
         roots = [str(path) for path in _find(container, "rootfile", "full-path")]
         if not roots:
-            raise UnreadableDocument(origin, "damaged EPUB: it names no package document")
+            raise parts.damaged("it names no package document")
         package = self._xml(roots[0])
         self._folder = posixpath.dirname(roots[0])
-        self.title = next(iter(_texts(package, "title")), "")
+        self.title = next(filter(None, map(xml_words, _elements(package, "title"))), "")
         items = {item.get("id"): item for item in _elements(package, "item")}
         spine = [items.get(ref) for ref in _find(package, "itemref", "idref")]
         self.chapters = [
@@ -348,7 +339,7 @@ class _Book:
         """One chapter; the table of contents places its headings, and names it where it has none."""
         entries = self._entries.pop(path, [])  # a file may come twice, its titles do not
         above, self._above = self._above, entry_lineage(self._above, entries)
-        text = decode(self._read(path), f"{self._origin}/{path}").removeprefix("\ufeff")
+        text = decode(self._parts.read(path), f"{self._origin}/{path}").removeprefix("\ufeff")
         layout, places = chapter_text(text, {entry.fragment for entry in entries} - {""})
         if entries and layout.blocks:
             self._above = []
@@ -384,27 +375,17 @@ class _Book:
         path, _, fragment = reference.partition("#")
         return posixpath.normpath(posixpath.join(folder, unquote(path))), unquote(fragment)
 
-    def _read(self, path: str) -> bytes:
-        try:
-            return read_zip_member(self._archive, self._archive.getinfo(path), self._budget)
-        except KeyError as error:
-            raise UnreadableDocument(self._origin, f"damaged EPUB: no {path!r} in it") from error
-        except TooLargeError as error:
-            raise UnreadableDocument(self._origin, str(error)) from error
-        except (ValueError, EOFError, NotImplementedError, zlib.error, zipfile.BadZipFile) as error:
-            raise UnreadableDocument(self._origin, f"damaged EPUB: {path!r}: {error}") from error
-
     def _xml(self, path: str) -> _Element:
         from lxml import etree
 
         # No entities of its own, no network: a book is not trusted.
         parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
         try:
-            root = etree.fromstring(self._read(path), parser)
+            root = etree.fromstring(self._parts.read(path), parser)
         except etree.XMLSyntaxError:
             root = None
         if root is None:
-            raise UnreadableDocument(self._origin, f"damaged EPUB: {path!r} is not XML")
+            raise self._parts.damaged(f"{path!r} is not XML")
         return root
 
 
@@ -418,8 +399,3 @@ def _elements(root: _Element, name: str) -> list[_Element]:
 
 def _find(root: _Element, name: str, attribute: str) -> list[str]:
     return [value for element in _elements(root, name) if (value := element.get(attribute))]
-
-
-def _texts(root: _Element, name: str) -> list[str]:
-    found = (" ".join("".join(element.itertext()).split()) for element in _elements(root, name))
-    return [text for text in found if text]
