@@ -109,7 +109,7 @@ def option(*flags: str, **settings: Any) -> Any:
         default = settings.get("default", empty)
     return field(
         default=default,
-        metadata={_DECLARATION: lambda name: LateHelpOption([*flags, name], **settings)},
+        metadata={_DECLARATION: lambda name: GroupedOption([*flags, name], **settings)},
     )
 
 
@@ -126,17 +126,22 @@ def is_typed(name: str) -> bool:
     return source is ParameterSource.COMMANDLINE
 
 
-class LateHelpOption(click.Option):
-    """An option whose help may name what is declared elsewhere: it is made when somebody asks for it."""
+class GroupedOption(click.Option):
+    """An option listed under a heading; `--help` shows the common ones, `--help-all` every one."""
 
     def __init__(
         self,
         declarations: Sequence[str],
         *,
+        group: str = "",
+        common: bool = False,
         late_help: Callable[[], str] | None = None,
         **settings: Any,
     ) -> None:
+        self.group = group or "Options"
+        self.common = common
         self.late_help = late_help
+        """Makes help that names what is declared elsewhere, once it is asked for."""
         super().__init__(declarations, **settings)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -144,6 +149,26 @@ class LateHelpOption(click.Option):
             self.help = self.late_help()
         return super().get_help_record(ctx)
 
+
+_ALL = f"{__name__}.help_all"
+"""Whether a context lists every option."""
+
+
+def _show_all(context: click.Context, _: click.Parameter, given: bool) -> None:
+    if given:
+        context.meta[_ALL] = True
+        click.echo(context.get_help())
+        context.exit()
+
+
+_HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show every option.",
+)
 
 _WORDS = f"{__name__}.words"
 """Where a context has what was typed behind the command."""
@@ -153,6 +178,30 @@ class TypedCommand(click.Command):
     """A command that keeps the words it was given, and names the flags that are spelled like an unknown one."""
 
     options: type[object]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        return [*super().get_params(ctx), *([_HELP_ALL] if self._hides(self.params) else [])]
+
+    def _hides(self, params: Iterable[click.Parameter]) -> bool:
+        return any(isinstance(each, GroupedOption) and not each.common for each in params)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the common options, or all of them, under their headings."""
+        shown = [
+            param
+            for param in self.get_params(ctx)
+            if not isinstance(param, GroupedOption) or param.common or ctx.meta.get(_ALL)
+        ]
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in shown:
+            if (record := param.get_help_record(ctx)) is not None:
+                groups.setdefault(getattr(param, "group", ""), []).append(record)
+        last = groups.pop("", [])
+        for name, records in groups.items():
+            with formatter.section(name):
+                formatter.write_dl(records)
+        with formatter.section("Help"):
+            formatter.write_dl(last)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = list(args)
@@ -261,8 +310,8 @@ def _shared_option(field: Field) -> click.Option:
     if field.parse is not None:
         kind = _ParsedText(field.parse)
     shown: bool | str = field.default_text or field.default not in (None, (), "", False)
-    return click.Option(
+    return GroupedOption(
         [name for name in (field.flag, field.long_flag, field.name) if name],
         type=kind, default=field.default, multiple=field.repeated, is_flag=field.kind is bool, help=field.help,
-        metavar=field.metavar or None, show_default=shown,
+        metavar=field.metavar or None, show_default=shown, group=field.group, common=field.common,
     )  # fmt: skip

@@ -287,7 +287,9 @@ class _EngineCheck:
     ) -> Iterator[str]:
         for retriever in _RETRIEVERS:
             for only in (Filter(), *filters):
-                limit: dict[str, Any] = {"budget": _BUDGET} if retriever == "multiscale" else {"k": _DEPTH}
+                limit: dict[str, Any] = (
+                    {"budget": _BUDGET} if retriever == "multiscale" else {"k": _DEPTH}
+                )
                 asked = SearchOptions(retriever=retriever, **only.changed(), **limit)
                 mine = _searched(found, texts, asked)
                 key = expected, retriever, only, len(texts)
