@@ -190,7 +190,8 @@ class TypedCommand(click.Command):
         shown = [
             param
             for param in self.get_params(ctx)
-            if not isinstance(param, GroupedOption) or param.common or ctx.meta.get(_ALL)
+            if isinstance(param, click.Option)
+            and (not isinstance(param, GroupedOption) or param.common or ctx.meta.get(_ALL))
         ]
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in shown:
