@@ -24,17 +24,6 @@ def percent_limit(share: float) -> str:
     return f"{100 * share:g} %"
 
 
-def percent_and_rest(share: float) -> tuple[str, str]:
-    """A share and what is left, with as many digits each: side by side they make 100 %."""
-    less = min(share, 1 - share)
-    if less < 0.0005 or less >= 0.1:
-        shown = percent(share)
-        whole = less >= 0.1
-        return shown, f"{100 - round(100 * share)} %" if whole else percent(1 - share)
-    value = round(100 * share, 1)
-    return f"{value:.1f} %", f"{100 - value:.1f} %"
-
-
 def short_number(value: float, *, whole: int = 100_000) -> str:
     """1,234 below `whole`, then 123k, 4.6M: never more digits than a label has room for."""
     if round(value) < whole:
@@ -174,12 +163,6 @@ def signed(value: float) -> str:
     return f"+{shown}" if value > 0 and shown != "0.000" else shown
 
 
-def signed_whole(value: float) -> str:
-    """ "+1,234": an amount with its sign."""
-    shown = thousands(abs(round(value)))
-    return shown if shown == "0" else f"{'+' if value > 0 else '-'}{shown}"
-
-
 def points(difference: float, *, plus: bool = True) -> str:
     """A difference in points of a hundred with its sign, a true minus; an amount has no plus."""
     value = round(100 * difference, 1)
@@ -262,21 +245,6 @@ def milliseconds(seconds: float) -> str:
     """Of one step among many: "8.2 ms", "120 ms"."""
     shown = 1000 * seconds
     return f"{shown:,.1f} ms" if shown < 10 else f"{shown:,.0f} ms"
-
-
-def long_time(seconds: float) -> str:
-    """In whole words: 40 seconds, 3 minutes, 2.5 hours."""
-    minutes = seconds / 60
-    if minutes >= 120:
-        return f"{minutes / 60:,.1f} hours"
-    return f"{minutes:,.0f} minutes" if minutes >= 2 else counted(max(1, round(seconds)), "second")
-
-
-def mean_time(minutes: float) -> str:
-    """Of something measured many times, with a digit behind the point."""
-    if minutes >= 120:
-        return f"{minutes / 60:,.1f} hours"
-    return f"{minutes:,.1f} minutes" if minutes >= 0.1 else "a few seconds"
 
 
 def dollars(money: float) -> str:

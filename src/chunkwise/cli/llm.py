@@ -12,11 +12,11 @@ import click
 from chunkwise.base.wording import (
     counted,
     counted_short,
-    long_time,
     one_or_many,
     rough_dollars,
     short_number,
     thousands,
+    time_words,
 )
 from chunkwise.cli.dataclass_options import is_typed, option
 from chunkwise.cli.options import LlmOptions
@@ -151,7 +151,7 @@ def estimate_words(estimate: LlmEstimate) -> str:
         else "the price is not known (--price IN/OUT)"
     )
     if estimate.seconds is not None:
-        parts.append(f"about {long_time(estimate.seconds)}")
+        parts.append(f"about {time_words(estimate.seconds)}")
     return one_line("; ".join(parts))
 
 

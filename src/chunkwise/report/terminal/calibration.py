@@ -9,10 +9,10 @@ from chunkwise.base.wording import (
     counted,
     dollars,
     from_to,
-    mean_time,
     percent,
     score,
     thousands,
+    time_words,
     two_digits,
 )
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
@@ -147,7 +147,7 @@ def verdict_cost_words(cost: Cost) -> str:
     else:
         parts.append(dollars(cost.money) if cost.money else "no money")
     if cost.minutes is not None:
-        parts.append(mean_time(cost.minutes))
+        parts.append(time_words(60 * cost.minutes))
     return ", ".join(parts)
 
 

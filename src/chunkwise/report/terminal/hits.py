@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkwise.base.wording import counted, percent_and_rest, score
+from chunkwise.base.wording import counted, percent, score
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import bar
 from chunkwise.report.views.hits import HitCard, HitsView
@@ -67,7 +67,7 @@ def _chain(hit: HitCard) -> list[Text]:
 
     if not hit.hops:
         return []
-    along, own = percent_and_rest(hit.graph_share)
+    along, own = percent(hit.graph_share), percent(1 - hit.graph_share)
     told = [Text(f"{own} of the score by the question itself, {along} along names:", "dim")]
     for at, hop in enumerate(hit.hops):
         if not at:

@@ -15,7 +15,6 @@ from chunkwise.base.wording import (
     number,
     points,
     score,
-    signed_whole,
     thousands,
 )
 from chunkwise.metrics.registry import help_of, lower_is_better
@@ -422,7 +421,7 @@ def _no_metric(metric: str, runs: Sequence[RunSummary]) -> str:
 def _apart(value: float, other: float) -> str:
     if max(abs(value), abs(other)) <= 1:
         return f"{points(value - other)} points"
-    return signed_whole(value - other)
+    return f"{round(value - other):+,}"
 
 
 def _alert_words(point: ChartPoint) -> str:
