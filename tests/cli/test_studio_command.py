@@ -25,6 +25,16 @@ def test_nothing_to_show_is_wrong_usage(here: Run) -> None:
     assert "chunkwise studio --demo" in ended.stderr
 
 
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
+    here: Run, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    ended = here("studio", "--demo")
+    assert ended.returncode == 1
+    assert ended.stderr.strip().endswith("pip install 'chunkwise[studio]'")
+
+
 def test_a_host_that_others_reach_is_refused_before_anything_is_read(here: Run) -> None:
     ended = here("studio", "nothing-here", "--host", "0.0.0.0")
     assert ended.returncode == 2

@@ -88,10 +88,12 @@ def test_a_text_is_cut_as_the_library_cuts_it(project: Project) -> None:
         ("[]", "object"), ('{"txt": "a"}', "txt"), ("{}", "text"), ('{"text": 3}', "text: "),
         ('{"text": "a", "strategy": "./x.py:Cut"}', "names"), ('{"text": "a", "strategy": "regex(regex=\'a\')"}', ""),
         ('{"text": "a", "format": "html"}', "format: "), ("[" * 100_000, "object"),
-        ('{"text": ' + "[" * 100_000, ""), ("", "text"),
+        ('{"text": ' + "[" * 100_000, ""), ("", "text"), (b'{"text": "\xff"}', "JSON"),
     ],
 )  # fmt: skip
-def test_a_body_that_cannot_be_used_is_a_sentence(project: Project, body: str, said: str) -> None:
+def test_a_body_that_cannot_be_used_is_a_sentence(
+    project: Project, body: str | bytes, said: str
+) -> None:
     answer = served(project).post("/api/chunk", content=body)
     assert answer.status_code in (400, 403)
     assert said in answer.json()["error"]

@@ -12,10 +12,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.retrieval import index
 from chunkwise.studio.project import Project, ProjectSources, sort_sources
-from chunkwise.studio.server import USUAL_PORT, ServerSettings, bound_socket, check_installed
+from chunkwise.studio.server import USUAL_PORT, ServerSettings, bound_socket
 from studio.made_studio import client_of, read_project
 from tables import cases
 from untimed import HANG
@@ -49,16 +49,6 @@ def test_a_port_that_is_taken_is_told_or_passed_over() -> None:
         assert ports[0] != ports[1]
         assert min(ports) >= USUAL_PORT
         assert first.getsockname()[0] == "127.0.0.1"
-
-
-@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
-def test_what_is_not_installed_is_told_with_the_command(
-    monkeypatch: pytest.MonkeyPatch, missing: str
-) -> None:
-    monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(MissingExtra) as told:
-        check_installed()
-    assert str(told.value).endswith("pip install 'chunkwise[studio]'")
 
 
 def test_sources_are_sorted_by_what_they_are(tmp_path: Path) -> None:

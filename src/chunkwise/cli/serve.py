@@ -53,12 +53,11 @@ def command(options: ServeOptions) -> None:
     SOURCE is an index that `chunkwise index` made (a folder, or an address), or documents, which are indexed in
     memory. Every request needs a key; one for this run is printed where neither --users nor CHUNKWISE_KEYS has any.
     """
-    from chunkwise.studio.project import ProjectSources
-    from chunkwise.studio.server import check_installed, serve_api
-
     settings = options.settings(at_once=options.at_once, most_bytes=options.max_body * 1_000_000)
     settings.check()
-    check_installed()
+    from chunkwise.studio.project import ProjectSources
+    from chunkwise.studio.server import serve
+
     documents, index, runs = options.sorted_sources(options.source)
     if runs:
         raise click.UsageError(
@@ -75,7 +74,7 @@ def command(options: ServeOptions) -> None:
 
     ready = tell_address("the API is", options.quiet)
     try:
-        serve_api(sources, settings, on_project=with_model, on_ready=ready)
+        serve(sources, settings, has_pages=False, on_project=with_model, on_ready=ready)
     except KeyboardInterrupt:
         if not options.quiet:
             say("the server has ended")

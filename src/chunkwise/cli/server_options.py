@@ -108,6 +108,14 @@ class ServerOptions:
     )  # fmt: skip
 
     def settings(self, *, at_once: int = 4, most_bytes: int = 1 << 20) -> ServerSettings:
+        """Where to serve; the first to need what the server is built on."""
+        from chunkwise.base.errors import MissingExtra
+
+        try:
+            import starlette  # noqa: F401
+            import uvicorn  # noqa: F401
+        except ImportError:
+            raise MissingExtra("the studio", "studio") from None
         from chunkwise.studio.rate_limits import RequestLimits
         from chunkwise.studio.server import ServerSettings
 

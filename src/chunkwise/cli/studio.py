@@ -66,18 +66,17 @@ def command(options: StudioOptions) -> None:
 
     SOURCE are documents (files, folders, globs, archives), or an index, and files of results of evaluate and tune.
     """
-    from chunkwise.studio.server import check_installed, serve
-
     settings = options.settings()
     settings.check()
-    check_installed()
+    from chunkwise.studio.server import serve
+
     sources = _sources(options)
     model = llm_client(options, options.quiet)
 
     def with_model(project: Project) -> None:
         project.llm, project.llm_name = model, options.llm or ""
 
-    def ready(address: str) -> None:
+    def ready(address: str, _: str) -> None:
         click.echo(address)
         sys.stdout.flush()
         if not options.quiet:

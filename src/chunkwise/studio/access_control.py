@@ -10,12 +10,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, urlencode
 
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
 from chunkwise.base.wording import counted
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
 from chunkwise.studio.rate_limits import USUAL_LIMITS, RequestLimits
 
 if TYPE_CHECKING:
-    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
@@ -38,7 +40,7 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 
-Refuse = Callable[["Scope", int, str], "Response"]
+Refuse = Callable[["Scope", int, str], Response]
 """Makes the answer to a refused request: a sentence on a page, or as JSON under /api."""
 _FROM_ELSEWHERE = "The request comes from a page of another site; none of those is answered."
 
@@ -232,8 +234,6 @@ class Guard:
         self, access: TokenAccess, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """The token becomes a cookie, and leaves the address: addresses are kept, shown and sent on."""
-        from starlette.responses import RedirectResponse
-
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         # A path that begins with two slashes would be the address of another server.
@@ -244,8 +244,6 @@ class Guard:
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A body without a length is counted as it comes."""
-        from starlette.exceptions import HTTPException
-
         seen = 0
 
         async def counted() -> Message:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import os
 import re
 import secrets
@@ -14,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from chunkwise.base.atomic_files import locked, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted, did_you_mean
-from chunkwise.records.json import WrongType, json_text, read_as
+from chunkwise.records.json import json_text
 
 Role = Literal["reader", "labeller", "owner"]
 ROLES: tuple[Role, ...] = ("reader", "labeller", "owner")
@@ -26,7 +27,6 @@ KEYS_VARIABLE = "CHUNKWISE_KEYS"
 LEAST_PASSWORD = 10
 _LONGEST = 200
 _NAME = re.compile(r"[\w.@+-]{1,64}")
-_FORMAT = "chunkwise users"
 _COST = (1 << 14, 8, 5)
 """Of scrypt: 16 MB and some tenths of a second for each try."""
 _KEY = "cw_"
@@ -64,8 +64,8 @@ class Account:
 class AccountList:
     """What a file of users holds."""
 
-    format: str
-    version: int
+    format: Literal["chunkwise users"]
+    version: Literal[1]
     users: tuple[Account, ...] = ()
 
 
@@ -151,25 +151,19 @@ class Accounts:
 
 def read_accounts(file: Path) -> tuple[Account, ...]:
     try:
-        found: AccountList = read_as(AccountList, json.loads(file.read_bytes()))
+        found = msgspec.json.decode(file.read_bytes(), type=AccountList)
     except OSError as error:
         raise ChunkwiseError(f"{file} cannot be read: {error.strerror}") from None
-    except WrongType as error:
-        raise ChunkwiseError(f"{file} is no file of users: {error.way} is {error.found}") from None
-    except (ValueError, RecursionError):
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ChunkwiseError(
-            f"{file} is no file of users; make one: chunkwise users add FILE NAME"
+            f"{file} is not a file of users: {error}; make one: chunkwise users add FILE NAME"
         ) from None
-    if found.format != _FORMAT or found.version != 1:
-        raise ChunkwiseError(
-            f"{file} is {found.format!r:.60}, version {found.version}; {_FORMAT!r}, version 1, is needed"
-        )
     return found.users
 
 
 def write_accounts(file: Path, accounts: Sequence[Account]) -> None:
     """Whole or not at all, and for its owner's eyes."""
-    text = json_text(AccountList(_FORMAT, 1, tuple(accounts)), indent=1)
+    text = json_text(AccountList("chunkwise users", 1, tuple(accounts)), indent=1)
     with replacing(file) as temporary, says_what_it_writes(file):
         temporary.write_text(text + "\n", "utf-8")
         os.chmod(temporary, 0o600)

@@ -14,6 +14,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
+from anyio import CapacityLimiter, sleep
+from anyio.to_thread import run_sync
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from chunkwise.base.errors import (
     ChunkwiseError,
@@ -43,15 +50,12 @@ from chunkwise.studio.request_metrics import RequestMetrics
 
 # The API is imported beside the first page, which is there without it.
 if TYPE_CHECKING:
-    from anyio import CapacityLimiter
-    from starlette.requests import Request
-    from starlette.responses import Response
     from starlette.types import ASGIApp, Scope
 
     from chunkwise.report.views.view import View
     from chunkwise.studio.api import ApiEndpoint
 
-Work = Callable[["Request", bytes], "Response"]
+Work = Callable[[Request, bytes], Response]
 """From a request and its body to the answer."""
 PACKAGE = "chunkwise.studio"
 _log = logging.getLogger(PACKAGE)
@@ -124,13 +128,11 @@ class Server:
 
     def answering(self, work: Work, path: str = "") -> Callable[[Request], Awaitable[Response]]:
         """In a thread, when its turn has come; `path` is what is counted, where the work does not say it."""
-        from anyio import CapacityLimiter
 
         self._limiter = self._limiter or CapacityLimiter(self.limits.at_once)
         limiter = self._limiter
 
         async def answer(request: Request) -> Response:
-            from anyio.to_thread import run_sync
 
             began, counted = monotonic(), path
             body = await request.body() if request.method == "POST" else b""
@@ -208,11 +210,6 @@ def server_app(
     has_pages: bool = True,
 ) -> ASGIApp:
     """Build the application: pages and API, or the API without pages. Needs Starlette."""
-    from starlette.applications import Starlette
-    from starlette.exceptions import HTTPException
-    from starlette.requests import ClientDisconnect
-    from starlette.responses import RedirectResponse, Response
-    from starlette.routing import Route
 
     server = Server(project, limits, has_pages=has_pages)
     answering = server.answering
@@ -309,12 +306,10 @@ class Login:
         self._tries = RateLimit(TRIES_A_MINUTE, now)
 
     def redirect(self, path: str) -> Response:
-        from starlette.responses import RedirectResponse
 
         return RedirectResponse(f"/login?{urlencode({'next': path})}", 303)
 
     def routes(self) -> list[Any]:
-        from starlette.routing import Route
 
         return [
             Route("/login", self._answer, methods=["GET", "POST"]),
@@ -322,9 +317,6 @@ class Login:
         ]
 
     async def _answer(self, request: Request) -> Response:
-        from anyio import CapacityLimiter
-        from anyio.to_thread import run_sync
-        from starlette.responses import HTMLResponse, RedirectResponse
 
         wanted = "/" + request.query_params.get("next", "/documents").lstrip("/\\")
         if request.method == "GET":
@@ -356,7 +348,6 @@ class Login:
         return address
 
     async def _leave(self, request: Request) -> Response:
-        from starlette.responses import RedirectResponse
 
         self._sessions.end(request.cookies.get(self._cookie, ""))
         answer = RedirectResponse("/login", 303)
@@ -368,7 +359,6 @@ def refusal(
     scope: Scope, status: int, sentence: str, *, retry: int = 0, pages: bool = True
 ) -> Response:
     """A sentence: on a page, or as JSON under /api and where there are no pages."""
-    from starlette.responses import HTMLResponse
 
     if not pages or scope["path"].startswith("/api/"):
         answer = _json({"error": sentence}, status)
@@ -383,7 +373,6 @@ def refusal(
 
 
 def _json(value: object, status: int = 200) -> Response:
-    from starlette.responses import Response
 
     return Response(json_text(value).encode("utf-8"), status, media_type="application/json")
 
@@ -396,7 +385,6 @@ def _described(server: Server, request: Request, body: bytes) -> Response:
 
 
 def _metrics(server: Server, request: Request, body: bytes) -> Response:
-    from starlette.responses import Response
 
     text = server.metrics.text(server.gauges())
     return Response(text.encode(), media_type="text/plain; version=0.0.4")
@@ -427,7 +415,6 @@ def _signed(asked: Any, caller: Caller) -> Any:
 
 
 def _picture(server: Server, request: Request, body: bytes) -> Response:
-    from starlette.responses import Response
 
     from chunkwise.studio.pdf_pages import picture
 
@@ -451,7 +438,6 @@ def _view_of(server: Server, page: PageRoute, request: Request) -> Any:
 
 
 def _page(server: Server, page: PageRoute, request: Request, body: bytes) -> Response:
-    from starlette.responses import HTMLResponse
 
     template, project = page.template, server.project
     view: Any = _view_of(server, page, request) if page.api else None
@@ -495,9 +481,6 @@ def _drafts(project: Project) -> tuple[str, bool]:
 
 async def _events(project: Project, progress: Progress, request: Request) -> Response:
     """Send the state whenever it changes, until all is done."""
-    from anyio import sleep
-    from anyio.to_thread import run_sync
-    from starlette.responses import StreamingResponse
 
     async def events() -> AsyncIterator[str]:
         last = ""
@@ -530,7 +513,6 @@ def asset_url(name: str) -> str:
 
 
 def _asset(request: Request, body: bytes) -> Response:
-    from starlette.responses import Response
 
     name = request.path_params["name"]
     if name not in _assets():

@@ -50,7 +50,7 @@ def read_body(takes: type[R], body: bytes) -> R:
         return _checked(msgspec.json.decode(body or b"{}", type=takes))
     except msgspec.ValidationError as error:
         raise _invalid(error) from None
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also text that is not UTF-8
         raise InvalidParameter('the body is not JSON; send an object: {"text": "…"}') from None
 
 

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.studio.access_control import (
     LOOPBACK,
     Access,
@@ -22,13 +21,9 @@ from chunkwise.studio.access_control import (
 )
 from chunkwise.studio.accounts import Account, Accounts, Sessions, accounts_in, hashed_key, new_key
 from chunkwise.studio.app import Login, server_app
+from chunkwise.studio.connections import Listener, server_of
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.studio.rate_limits import USUAL_LIMITS, RequestLimits
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
-    from chunkwise.studio.connections import Listener
 
 USUAL_PORT = 8420
 _TRIED = 20
@@ -106,8 +101,6 @@ def _check_address(text: str) -> None:
 
 def bound_socket(host: str, port: int | None) -> Listener:
     """One that listens; without a port the usual one, or the next that is free."""
-    from chunkwise.studio.connections import Listener
-
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     wanted = [port] if port is not None else [*range(USUAL_PORT, USUAL_PORT + _TRIED), 0]
     problem: OSError | None = None
@@ -129,112 +122,79 @@ def bound_socket(host: str, port: int | None) -> Listener:
     )
 
 
-def check_installed() -> None:
-    """The exact command, before anything is read or bound."""
-    try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError:
-        raise MissingExtra("the studio", "studio") from None
-
-
 def serve(
     sources: ProjectSources,
     settings: ServerSettings,
     *,
+    has_pages: bool = True,
     page: str = "/documents",
-    on_project: Callable[[Project], None] = lambda project: None,
-    on_ready: Callable[[str], None],
-) -> None:
-    """The studio until Ctrl-C; `on_ready` gets the address once requests are answered, with the token where one is."""
-
-    def app(project: Project, port: int) -> tuple[ASGIApp, str]:
-        if settings.users is None:
-            token = new_token()
-            made = server_app(
-                project, port=port, access=TokenAccess(token, port), limits=settings.limits
-            )
-            return made, f"{page}?{urlencode({'token': token})}"
-        accounts = Accounts(settings.users, accounts_in(os.environ))
-        sessions = Sessions(accounts)
-        access = UserAccess(
-            accounts, sessions, port, proxy=settings.proxy, user_header=settings.user_header
-        )
-        secure = settings.certificate is not None or bool(settings.proxy)
-        login = None
-        if not settings.user_header:
-            login = Login(accounts, sessions, access.cookie, secure=secure, proxy=settings.proxy)
-        made = server_app(
-            project, port=port, access=access, limits=settings.limits, login=login, any_host=settings.any_host
-        )  # fmt: skip
-        return made, page
-
-    _run(sources, settings, app, on_project, on_ready)
-
-
-def serve_api(
-    sources: ProjectSources,
-    settings: ServerSettings,
-    *,
     on_project: Callable[[Project], None] = lambda project: None,
     on_ready: Callable[[str, str], None],
 ) -> None:
-    """The API without pages; `on_ready` gets its address, and a key for this run where none is known."""
-    own_key = ""
+    """Serve the studio, or its API alone, until Ctrl-C.
 
-    def app(project: Project, port: int) -> tuple[ASGIApp, str]:
-        nonlocal own_key
-        more = accounts_in(os.environ)
-        if settings.users is None and not more:
-            own_key = new_key()
-            more = [Account("you", "reader", keys=(hashed_key(own_key),))]
-        access: Access = KeyAccess(Accounts(settings.users, more))
-        if settings.proxy:
-            accounts = Accounts(settings.users, more)
-            access = UserAccess(
-                accounts, Sessions(accounts), port, proxy=settings.proxy, user_header=settings.user_header
-            )  # fmt: skip
-        made = server_app(
-            project, port=port, access=access, limits=settings.limits, any_host=settings.any_host, has_pages=False
-        )  # fmt: skip
-        return made, "/api"
-
-    _run(sources, settings, app, on_project, lambda address: on_ready(address, own_key))
-
-
-def _run(
-    sources: ProjectSources,
-    settings: ServerSettings,
-    app: Callable[[Project, int], tuple[ASGIApp, str]],
-    on_project: Callable[[Project], None],
-    on_ready: Callable[[str], None],
-) -> None:
+    Args:
+        sources: What is served.
+        settings: Where, and to whom.
+        has_pages: False: only the API.
+        page: The first page.
+        on_project: Gets the project before anything is read.
+        on_ready: Gets the address once requests are answered, and a key for this run where there is no other.
+    """
     address = settings.check()
-    check_installed()
-    from chunkwise.studio.connections import server_of
-
     with bound_socket(address, settings.port) as bound:
         bound.any_number = settings.proxy
-        own = bound.getsockname()[1]
+        port = bound.getsockname()[1]
         project = Project(sources)
         on_project(project)
-        made, first = app(project, own)
+        access, login, key = _access(settings, port, has_pages)
+        first = page if has_pages else "/api"
+        if isinstance(access, TokenAccess):
+            first = f"{page}?{urlencode({'token': access.token})}"
+        app = server_app(
+            project, port=port, access=access, limits=settings.limits, login=login, has_pages=has_pages,
+            any_host=settings.any_host and not isinstance(access, TokenAccess),
+        )  # fmt: skip
         try:
             server = server_of(
-                made,
-                lifespan="off",
-                ssl_certfile=settings.certificate,
-                ssl_keyfile=settings.private_key,
-            )
+                app, lifespan="off", ssl_certfile=settings.certificate, ssl_keyfile=settings.private_key
+            )  # fmt: skip
         except OSError as error:  # that of TLS, too, is one
             raise ChunkwiseError(
                 f"{settings.certificate} and {settings.private_key} cannot be used for TLS: {error}"
             ) from None
         shown = f"[{address}]" if ":" in address else address
         # The socket listens already: whoever comes now is answered as soon as the loop runs.
-        on_ready(f"{settings.scheme}://{shown}:{own}{first}")
+        on_ready(f"{settings.scheme}://{shown}:{port}{first}", key)
         project.start(after=_HEAD_START)
         try:
             server.run(sockets=[bound])
         finally:
             project.stop()
+
+
+def _access(
+    settings: ServerSettings, port: int, has_pages: bool
+) -> tuple[Access, Login | None, str]:
+    """Who is let in, where they log in, and a key for this run where nobody else has one."""
+    if has_pages and settings.users is None:
+        return TokenAccess(new_token(), port), None, ""
+    key, more = "", accounts_in(os.environ)
+    if settings.users is None and not more:
+        key = new_key()
+        more = [Account("you", "reader", keys=(hashed_key(key),))]
+    accounts = Accounts(settings.users, more)
+    if not has_pages and not settings.proxy:
+        return KeyAccess(accounts), None, key
+    sessions = Sessions(accounts)
+    access = UserAccess(
+        accounts, sessions, port, proxy=settings.proxy, user_header=settings.user_header
+    )
+    if not has_pages or settings.user_header:
+        return access, None, key
+    secure = settings.certificate is not None or bool(settings.proxy)
+    return (
+        access,
+        Login(accounts, sessions, access.cookie, secure=secure, proxy=settings.proxy),
+        key,
+    )
