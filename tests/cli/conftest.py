@@ -18,18 +18,6 @@ _LOADED = lru_cache(maxsize=2)(OnnxEmbedder)
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture
-def charts() -> None:
-    """For a test whose pages have them."""
-
-
-@pytest.fixture(autouse=True)
-def no_charts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They take longer than most commands; pages are made without them where nobody can draw."""
-    if "charts" not in request.fixturenames:
-        monkeypatch.setitem(sys.modules, "vl_convert", None)
-
-
 @pytest.fixture(autouse=True)
 def model_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The real one, but not loaded anew by every command that is run in this process."""

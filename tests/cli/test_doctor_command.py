@@ -83,7 +83,7 @@ def test_where_everything_is_here_the_status_is_0(
     assert found["weights of minilm"]["detail"].startswith("whole")
     assert {name for name, check in found.items() if check["group"] == "extras"} == {
         "parquet", "pandoc", "alerts", "code", "postgres", "lancedb", "qdrant", "opensearch", "llm", "ner",
-        "charts", "sentence-transformers", "fastembed", "studio", "mcp", "mlflow", "otel", "langchain", "llamaindex",
+        "sentence-transformers", "fastembed", "studio", "mcp", "mlflow", "otel", "langchain", "llamaindex",
         "haystack", "dspy", "chroma", "milvus", "remote", "ray",
     }  # fmt: skip
     assert found["weights of smollm2"]["detail"].startswith("whole")

@@ -43,7 +43,6 @@ def swept_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("swept")
     write_material(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "vl_convert", None)
         done = running_in(folder, patch)("tune", "sweep.toml", "-o", "out", "-q", "-j", "1")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return folder
@@ -70,7 +69,6 @@ def everything(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.usefixtures("charts")
 def test_the_shortest_command_recommends_and_writes(here: Run, docs: Path, tmp_path: Path) -> None:
     done = here("tune", "docs", *ASK, *WORDS)
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,6 @@ import base64
 import dataclasses
 import hashlib
 import re
-import sys
 from collections.abc import Mapping
 from html import unescape
 from importlib.resources import files
@@ -273,19 +272,6 @@ def test_questions_are_counted_by_score_in_a_chart_and_its_table(
     for name, count in table:
         if count != "0":
             assert f"<title>{name}: {count} question" in found
-
-
-@pytest.mark.unwatched
-def test_without_the_library_of_charts_the_table_is_open(
-    results: Results, html: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "chunkwise[charts]" not in html
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    bare = evaluation_page(results, corpus())
-    assert Page(bare).headings == Page(html).headings
-    assert bare.count("pip install &#39;chunkwise[charts]&#39;") == 1
-    assert '<details class="numbers" open>' in bare
-    assert "<figure" not in bare
 
 
 def test_sureness_cost_advice_and_making_are_told(results: Results, html: str) -> None:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +23,6 @@ def test_a_small_chart_has_a_column_a_value_in_the_order_of_their_sizes(
 
 
 def test_every_run_is_drawn_and_says_what_changed(tmp_path: Path) -> None:
-    pytest.importorskip("vl_convert")
     history = History(tmp_path / "runs.db")
     for k in (5, 5, 9):
         history.add(kept_run({"q1": k / 10, "q2": 0.5}, settings={"k": k}))

@@ -85,7 +85,7 @@ def _parse(html: str) -> _Page:
 @pytest.mark.unwatched
 def test_advice_comes_first_and_every_part_is_there() -> None:
     found = _usual()
-    html = profile_page(found, "Lamps of the island").replace("<path", "\n<path")
+    html = profile_page(found, "Lamps of the island").replace("<title", "\n<title")
     page = _parse(html)
     headings = re.findall(
         "Where to start|At a glance|How large|How long|Folders|Oversized|Repeated passages",

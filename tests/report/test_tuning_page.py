@@ -7,7 +7,6 @@ import dataclasses
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Mapping
 from html import unescape
 from importlib.resources import files
@@ -85,12 +84,6 @@ def both() -> SideBySide:
     return made_side_by_side()
 
 
-@pytest.fixture
-def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They take longer than the rest of a page, and are on that of `html`."""
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-
-
 @pytest.fixture(scope="module")
 def html(tuning: SweepResult, both: SideBySide) -> str:
     return tuning_page(tuning, both, CODE)
@@ -147,7 +140,6 @@ def test_the_recommendation_has_its_figures_and_intervals(tuning: SweepResult, h
 
 
 @pytest.mark.unwatched
-@pytest.mark.usefixtures("no_charts")
 def test_the_context_is_that_of_the_objective(tuning: SweepResult, html: str) -> None:
     told = "tokens of context a question"
     for name in ("choice", "cost", "pareto", "leaders"):
@@ -164,7 +156,6 @@ def test_what_the_rows_of_the_leaders_are(tuning: SweepResult, html: str) -> Non
 
 
 @pytest.mark.unwatched
-@pytest.mark.usefixtures("no_charts")
 def test_one_retriever_of_a_default_is_meant_throughout(tuning: SweepResult) -> None:
     by_key = {each.configuration.key: each.configuration for each in tuning.outcomes}
     other = [
@@ -180,7 +171,6 @@ def test_one_retriever_of_a_default_is_meant_throughout(tuning: SweepResult) -> 
         assert f"{each.baseline} · bm25" in plain(part(page, "cost"))
 
 
-@pytest.mark.usefixtures("no_charts")
 def test_parts_with_few_questions_are_named(tuning: SweepResult) -> None:
     few = dataclasses.replace(tuning, small_parts={"<b>odd</b>/": 9, "notes/": 2})
     told = plain(part(tuning_page(few), "parts"))
@@ -190,7 +180,6 @@ def test_parts_with_few_questions_are_named(tuning: SweepResult) -> None:
 
 
 @pytest.mark.unwatched
-@pytest.mark.usefixtures("no_charts")
 def test_the_sweep_is_shown_as_the_file_that_asks_for_it(tuning: SweepResult) -> None:
     sweep = Sweep(
         ("handbook",), "q.json", (Grid(("sentences", "recursive"), (("max_tokens", (100, 200)),)),),
@@ -204,7 +193,6 @@ def test_the_sweep_is_shown_as_the_file_that_asks_for_it(tuning: SweepResult) ->
     assert "chunkers ›" not in made
 
 
-@pytest.mark.usefixtures("no_charts")
 @pytest.mark.parametrize(
     ("ends", "shown"),
     [
@@ -339,20 +327,18 @@ def test_the_front_goes_up_and_nothing_is_above_it(tuning: SweepResult) -> None:
     for path in fronts:
         steps = [tuple(map(float, step.split(","))) for step in path.split("L")]
         assert all(one[0] <= two[0] and one[1] >= two[1] for one, two in pairwise(steps))
-    signs = (
-        r'<path transform="translate\(([0-9.]+),([0-9.]+)\)" d="[^"]*" fill="[^"]*"[^>]*><title>'
-    )
+    signs = r'<path transform="translate\(([0-9.]+),([0-9.]+)\) [^"]*" d="[^"]*" fill="[^"]*"[^>]*><title>'
     tops = [float(y) for _, y in re.findall(signs, drawings(found)[0])]
     assert len(tops) == 2 * len(tuning.standings)
     assert min(tops) == pytest.approx(
         min(float(step.split(",")[1]) for path in fronts[:2] for step in path.split("L")), abs=0.2
     )
     for svg in drawings(found):
-        # Each on a ground that keeps it readable, in both charts; the legend names the defaults once more.
+        # In both charts; the legend names the defaults once more.
         named = re.findall('font-weight="600"[^>]*>([^<]*)</text>', svg)
         for name in ("the choice", *DEFAULTS):
-            assert sum(name.startswith(each.removesuffix("…")) for each in named) == 4
-        assert len(named) == 4 * 3
+            assert sum(name.startswith(label.removesuffix("…")) for label in named) == 2
+        assert len(named) == 2 * 3
     assert len(chart.rows) == sum(each.pareto for each in tuning.standings)
 
 
@@ -450,7 +436,6 @@ def test_gold_text_is_marked_on_both_sides(both: SideBySide, html: str) -> None:
     assert [row.count("<details open>") for row in rows] == [1] + [0] * (len(rows) - 1)
 
 
-@pytest.mark.usefixtures("no_charts")
 def test_a_summary_is_shown_by_what_it_says(tuning: SweepResult) -> None:
     """Not by the text between its first place and its last, which it need not stand for."""
     text = "First of all. " + "Gold is here. " * 20 + "Last of all."
@@ -481,7 +466,6 @@ def test_documents_are_cut_as_both_cut_them(both: SideBySide, html: str) -> None
 
 
 @pytest.mark.unwatched
-@pytest.mark.usefixtures("no_charts")
 def test_without_an_explorer_there_is_no_explorer(tuning: SweepResult) -> None:
     page = tuning_page(tuning)
     assert 'id="questions"' not in page
@@ -512,7 +496,6 @@ def test_a_choice_without_chunks_has_no_cuts_and_sizes_of_another(tuning: SweepR
     assert ">structure</text>" in drawn(sizes)
 
 
-@pytest.mark.usefixtures("no_charts")
 def test_less_is_better_turns_the_sides(tuning: SweepResult) -> None:
     def sides(objective: str) -> list[str]:
         held = dataclasses.replace(tuning.against[0], low=-0.2, high=0.2)
@@ -528,7 +511,6 @@ def test_an_empty_tuning_is_a_page(tuning: SweepResult, monkeypatch: pytest.Monk
     empty = SweepResult({}, {}, {}, "", "", "", (), (), (), (), None, {}, (), (), (), ())
     assert Page(tuning_page(empty)).headings == ["What to do", "How this was found out"]
     assert Page(tuning_fragment(empty)).tags[0][0] == "div"
-    monkeypatch.setitem(sys.modules, "vl_convert", None)  # what its charts show is not asked here
     alone = dataclasses.replace(tuning, splits=("validation",) * len(tuning.splits), against=())
     alone = dataclasses.replace(
         alone, standings=tuple(dataclasses.replace(each, test=None) for each in tuning.standings)
@@ -597,26 +579,6 @@ def test_hostile_text_is_only_text(evil: tuple[SweepResult, str], html: str, pag
 
 
 @pytest.mark.unwatched
-def test_without_the_library_of_charts_their_tables_are_open(
-    tuning: SweepResult, both: SideBySide, html: str, page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    charts = html.count("<figure")
-    assert charts == html.count('<details class="numbers">') == 5
-    assert "chunkwise[charts]" not in html
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    bare = tuning_page(tuning, both, CODE)
-    assert Page(bare).headings == page.headings
-    assert bare.count("pip install &#39;chunkwise[charts]&#39;") == 1
-    assert bare.count('<details class="numbers" open>') == charts
-    assert "<figure" not in bare
-    fragment = tuning_fragment(tuning)
-    assert fragment.count("pip install &#39;chunkwise[charts]&#39;") == 1
-    assert '<details class="numbers" open>' in fragment
-    assert "chunkwise[charts]" not in tuning_page(made_tuning(0))  # which has no charts
-
-
-@pytest.mark.unwatched
-@pytest.mark.usefixtures("no_charts")
 def test_a_page_is_written_whole_and_in_utf_8(tuning: SweepResult, tmp_path: Path) -> None:
     write_page(tuning_view(tuning), tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text("utf-8") == tuning_page(tuning)

@@ -64,12 +64,6 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud8
 TEXT = "# Lamps\n\nThe lamp burns all night, the keeper says.\n\n## Posts\n\n- one lamp\n- two\n"
 
 
-@pytest.fixture(autouse=True)
-def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They take longer than all the rest; `test_charts` draws them."""
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-
-
 def chunked(word: str = "") -> tuple[Analyzed, list[Chunk]]:
     document = Document(f"a{word}.md", f"{TEXT}{word}", title=f"Lamps{word}", format="markdown")
     analyzed = Analyzed(document)

@@ -185,7 +185,6 @@ def test_a_receiver_that_hangs_is_left(message: AlertMessage, monkeypatch: pytes
     monkeypatch.setattr(notify, "TIME_LIMIT", 0.2)
     with web_receiver(None) as web, pytest.raises(NotSent, match="did not answer"):
         send(Channel("webhook", web.url), message)
-    assert len(web.bodies) == 3
 
 
 def test_a_receiver_that_is_not_there_is_reported(message: AlertMessage) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,6 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder
 from tables import cases
-
-
-@pytest.fixture(autouse=True)
-def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They take longer than such a sweep; pages are made without them where nobody can draw."""
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-
 
 _THINGS = ("crane", "lamp", "rope", "gate", "winch")
 

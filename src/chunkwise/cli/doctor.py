@@ -47,7 +47,6 @@ EXTRAS = {
     "opensearch": "indexes in OpenSearch and Elasticsearch",
     "llm": "language models: contexts, judges, answers, questions",
     "ner": "names by a model, in addition to the rules: chunkwise index --graph --names spacy",
-    "charts": "charts in the HTML pages; without it they have tables",
     "remote": "addresses, with the package of each store: s3://, https:// …",
     "ray": "a cluster that cuts: chunkwise chunk --engine ray",
     "studio": "the same in a browser: chunkwise studio",

@@ -1,23 +1,14 @@
-"""Charts of the pages: said in Vega-Lite, drawn into the page as SVG: only shapes and words, each with its meaning."""
+"""Charts of the pages, drawn as SVG in the page's colors: shapes and text only, each mark with its values."""
 
 from __future__ import annotations
 
-import json
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from html import escape
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-# Only ever given what the library wrote, in which all that is anybody's text is escaped.
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element
-
-from chunkwise.base.errors import MissingExtra
-from chunkwise.evaluation.results import Json
 from chunkwise.report.sanitize import one_line
 
 _STEPS = (1, 2, 2.5, 5, 10)
@@ -39,6 +30,15 @@ class Scale:
         """The same as a percentage, for an attribute."""
         return f"{100 * self.share(value):.4g}%"
 
+    def labels(self) -> Iterator[tuple[float, str]]:
+        """Each tick with its number, all with the same digits."""
+        step = self.ticks[1] - self.ticks[0]
+        digits = next(
+            digits for digits in range(18) if abs(round(step, digits) - step) < step / 100
+        )
+        for tick in self.ticks:
+            yield tick, f"{tick:,.{digits}f}".replace("-", "\u2212")
+
 
 def scale_of(values: Iterable[float | None], most: int = 5, *, zero: bool = False) -> Scale:
     """Ends around all values that are numbers, at most `most` steps between them; `zero` is always on it."""
@@ -50,44 +50,234 @@ def scale_of(values: Iterable[float | None], most: int = 5, *, zero: bool = Fals
     rough = (high - low) / most
     unit = 10.0 ** math.floor(math.log10(rough))
     # Ends that are ticks may need one step more than lies between the values.
-    step = next(unit * each for each in _STEPS if unit * each >= rough * (1 - 1e-9))
+    step = next(unit * factor for factor in _STEPS if unit * factor >= rough * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(number * step, 12) for number in range(first, last + 1))
     return Scale(ticks[0], ticks[-1], ticks)
 
 
-Spec = dict[str, Any]
-"""A specification of Vega-Lite, or a part of one."""
+INK, SOFT, GRID, CARD = (f"var(--{name})" for name in ("ink", "soft", "grid", "card"))
+ACCENT, BAR, RAIL, MARK = (f"var(--{name})" for name in ("accent", "bar", "rail", "mark"))
+CROWD = "var(--crowd)"
+COLORS = [f"var(--s{at})" for at in range(8)]
+SHAPES = {
+    "circle": "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0Z",
+    "square": "M-.9,-.9H.9V.9H-.9Z",
+    "diamond": "M0,-1.3L1,0L0,1.3L-1,0Z",
+    "triangle-up": "M0,-1.2L1.2,1H-1.2Z",
+    "triangle-down": "M0,1.2L1.2,-1H-1.2Z",
+    "cross": "M-1.2,-.4H-.4V-1.2H.4V-.4H1.2V.4H.4V1.2H-.4V.4H-1.2Z",
+    "triangle-right": "M1.2,0L-1,1.2V-1.2Z",
+    "triangle-left": "M-1.2,0L1,1.2V-1.2Z",
+}
+"""Outlines of signs with a radius of 1."""
+DASHES = ["", "7,4", "3,3", "10,3,2,3"] * 2
+"""Each series has its own shape and most a dash: color is never all that tells them apart."""
+MOST_SERIES = len(COLORS)
+LETTER = 7.4
+"""Pixels that a letter takes at most; the font is the page's."""
+_LINE = 16
+_SIGN = 5.5
 
-_WIDE, _HALF, _NARROW = 900, 480, 340
+
+class Look(NamedTuple):
+    """The sign of a series."""
+
+    fill: str
+    shape: str = "circle"
+    radius: float = _SIGN
+    stroke: str = CARD
+    dash: str = ""
 
 
-class ChartSize(NamedTuple):
-    """What a chart is drawn for: so many pixels, on a telephone or not."""
+def series_look(at: int) -> Look:
+    """The sign and the dash of the series at this place."""
+    return Look(COLORS[at], list(SHAPES)[at], dash=DASHES[at])
 
-    width: int
-    narrow: bool
+
+class Drawing:
+    """The marks of a chart at one width, in pixels; `narrow` is for a telephone."""
+
+    def __init__(self, width: int, *, narrow: bool) -> None:
+        self.width = width
+        self.narrow = narrow
+        self.height = 0.0
+        self._marks: list[str] = []
+
+    def add(self, tag: str, text: str = "", hint: str = "", **attributes: str | float) -> None:
+        """Add an element; the hint is shown to who points at it, which nobody does on a telephone."""
+        shown = "".join(
+            f' {name.replace("_", "-")}="{escape(_number(value))}"'
+            for name, value in attributes.items()
+            if value != ""
+        )
+        title = f"<title>{escape(one_line(hint, 300))}</title>" if hint and not self.narrow else ""
+        self._marks.append(f"<{tag}{shown}>{title}{escape(one_line(text))}</{tag}>")
+
+    def text(
+        self, x: float, y: float, text: str, *, anchor: str = "start", fill: str = INK, size: float = 12,
+        bold: bool = False, halo: bool = False,
+    ) -> None:  # fmt: skip
+        """Write one line; a halo keeps it readable on top of other marks."""
+        self.add(
+            "text", text, x=x, y=y, text_anchor=anchor, font_size=size, fill=fill,
+            font_weight="600" if bold else "", paint_order="stroke" if halo else "",
+            stroke=CARD if halo else "", stroke_width=4 if halo else "",
+            stroke_linejoin="round" if halo else "",
+        )  # fmt: skip
+
+    def line(
+        self, x1: float, y1: float, x2: float, y2: float, stroke: str, width: float = 1.5, *, dash: str = ""
+    ) -> None:  # fmt: skip
+        self.add(
+            "line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, stroke_width=width, stroke_dasharray=dash
+        )  # fmt: skip
+
+    def curve(
+        self, points: Sequence[tuple[float, float]], stroke: str, *, width: float = 2.2, dash: str = ""
+    ) -> None:  # fmt: skip
+        path = "M" + "L".join(f"{_number(x)},{_number(y)}" for x, y in points)
+        self.add(
+            "path", d=path, stroke=stroke, stroke_width=width, stroke_dasharray=dash, fill="none"
+        )
+
+    def area(self, outline: Sequence[tuple[float, float]], fill: str) -> None:
+        path = "M" + "L".join(f"{_number(x)},{_number(y)}" for x, y in outline) + "Z"
+        self.add("path", d=path, fill=fill, opacity="0.16")
+
+    def sign(self, x: float, y: float, look: Look, hint: str = "") -> None:
+        place = f"translate({_number(x)},{_number(y)}) scale({_number(look.radius)})"
+        # The stroke is scaled with the outline.
+        width = f"{(1 if look.stroke == CARD else 2) / look.radius:.2f}"
+        self.add(
+            "path", hint=hint, transform=place, d=SHAPES[look.shape], fill=look.fill, stroke=look.stroke,
+            stroke_width=width,
+        )  # fmt: skip
+
+    def bar(
+        self, x: float, y: float, width: float, height: float, fill: str, hint: str = "", radius: float = 2
+    ) -> None:  # fmt: skip
+        self.add("rect", hint=hint, x=x, y=y, width=width, height=height, rx=radius, fill=fill)
+
+    def legend(self, entries: Sequence[tuple[str, Look]]) -> None:
+        """Name every look below the rest, in at most three lines each."""
+        columns = 1 if self.narrow else 2
+        letters = int((self.width / columns - 24) / LETTER)
+        top = self.height + 26
+        for first in range(0, len(entries), columns):
+            most = 1
+            for at, (name, look) in enumerate(entries[first : first + columns]):
+                x = at * self.width / columns + 8
+                lines = (wrap(one_line(name, 3 * letters), letters) or ["none"])[:3]
+                self.sign(x, top - 4, look)
+                for number, line in enumerate(lines):
+                    self.text(x + 14, top + number * _LINE, line)
+                most = max(most, len(lines))
+            top += most * _LINE + 6
+        self.height = top - _LINE
+
+    def svg(self, caption: str) -> str:
+        style = "narrow" if self.narrow else "wide"
+        box = f"0 0 {self.width} {_number(self.height)}"
+        label = escape(one_line(caption, 400))
+        return f'<svg class="{style}" viewBox="{box}" role="img" aria-label="{label}">{"".join(self._marks)}</svg>'
+
+
+class Panel:
+    """A part of a drawing in which values have places."""
+
+    def __init__(
+        self, drawing: Drawing, left: float, top: float, width: float, height: float, x: Scale, y: Scale
+    ) -> None:  # fmt: skip
+        self.drawing = drawing
+        self.left, self.top, self.width, self.height = left, top, width, height
+        self.bottom = top + height
+        self._x, self._y = x, y
+        drawing.height = max(drawing.height, self.bottom)
+
+    def x(self, value: float) -> float:
+        return self.left + self.width * self._x.share(value)
+
+    def y(self, value: float) -> float:
+        return self.bottom - self.height * self._y.share(value)
+
+    def y_axis(self, title: str = "") -> None:
+        """Numbers and grid lines; the title lies above, where it is read first."""
+        for tick, label in self._y.labels():
+            self.drawing.line(self.left, self.y(tick), self.left + self.width, self.y(tick), GRID, 1)  # fmt: skip
+            self.drawing.text(self.left - 8, self.y(tick) + 4, label, anchor="end", fill=SOFT)
+        if title:
+            self.drawing.text(max(self.left - 34, 0), self.top - 14, title, fill=SOFT)
+
+    def x_axis(
+        self, labels: Iterable[tuple[float, str]], title: str = "", *, grid: bool = False, base: bool = False
+    ) -> None:  # fmt: skip
+        """Labels below their places; as many as have room."""
+        below = self.bottom + 18
+        free = -math.inf
+        for value, label in labels:
+            x, half = self.x(value), LETTER * len(label) / 2
+            if grid:
+                self.drawing.line(x, self.top, x, self.bottom, GRID, 1)
+            if x - half >= free:
+                self.drawing.text(x, below, label, anchor="middle", fill=SOFT)
+                free = x + half + 4
+        if base:
+            self.drawing.line(self.left, self.bottom, self.left + self.width, self.bottom, GRID, 1)
+        if title:
+            below += 22
+            half = min(LETTER * len(title), self.drawing.width) / 2
+            x = min(self.left + self.width / 2, self.drawing.width - half)
+            self.drawing.text(x, below, title, anchor="middle", fill=SOFT)
+        self.drawing.height = max(self.drawing.height, below + 4)
+
+
+def span(low: float, high: float) -> Scale:
+    """A scale between two ends, without ticks."""
+    return Scale(low, high, ())
+
+
+def label_room(scale: Scale) -> float:
+    """Pixels that the numbers of an upright axis take."""
+    return LETTER * max(len(label) for _, label in scale.labels()) + 10
+
+
+def rows_panel(
+    drawing: Drawing, names: Sequence[str], letters: int, step: float, x: Scale
+) -> Panel:
+    """Rows below each other, named beside them; row N has its middle at N + 0.5."""
+    shown = [one_line(name, letters) for name in names]
+    left = LETTER * max(map(len, shown)) + 12
+    panel = Panel(
+        drawing, left, 8, drawing.width - left - 12, step * len(names), x, span(-len(names), 0)
+    )
+    for at, name in enumerate(shown):
+        drawing.text(left - 12, panel.y(-at - 0.5) + 4, name, anchor="end", fill=SOFT)
+    return panel
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart as two specifications of Vega-Lite, and the table that says the same."""
+    """A drawing at two widths, and the table with the same numbers."""
 
     caption: str
-    """What the whole of it shows, for those who hear it."""
-    wide: Mapping[str, Json]
-    narrow: Mapping[str, Json]
+    """What it shows, for those who hear it."""
+    wide: str
+    narrow: str
     """For a telephone."""
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     table_caption: str = ""
-    """Empty: as the chart's own."""
+    """Empty: the chart's own."""
     is_half: bool = False
     """It stands beside another."""
 
 
+_WIDE, _HALF, _NARROW = 900, 480, 340
+
+
 def chart(
-    draw: Callable[[ChartSize], Spec],
+    draw: Callable[[Drawing], None],
     caption: str,
     heads: Sequence[str],
     rows: Iterable[Sequence[str]],
@@ -96,236 +286,25 @@ def chart(
     is_half: bool = False,
 ) -> Chart:
     """A chart at both widths, and its table."""
-    wide = ChartSize(_HALF if is_half else _WIDE, False)
+    drawings = (Drawing(_HALF if is_half else _WIDE, narrow=False), Drawing(_NARROW, narrow=True))
+    for drawing in drawings:
+        draw(drawing)
+    wide, narrow = (drawing.svg(caption) for drawing in drawings)
     return Chart(
-        caption, draw(wide), draw(ChartSize(_NARROW, True)), tuple(heads), tuple(tuple(row) for row in rows),
-        table_caption, is_half,
-    )  # fmt: skip
-
-
-INK, SOFT, LINE, GRID, CARD = (f"var(--{name})" for name in ("ink", "soft", "line", "grid", "card"))
-ACCENT, BAR, RAIL, MARK = (f"var(--{name})" for name in ("accent", "bar", "rail", "mark"))
-CROWD = "var(--crowd)"
-COLOURS = [f"var(--s{at})" for at in range(8)]
-SHAPES = [
-    "circle",
-    "square",
-    "diamond",
-    "triangle-up",
-    "triangle-down",
-    "cross",
-    "triangle-right",
-    "triangle-left",
-]
-DASHES = [[1, 0], [7, 4], [3, 3], [10, 3, 2, 3], [1, 0], [7, 4], [3, 3], [10, 3, 2, 3]]
-"""Each series has a shape of its own and most a dash: colour is never what tells them apart."""
-_LETTERS = 12
-CONFIG: Spec = {
-    "background": None,
-    # Letters are measured in this one and drawn in that of the page, see `drawing`.
-    "font": "sans-serif",
-    "padding": 2,
-    "view": {"stroke": None},
-    "axis": {
-        "domain": False, "domainColor": LINE, "ticks": False, "grid": False, "gridColor": GRID, "labelColor": SOFT,
-        "labelFontSize": _LETTERS, "labelPadding": 8, "labelAngle": 0, "labelLimit": 0, "titleLimit": 0,
-        "titleColor": SOFT, "titleFontSize": _LETTERS, "titleFontWeight": "normal", "titlePadding": 10,
-    },
-    "axisQuantitative": {"grid": True},
-    "legend": {
-        "orient": "bottom", "direction": "vertical", "title": None, "labelColor": INK, "labelFontSize": _LETTERS,
-        "labelLimit": 0, "labelOffset": 7, "symbolSize": 90, "symbolStrokeWidth": 0, "symbolOpacity": 1,
-        "rowPadding": 7, "columnPadding": 70, "offset": 14,
-    },
-    "header": {
-        "title": None, "labelAnchor": "start", "labelColor": INK, "labelFontSize": _LETTERS + 2,
-        "labelFontWeight": 600, "labelPadding": 8, "labelLimit": 0,
-    },
-    "title": {"color": INK, "fontSize": _LETTERS + 2, "fontWeight": 600, "limit": 0},
-    "text": {"fontSize": _LETTERS, "color": INK},
-    "point": {"filled": True, "opacity": 1, "size": 95, "stroke": CARD, "strokeWidth": 1},
-    "line": {"strokeWidth": 2.2, "aria": False},
-    "rule": {"aria": False},
-}  # fmt: skip
-"""No frame, no ground, lines as faint as those of the tables. No limits of length: the engine fails where it cuts an
-emoji in two, so names are cut before they come here."""
-
-
-def above(title: str) -> Spec:
-    """The name of an upright axis, lying above it where it is read first."""
-    return {
-        "title": title,
-        "titleAngle": 0,
-        "titleAlign": "left",
-        "titleAnchor": "end",
-        "titleX": -34,
-        "titleY": -14,
-    }
-
-
-def row_key(at: int, name: str, most: int) -> str:
-    """What tells a row from all others, its place, and below it the name an axis shows."""
-    return f"{at}\n{one_line(name, most)}"
-
-
-def rows_of(keys: Iterable[str]) -> Spec:
-    """Rows under each other, named beside them."""
-    # The font of a page may be wider than the one in which letters are measured.
-    widest = max((len(key.split("\n", 1)[1]) for key in keys), default=0)
-    name = "split(datum.label, '\\n')[1]"
-    axis = {"title": None, "labelExpr": name, "minExtent": round(7.4 * widest) + 8}
-    return {"field": "row", "type": "nominal", "sort": None, "axis": axis}
-
-
-MOST_SERIES = len(COLOURS)
-_LINES = 3
-
-
-def series_key(at: int, name: str, letters: int) -> str:
-    """What tells a series from all others, its place, and under it the lines a legend shows."""
-    lines = wrap(one_line(name, _LINES * letters), letters) or ["none"]
-    return "\n".join([f"{at}", *lines[:_LINES]])
-
-
-def look(at: int) -> Spec:
-    """What each row of a series carries for its lines: they stand in no legend, so no scale gives it to them."""
-    return {"colour": COLOURS[at], "dash": DASHES[at]}
-
-
-STROKE: Spec = {"field": "colour", "type": "nominal", "scale": None}
-_DASH: Spec = {"field": "dash", "type": "nominal", "scale": None}
-
-
-def lines_and_signs(keys: Sequence[str], y: Spec, room: ChartSize, **more: Spec) -> list[Spec]:
-    """Two layers, curves and the points on them; `more` are encodings that both share."""
-    curve = {"detail": {"field": "series"}, "stroke": STROKE, "strokeDash": _DASH}
-    sign = {
-        "fill": channel(keys, COLOURS, room),
-        "shape": channel(keys, SHAPES, room),
-        "description": {"field": "description"},
-    }
-    return [
-        {"mark": "line", "encoding": {"y": y, **more, **curve}},
-        {"mark": "point", "encoding": {"y": y, **more, **sign}},
-    ]
-
-
-def channel(keys: Sequence[str], looks: Sequence[object], room: ChartSize) -> Spec:
-    """One look a series, in the order of `keys`; all such channels share one legend, which leaves the place out."""
-    scale = {"type": "ordinal", "domain": list(keys), "range": list(looks[: len(keys)])}
-    lines = "slice(split(datum.label, '\\n'), 1)"
-    legend = {"labelExpr": lines, "columns": 1 if room.narrow else 2}
-    return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
-
-
-_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_SHOWN = {"svg", "g", "path", "line", "rect", "text", "tspan"}
-_KEPT = {
-    "viewBox", "width", "height", "transform", "d", "x", "y", "x1", "x2", "y1", "y2", "dx", "dy", "rx", "ry",
-    "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "stroke-linejoin",
-    "stroke-linecap", "opacity", "font-size", "font-weight", "text-anchor",
-}  # fmt: skip
-"""Letters are in the page's own font; names, roles and everything that could do something stay behind."""
-_USUAL = {"opacity": "1", "fill-opacity": "1", "stroke-dasharray": "1,0", "transform": "translate(0,0)"}  # fmt: skip
-_SPACE = re.compile(r' xmlns(:\w+)?="[^"]*"')
-_LONG = re.compile(r"-?\d+\.\d\d+(?:e-?\d+)?")
-
-
-def drawn(chart: Chart) -> str:
-    """The chart as HTML; empty where the library is not installed, a line where it fails: the page is made."""
-    if not can_draw():
-        return ""
-    try:
-        shown = "".join(
-            _fit_for_a_page(_svg(_whole(spec)), chart.caption, name, hints=name == "wide")
-            for name, spec in (("wide", chart.wide), ("narrow", chart.narrow))
-        )
-    except ValueError:  # all that the library raises
-        return '<p class="none">This chart could not be drawn; its table says the same.</p>'
-    return f'<figure class="chart{" half" if chart.is_half else ""}">{shown}</figure>'
-
-
-def can_draw() -> bool:
-    """Whether the library is there; to load it takes milliseconds, its engine starts with the first chart."""
-    try:
-        import vl_convert  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
-def missing_library() -> str:
-    """One line that says what is missing, and the command for it; empty where nothing is."""
-    return "" if can_draw() else str(MissingExtra("Drawing charts", "charts"))
-
-
-def _whole(spec: Mapping[str, Any]) -> str:
-    return json.dumps(_shown({"config": CONFIG, **spec}), sort_keys=True)
-
-
-def _shown(value: Any) -> Any:
-    """Every text inside without what XML cannot hold: the engine measures letters as XML, and such a one ends all."""
-    if isinstance(value, str):
-        return _NO_XML.sub("\ufffd", value)
-    if isinstance(value, dict):
-        return {name: _shown(own) for name, own in value.items()}
-    return [_shown(own) for own in value] if isinstance(value, list) else value
-
-
-@lru_cache(maxsize=64)
-def _svg(spec: str) -> str:
-    """The same specification gives the same bytes; notebooks show one fragment again and again."""
-    import vl_convert
-
-    return vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-
-
-def _fit_for_a_page(svg: str, caption: str, style: str, *, hints: bool) -> str:
-    """`caption` is what the whole of it shows; with `hints` every mark says its own values to who points at it."""
-    root = ElementTree.fromstring(_SPACE.sub("", svg, count=2))
-    shown = _cleaned(root, hints=hints)
-    assert shown is not None
-    inner = "".join(ElementTree.tostring(child, encoding="unicode") for child in shown)
-    box = _attribute(root.get("viewBox", ""))
-    return (
-        f'<svg class="{style}" viewBox="{box}" role="img" aria-label="{_attribute(caption, 400)}">'
-        f"{inner}</svg>"
+        caption,
+        wide,
+        narrow,
+        tuple(heads),
+        tuple(tuple(row) for row in rows),
+        table_caption,
+        is_half,
     )
 
 
-def _cleaned(element: Element, *, hints: bool) -> Element | None:
-    """A copy with what is shown; None: nothing is."""
-    if element.tag not in _SHOWN or element.get("display") == "none":
-        return None
-    painted = element.get("fill") or element.get("stroke")
-    if element.tag in ("path", "line", "rect") and not painted:
-        return None
-    kept = Element(element.tag, {
-        name: _LONG.sub(_rounded, value)
-        for name, value in element.attrib.items()
-        if name in _KEPT and _USUAL.get(name) != value
-    })  # fmt: skip
-    kept.text = element.text
-    if hints and element.get("role") == "graphics-symbol" and element.tag != "g":
-        kept.append(_title(element.get("aria-label", "")))
-    for child in element:
-        own = _cleaned(child, hints=hints)
-        if own is None:
-            continue
-        # A group that says nothing about those inside is only length.
-        kept.extend(own if own.tag == "g" and not own.attrib else [own])
-    return kept if element.tag != "g" or len(kept) else None
+def drawn(chart: Chart) -> str:
+    """The chart as HTML."""
+    return f'<figure class="chart{" half" if chart.is_half else ""}">{chart.wide}{chart.narrow}</figure>'
 
 
-def _title(text: str) -> Element:
-    title = Element("title")
-    title.text = text
-    return title
-
-
-def _rounded(number: re.Match[str]) -> str:
-    return f"{round(float(number[0]), 1):g}"
-
-
-def _attribute(text: str, most: int = 0) -> str:
-    return escape(one_line(text, most))
+def _number(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{round(value, 1):.7g}"

@@ -173,9 +173,7 @@ def _environment(package: str = OWN) -> Environment:
     made.globals |= {
         "asset": lambda *names: _trusted(asset(*names)),
         "asset_in_scope": lambda *names: _trusted(_in_scope(*names)),
-        "can_draw": _can_draw,
         "drawn": _drawn,
-        "missing_library": _missing_library,
         "policy": lambda style, script: _trusted(policy(style, script)),
         "scoped_style": lambda *names: _trusted(scoped_style(*names)),
     }
@@ -205,22 +203,10 @@ def _script_json(value: object) -> Markup:
     return _trusted(script_json(value))
 
 
-def _can_draw() -> bool:
-    from chunkwise.report.charts import can_draw
-
-    return can_draw()
-
-
 def _drawn(chart: Chart) -> Markup:
     from chunkwise.report.charts import drawn
 
     return _trusted(drawn(chart))
-
-
-def _missing_library() -> str:
-    from chunkwise.report.charts import missing_library
-
-    return missing_library()
 
 
 def _trusted(text: str) -> Markup:

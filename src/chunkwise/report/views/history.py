@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from chunkwise.base.errors import UnknownMetric
 from chunkwise.base.wording import (
@@ -18,7 +18,19 @@ from chunkwise.base.wording import (
     thousands,
 )
 from chunkwise.metrics.registry import help_of, lower_is_better
-from chunkwise.report.charts import ACCENT, CARD, MARK, SOFT, Chart, ChartSize, Spec, above, chart
+from chunkwise.report.charts import (
+    ACCENT,
+    MARK,
+    SOFT,
+    Chart,
+    Drawing,
+    Look,
+    Panel,
+    chart,
+    label_room,
+    scale_of,
+    span,
+)
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import Tile, ValueTable, View, value_tables
 from chunkwise.tracking import RunKind
@@ -451,7 +463,7 @@ def _chart(metric: str, found: Sequence[ChartPoint], baseline: float | None) -> 
     if len(found) < 2:
         return None
     return chart(
-        lambda room: _over_runs(metric, found, baseline, room),
+        lambda drawing: _over_runs(metric, found, baseline, drawing),
         f"{one_line(metric, 60)} over {counted(len(found), 'run')}, with 95 % intervals",
         [
             "run",
@@ -492,90 +504,43 @@ def _limits(point: ChartPoint) -> str:
 
 
 def _over_runs(
-    metric: str, found: Sequence[ChartPoint], baseline: float | None, room: ChartSize
-) -> Spec:
-    values: list[dict[str, Any]] = [
-        {
-            "run": point.row.number,
-            "mean": point.figure.mean,
-            "low": point.figure.low,
-            "high": point.figure.high,
-            "changed": bool(point.row.changes),
-            "average": point.average,
-            "limit_low": point.limit_low,
-            "limit_high": point.limit_high,
-            "alert": bool(point.alerts),
-            "description": one_line(
-                f"run {point.row.number}, {point.row.when}: {mean_words(point.figure)}"
-                f" ({_ends(point.figure)}); {_alert_words(point)}{point.row.changed}",
-                300,
-            ),
-        }
-        for point in found
-    ]
-    y = {"field": "mean", "type": "quantitative", "scale": {"zero": False},
-         "axis": {**above(one_line(metric, 40)), "tickCount": 6}}  # fmt: skip
-    first, last = values[0]["run"], values[-1]["run"]
-    most = 6 if room.narrow else 16
-    step = max(1, -(-(last - first) // most))
-    x = {
-        "field": "run", "type": "quantitative", "scale": {"zero": False, "nice": False, "padding": 14},
-        "axis": {"title": "run", "grid": False, "format": "d", "values": list(range(first, last + 1, step))},
-    }  # fmt: skip
-    layers: list[Spec] = [
-        {
-            "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
-            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.55},
-            "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}, "stroke": {"value": SOFT}},
-        },
-        {"mark": "line", "encoding": {"y": y, "stroke": {"value": ACCENT}}},
-        {
-            "mark": "point",
-            "encoding": {
-                "y": y,
-                "size": {"condition": {"test": "datum.changed", "value": 120}, "value": 60 if len(found) > 30 else 95},
-                "fill": {"condition": {"test": "datum.changed", "value": MARK}, "value": ACCENT},
-                "shape": {"condition": {"test": "datum.changed", "value": "diamond"}, "value": "circle"},
-                "stroke": {"value": CARD},
-                "description": {"field": "description"},
-            },
-        },
-    ]  # fmt: skip
-    if any(point.limit_low is not None for point in found):
-        known = [{"filter": "isValid(datum.limit_low)"}]
-        layers[:0] = [
-            {
-                "transform": known,
-                "mark": {"type": "area", "opacity": 0.16, "interpolate": "step"},
-                "encoding": {
-                    "y": {**y, "field": "limit_low"}, "y2": {"field": "limit_high"}, "fill": {"value": ACCENT},
-                },
-            },
-            {
-                "transform": known,
-                "mark": {"type": "line", "strokeDash": [3, 3], "strokeWidth": 1.5},
-                "encoding": {"y": {**y, "field": "average"}, "stroke": {"value": SOFT}},
-            },
-        ]  # fmt: skip
-    if any(point.alerts for point in found):
-        layers.append({
-            "transform": [{"filter": "datum.alert"}],
-            "mark": {"type": "point", "shape": "triangle-down", "yOffset": -20},
-            "encoding": {"y": y, "size": {"value": 190}, "fill": {"value": MARK}, "stroke": {"value": CARD},
-                         "description": {"field": "description"}},
-        })  # fmt: skip
+    metric: str, points: Sequence[ChartPoint], baseline: float | None, drawing: Drawing
+) -> None:
+    figures = [point.figure for point in points]
+    values = [value for figure in figures for value in (figure.mean, figure.low, figure.high)]
+    limits = [value for point in points for value in (point.limit_low, point.limit_high)]
+    y = scale_of([*values, *limits, baseline], 6)
+    first, last = points[0].row.number, points[-1].row.number
+    edge = (last - first) * 0.02
+    left = label_room(y)
+    panel = Panel(
+        drawing, left, 30, drawing.width - left - 8, 220 if drawing.narrow else 320,
+        span(first - edge, last + edge), y,
+    )  # fmt: skip
+    panel.y_axis(one_line(metric, 40))
+    step = max(1, -(-(last - first) // (6 if drawing.narrow else 16)))
+    panel.x_axis([(run, str(run)) for run in range(first, last + 1, step)], "run")
+    limited = [point for point in points if point.limit_low is not None]
+    if limited:
+        upper = [(panel.x(point.row.number), panel.y(point.limit_high or 0)) for point in limited]
+        lower = [(panel.x(point.row.number), panel.y(point.limit_low or 0)) for point in limited]
+        drawing.area([*upper, *reversed(lower)], ACCENT)
+        means = [(panel.x(point.row.number), panel.y(point.average or 0)) for point in limited]
+        drawing.curve(means, SOFT, width=1.5, dash="3,3")
     if baseline is not None:
-        layers.insert(0, {
-            "data": {"values": [{"level": baseline}]},
-            "mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5},
-            "encoding": {"y": {"field": "level", "type": "quantitative"}, "x": {"value": 0}, "x2": {"value": "width"},
-                         "stroke": {"value": SOFT}},
-        })  # fmt: skip
-    return {
-        "width": room.width,
-        "height": 220 if room.narrow else 320,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "data": {"values": values},
-        "encoding": {"x": x},
-        "layer": layers,
-    }
+        at = panel.y(baseline)
+        drawing.line(panel.left, at, panel.left + panel.width, at, SOFT, dash="6,4")
+    places = [(panel.x(point.row.number), panel.y(point.figure.mean or 0)) for point in points]
+    for point, (x, _) in zip(points, places, strict=True):
+        if point.figure.low is not None and point.figure.high is not None:
+            drawing.line(x, panel.y(point.figure.low), x, panel.y(point.figure.high), SOFT, 1)
+    drawing.curve(places, ACCENT)
+    plain = Look(ACCENT, radius=4.4 if len(points) > 30 else 5.5)
+    for point, (x, place) in zip(points, places, strict=True):
+        hint = (
+            f"run {point.row.number}, {point.row.when}: {mean_words(point.figure)}"
+            f" ({_ends(point.figure)}); {_alert_words(point)}{point.row.changed}"
+        )
+        drawing.sign(x, place, Look(MARK, "diamond") if point.row.changes else plain, hint)
+        if point.alerts:
+            drawing.sign(x, place - 20, Look(MARK, "triangle-down", 7), hint)

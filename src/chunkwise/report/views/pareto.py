@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import isfinite
 from typing import NamedTuple
 
@@ -10,19 +9,16 @@ from chunkwise.base.wording import counted, score
 from chunkwise.evaluation.cost import cost_label, cost_words
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.report.charts import (
-    CARD,
-    COLOURS,
     CROWD,
-    SHAPES,
+    LETTER,
     Chart,
-    ChartSize,
-    Scale,
-    Spec,
-    above,
-    channel,
+    Drawing,
+    Look,
+    Panel,
     chart,
+    label_room,
     scale_of,
-    series_key,
+    series_look,
 )
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.sweep_charts import SweepFigures, cost_of
@@ -31,13 +27,13 @@ from chunkwise.tuning.sweep_result import Outcome
 _MOST_POINTS = 1000
 """Of more, the best and those on the front."""
 _LOOKS = (
-    (COLOURS[0], SHAPES[0], 150),
-    (COLOURS[1], SHAPES[1], 90),
-    (COLOURS[2], SHAPES[2], 100),
-    (COLOURS[3], SHAPES[3], 70),
-    (CROWD, SHAPES[0], 20),
+    series_look(0)._replace(radius=7),
+    series_look(1),
+    series_look(2),
+    series_look(3)._replace(radius=4.7),
+    Look(CROWD, radius=2.5),
 )
-"""Colour, shape and size of the choice, two defaults, those on the front, and the others."""
+"""Of the choice, two defaults, those on the front, and the others."""
 CHOICE, FRONT, OTHER = 0, 3, 4
 _LABEL = 15
 """Pixels a label needs."""
@@ -69,7 +65,7 @@ def pareto_chart(sweep: SweepFigures) -> Chart | None:
         f"{counted(len(panels[0][1]), 'configuration')}"
     )
     return chart(
-        lambda room: _pareto(sweep, panels, room), caption, heads, rows,
+        lambda drawing: _pareto(sweep, panels, drawing), caption, heads, rows,
         table_caption="The front, with its costs",
     )  # fmt: skip
 
@@ -98,35 +94,34 @@ def _pareto_points(sweep: SweepFigures, cost: str) -> list[ParetoPoint]:
 
 
 def _pareto(
-    sweep: SweepFigures, panels: list[tuple[str, list[ParetoPoint]]], room: ChartSize
-) -> Spec:
+    sweep: SweepFigures, panels: list[tuple[str, list[ParetoPoint]]], drawing: Drawing
+) -> None:
     objective = sweep.tuning.objective
     names = {FRONT: "on the front", OTHER: "the others"}
     if sweep.chosen:
         names[CHOICE] = f"the choice: {sweep.chosen.configuration.label}"
-    for at, each in enumerate(sweep.baselines()[:2], 1):
-        names[at] = each.configuration.baseline
-    seen = sorted({place.look for _, places in panels for place in places})
-    keys = {look: series_key(look, names[look], 44) for look in seen}
-    y = f"{one_line(objective, 40)} on validation"
-    return {
-        "concat": [
-            _pareto_panel(
-                places,
-                keys,
-                name,
-                y,
-                room,
-                best_is_low=lower_is_better(objective),
-                alone=len(panels) == 1,
+    for at, outcome in enumerate(sweep.baselines()[:2], 1):
+        names[at] = outcome.configuration.baseline
+    columns = 1 if drawing.narrow else len(panels)
+    step = drawing.width / columns
+    for at, (name, places) in enumerate(panels):
+        across = scale_of((place.cost for place in places), 4 if drawing.narrow else 5)
+        up = scale_of((place.quality for place in places), 5)
+        left, height = label_room(up), 240 if drawing.narrow else 300
+        top = 30 + (drawing.height + 10 if at and columns == 1 else 0)
+        panel = Panel(
+            drawing, at % columns * step + left, top, step - left - 30, height, across, up
+        )  # fmt: skip
+        panel.y_axis(f"{one_line(objective, 40)} on validation")
+        panel.x_axis(across.labels(), name)
+        _draw_front(panel, places, best_is_low=lower_is_better(objective))
+        for place in places:
+            drawing.sign(
+                panel.x(place.cost), panel.y(place.quality), _LOOKS[place.look], place.description
             )
-            for name, places in panels
-        ],
-        "columns": 1 if room.narrow else 2,
-        "spacing": 30,
-        # One legend for both.
-        "resolve": {"scale": {"fill": "shared", "shape": "shared", "size": "shared"}},
-    }
+        _label_points(panel, [place for place in places if place.name])
+    seen = sorted({place.look for _, places in panels for place in places})
+    drawing.legend([(names[look], _LOOKS[look]) for look in seen])
 
 
 def _costs(outcome: Outcome | None) -> tuple[str, str]:
@@ -149,92 +144,27 @@ class ParetoPoint(NamedTuple):
     quality: float
 
 
-def _pareto_panel(
-    places: list[ParetoPoint],
-    keys: Mapping[int, str],
-    x: str,
-    y: str,
-    room: ChartSize,
-    *,
-    best_is_low: bool,
-    alone: bool,
-) -> Spec:
-    """The places over one cost, whose name is `x`; `keys` name the looks that are there."""
-    beside = room.width - 66 if alone else room.width // 2 - 66
-    width, height = (286, 240) if room.narrow else (beside, 300)
-    across = scale_of((each.cost for each in places), 5)
-    up = scale_of((each.quality for each in places), 5)
-    shown = list(keys.values())
-    colours, shapes, sizes = zip(*(_LOOKS[look] for look in keys), strict=True)
-    points = [
-        {"series": keys[each.look], "cost": each.cost, "quality": each.quality,
-         "description": one_line(each.description, 300)}
-        for each in places
-    ]  # fmt: skip
-    signs = {
-        "data": {"values": points},
-        "mark": "point",
-        "encoding": {
-            "fill": channel(shown, colours, room),
-            "shape": channel(shown, shapes, room),
-            "size": channel(shown, sizes, room),
-            "description": {"field": "description"},
-        },
-    }
-    named = [each for each in places if each.name]
-    return {
-        "width": width,
-        "height": height,
-        "encoding": {
-            "x": _pareto_axis(
-                "cost", across, {"title": x, "grid": False, "tickCount": 4 if room.narrow else 6}
-            ),
-            "y": _pareto_axis("quality", up, {**above(y), "tickCount": 5}),
-        },
-        "layer": [
-            _front(places, across, best_is_low=best_is_low),
-            signs,
-            *_point_labels(named, across, up, width, height),
-        ],
-    }
-
-
-def _pareto_axis(field: str, scale: Scale, axis: Spec) -> Spec:
-    domain = {"domain": [scale.low, scale.high], "nice": False}
-    return {"field": field, "type": "quantitative", "scale": domain, "axis": axis}
-
-
-def _front(places: list[ParetoPoint], across: Scale, *, best_is_low: bool) -> Spec:
+def _draw_front(panel: Panel, places: list[ParetoPoint], *, best_is_low: bool) -> None:
     """Steps between those that nothing in this chart is both better and cheaper than."""
     sign = -1 if best_is_low else 1
-    best, steps = float("-inf"), []
-    for each in sorted(places, key=lambda own: (own.cost, -sign * own.quality)):
-        if sign * each.quality > best:
-            best = sign * each.quality
-            steps.append({"cost": each.cost, "quality": each.quality})
-    steps.append({"cost": across.high, "quality": sign * best})
-    mark = {"type": "line", "interpolate": "step-after", "stroke": COLOURS[3], "strokeWidth": 1.5}
-    return {"data": {"values": steps}, "mark": {**mark, "strokeDash": [3, 3]}}
+    best, steps = float("-inf"), list[tuple[float, float]]()
+    for place in sorted(places, key=lambda own: (own.cost, -sign * own.quality)):
+        if sign * place.quality > best:
+            best = sign * place.quality
+            x, y = panel.x(place.cost), panel.y(place.quality)
+            steps += [(x, steps[-1][1]), (x, y)] if steps else [(x, y)]
+    steps.append((panel.left + panel.width, steps[-1][1]))
+    panel.drawing.curve(steps, _LOOKS[FRONT].fill, width=1.5, dash="3,3")
 
 
-def _point_labels(
-    places: list[ParetoPoint], across: Scale, up: Scale, width: int, height: int
-) -> list[Spec]:
+def _label_points(panel: Panel, places: list[ParetoPoint]) -> None:
     """Beside their points, moved apart where they would lie on each other, on a ground that keeps them readable."""
-    found: list[Spec] = []
     last = float("-inf")
-    for each in sorted(places, key=lambda own: -own.quality):
-        last = y = max(height * (1 - up.share(each.quality)) - 9, last + _LABEL)
-        share = across.share(each.cost)
-        left = share > 0.5
-        letters = round((width * max(share, 1 - share) - 10) / 7.4)
-        label = {
-            "type": "text", "text": one_line(each.name, letters), "fontWeight": 600, "aria": False,
-            "align": "right" if left else "left", "dx": -10 if left else 10,
-        }  # fmt: skip
-        data = {
-            "values": [{"cost": each.cost, "quality": up.high - (up.high - up.low) * y / height}]
-        }
-        halo = {"stroke": CARD, "strokeWidth": 4, "strokeJoin": "round"}
-        found += [{"data": data, "mark": label | halo}, {"data": data, "mark": label}]
-    return found
+    for place in sorted(places, key=lambda own: -own.quality):
+        last = y = max(panel.y(place.quality) - 9, last + _LABEL)
+        x = panel.x(place.cost)
+        share = (x - panel.left) / panel.width
+        letters = round((panel.width * max(share, 1 - share) - 10) / LETTER)
+        text = one_line(place.name, letters)
+        anchor, beside = ("end", -10) if share > 0.5 else ("start", 10)
+        panel.drawing.text(x + beside, y + 4, text, anchor=anchor, bold=True, halo=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,17 +18,7 @@ from chunkwise.profiling.results import (
     SizeBin,
     SizeSummary,
 )
-from chunkwise.report.charts import (
-    BAR,
-    MARK,
-    RAIL,
-    Chart,
-    ChartSize,
-    Spec,
-    chart,
-    row_key,
-    rows_of,
-)
+from chunkwise.report.charts import BAR, MARK, RAIL, Chart, Drawing, Panel, chart, rows_panel, span
 from chunkwise.report.views.view import Tile, View
 
 _LEAST_BINS = 11
@@ -200,7 +189,7 @@ def histogram(bins: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float]) 
     if not shown:
         return None
     return chart(
-        lambda room: _columns(shown, noun, marks, room),
+        lambda drawing: _columns(shown, noun, marks, drawing),
         f"Sizes of {plural(2, noun)} in tokens",
         ("tokens", plural(2, noun)),
         [(_range(item), thousands(item.count)) for item in shown],
@@ -209,61 +198,36 @@ def histogram(bins: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float]) 
 
 
 def _columns(
-    shown: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float], room: ChartSize
-) -> Spec:
+    shown: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float], drawing: Drawing
+) -> None:
+    """Each range is as wide as any other; the numbers of all edges would not fit."""
     most = max(item.count for item in shown)
-    columns = [
-        {"from": at + 0.08, "to": at + 0.92, "middle": at + 0.5, "count": item.count and max(item.count, _LEAST * most),
-         "label": short_number(item.count, whole=_ROOM),
-         "description": f"{counted(item.count, noun)} of {_range(item)} tokens"}
-        for at, item in enumerate(shown)
-        if item.count
-    ]  # fmt: skip
+    panel = Panel(
+        drawing, 4, 46 if marks else 20, drawing.width - 24, 150, span(0, len(shown)), span(0, most)
+    )
     edges = {item.up_to: at for at, item in enumerate(shown, 1) if item.up_to is not None}
-    fits = [
-        {"edge": edges[size], "label": percent(share)}
-        for size, share in marks.items()
-        if size in edges
-    ]
-    text = {"type": "text", "aria": False}
-    above = {"type": "quantitative", "axis": None, "stack": None, "scale": {"domain": [0, most]}}
-    return {
-        "width": room.width,
-        "height": 150,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "data": {"values": columns},
-        "encoding": {"x": _sizes(edges, len(shown), marks, room), "y": {"field": "count", **above}},
-        "layer": [
-            {"mark": {"type": "bar", "color": BAR, "cornerRadiusEnd": 2},
-             "encoding": {"x": {"field": "from"}, "x2": {"field": "to"}, "y2": {"datum": 0},
-                          "description": {"field": "description"}}},
-            {"mark": {**text, "dy": -8, "fontSize": 10 if room.narrow else 11},
-             "encoding": {"x": {"field": "middle"}, "text": {"field": "label"}}},
-            {"data": {"values": fits}, "mark": {"type": "rule", "stroke": MARK, "strokeDash": [3, 3]},
-             "encoding": {"x": {"field": "edge"}, "y": {"value": -18}, "y2": {"value": 150}}},
-            {"data": {"values": fits}, "mark": {**text, "color": MARK, "fontWeight": 600},
-             "encoding": {"x": {"field": "edge"}, "y": {"value": -27}, "text": {"field": "label"}}},
-        ],
-    }  # fmt: skip
-
-
-def _sizes(
-    edges: Mapping[int, int], count: int, marks: Mapping[int, float], room: ChartSize
-) -> Spec:
-    """An axis on which each range is as wide as any other; every edge's number would not fit."""
-    spare = _SPARE if room.narrow else ()
-    named = {
-        at: short_number(size, whole=_ROOM)
+    spare = _SPARE if drawing.narrow else ()
+    labels = [
+        (at, short_number(size, whole=_ROOM))
         for size, at in edges.items()
-        if size in marks or (size in _TICKS and size not in spare and at < count)
-    }
-    labels = [named.get(at, "") for at in range(count + 1)]
-    axis = {
-        "values": list(named), "labelExpr": f"{json.dumps(labels)}[datum.value]", "title": None,
-        "grid": False, "domain": True, "labelFlush": False,
-    }  # fmt: skip
-    scale = {"domain": [0, count], "nice": False}
-    return {"type": "quantitative", "scale": scale, "axis": axis}
+        if size in marks or (size in _TICKS and size not in spare and at < len(shown))
+    ]
+    panel.x_axis(labels, base=True)
+    for at, item in enumerate(shown):
+        if not item.count:
+            continue
+        left, top = panel.x(at + 0.08), panel.y(max(item.count, _LEAST * most))
+        width = panel.x(at + 0.92) - left
+        hint = f"{counted(item.count, noun)} of {_range(item)} tokens"
+        drawing.bar(left, top, width, panel.bottom - top, BAR, hint)
+        label = short_number(item.count, whole=_ROOM)
+        size = 10 if drawing.narrow else 11
+        drawing.text(left + width / 2, top - 6, label, anchor="middle", size=size)
+    for size, share in marks.items():
+        if size in edges:
+            x = panel.x(edges[size])
+            drawing.line(x, panel.top - 18, x, panel.bottom, MARK, dash="3,3")
+            drawing.text(x, panel.top - 24, percent(share), anchor="middle", fill=MARK, bold=True)
 
 
 def _trimmed(bins: tuple[SizeBin, ...], *, keep: bool) -> tuple[SizeBin, ...]:
@@ -288,7 +252,7 @@ def _fit_chart(fits: Mapping[int, float]) -> Chart:
     """One bar a share, its name before it and its number behind."""
     values = {f"into {counted(size, 'token')}": share for size, share in fits.items()}
     return chart(
-        lambda room: _bars(values, room),
+        lambda drawing: _bars(values, drawing),
         "Shares of sections that fit whole",
         ("", "share"),
         [(name, percent(share)) for name, share in values.items()],
@@ -296,29 +260,13 @@ def _fit_chart(fits: Mapping[int, float]) -> Chart:
     )
 
 
-def _bars(values: Mapping[str, float], room: ChartSize) -> Spec:
-    rows: list[Spec] = [
-        {"row": row_key(at, name, 20), "share": min(share, 1.0), "label": percent(share),
-         "description": f"{name}: {percent(share)}"}
-        for at, (name, share) in enumerate(values.items())
-    ]  # fmt: skip
+def _bars(values: Mapping[str, float], drawing: Drawing) -> None:
     # The numbers stand behind the end of the longest.
-    x = {
-        "type": "quantitative", "axis": None, "stack": None,
-        "scale": {"domain": [0, _END], "nice": False},
-    }  # fmt: skip
-    bar = {"type": "bar", "height": 10, "cornerRadius": 5}
-    return {
-        "width": room.width,
-        "height": {"step": 34},
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "data": {"values": rows},
-        "encoding": {"y": rows_of(row["row"] for row in rows)},
-        "layer": [
-            {"mark": {**bar, "color": RAIL, "aria": False}, "encoding": {"x": {**x, "datum": 1}}},
-            {"mark": {**bar, "color": BAR},
-             "encoding": {"x": {**x, "field": "share"}, "description": {"field": "description"}}},
-            {"mark": {"type": "text", "align": "right", "fontWeight": 600, "aria": False},
-             "encoding": {"x": {**x, "datum": _END}, "text": {"field": "label"}}},
-        ],
-    }  # fmt: skip
+    panel = rows_panel(drawing, list(values), 20, 34, span(0, _END))
+    for at, (name, share) in enumerate(values.items()):
+        middle = panel.y(-at - 0.5)
+        full = panel.x(1) - panel.left
+        drawing.bar(panel.left, middle - 5, full, 10, RAIL, radius=5)
+        hint = f"{name}: {percent(share)}"
+        drawing.bar(panel.left, middle - 5, full * min(share, 1.0), 10, BAR, hint, radius=5)
+        drawing.text(panel.x(_END), middle + 4, percent(share), anchor="end", bold=True)

@@ -10,7 +10,7 @@ from chunkwise.base.wording import counted, thousands
 from chunkwise.base.wording import score as score_of
 from chunkwise.core import Document
 from chunkwise.evaluation.results import FoundSpan, Missed, QuestionResult, Results
-from chunkwise.report.charts import BAR, Chart, ChartSize, Spec, chart
+from chunkwise.report.charts import BAR, Chart, Drawing, Panel, chart, span
 from chunkwise.report.sanitize import few_lines
 
 _MOST_HITS = 10
@@ -27,7 +27,7 @@ _RANGES = (
     ("1", "the full score"),
 )
 """As an axis names them, and as a table does."""
-_COLOURS = ["var(--zero)", *["var(--part)"] * (len(_RANGES) - 2), BAR]
+_COLORS = ["var(--zero)", *["var(--part)"] * (len(_RANGES) - 2), BAR]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ def score_ranges(results: Results) -> ScoreRanges | None:
     return ScoreRanges(
         full, between, none, unscored,
         chart(
-            lambda room: _columns(counts, room),
+            lambda drawing: _columns(counts, drawing),
             f"Questions by {results.objective}: {summary}",
             ("score", "questions"),
             [(name, thousands(count)) for (_, name), count in zip(_RANGES, counts, strict=True)],
@@ -256,32 +256,14 @@ def counted_by_range(scores: Sequence[float]) -> list[int]:
     return counts
 
 
-def _columns(counts: Sequence[int], room: ChartSize) -> Spec:
-    short = [short for short, _ in _RANGES]
-    columns = [
-        {"score": short, "count": count, "label": thousands(count),
-         "description": f"{name}: {counted(count, 'question')}"}
-        for (short, name), count in zip(_RANGES, counts, strict=True)
-    ]  # fmt: skip
-    colour = {
-        "field": "score", "type": "nominal", "legend": None,
-        "scale": {"type": "ordinal", "domain": short, "range": _COLOURS},
-    }  # fmt: skip
-    return {
-        "width": room.width,
-        "height": 130,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "data": {"values": columns},
-        "encoding": {
-            "x": {
-                "field": "score", "type": "ordinal", "sort": short, "scale": {"padding": 0.12},
-                "axis": {"title": "score of a question", "domain": True},
-            },
-            "y": {"field": "count", "type": "quantitative", "axis": None, "stack": None},
-        },
-        "layer": [
-            {"mark": {"type": "bar", "cornerRadiusEnd": 2},
-             "encoding": {"fill": colour, "description": {"field": "description"}}},
-            {"mark": {"type": "text", "dy": -8, "aria": False}, "encoding": {"text": {"field": "label"}}},
-        ],
-    }  # fmt: skip
+def _columns(counts: Sequence[int], drawing: Drawing) -> None:
+    panel = Panel(
+        drawing, 4, 20, drawing.width - 8, 130, span(0, len(counts)), span(0, max(counts))
+    )
+    labels = [(at + 0.5, short) for at, (short, _) in enumerate(_RANGES)]
+    panel.x_axis(labels, "score of a question", base=True)
+    for at, ((_, name), count) in enumerate(zip(_RANGES, counts, strict=True)):
+        left, top = panel.x(at + 0.06), panel.y(count)
+        width, height = panel.x(at + 0.94) - left, panel.bottom - top
+        drawing.bar(left, top, width, height, _COLORS[at], f"{name}: {counted(count, 'question')}")
+        drawing.text(left + width / 2, top - 6, thousands(count), anchor="middle")

@@ -15,17 +15,16 @@ from chunkwise.report.charts import (
     CARD,
     MOST_SERIES,
     SOFT,
-    STROKE,
     Chart,
-    ChartSize,
-    Spec,
-    above,
+    Drawing,
+    Look,
+    Panel,
     chart,
-    lines_and_signs,
-    look,
-    row_key,
-    rows_of,
-    series_key,
+    label_room,
+    rows_panel,
+    scale_of,
+    series_look,
+    span,
 )
 from chunkwise.report.sanitize import one_line
 from chunkwise.stats.intervals import intervals
@@ -149,7 +148,7 @@ def budget_chart(sweep: SweepFigures) -> Chart | None:
     within = f"{thousands(budgets[0])} to {counted(budgets[-1], 'token')}"
     caption = f"Recall within {within} of context for {counted(len(shown), 'configuration')}"
     return chart(
-        lambda room: _curves(shown, budgets, room),
+        lambda drawing: _curves(shown, budgets, drawing),
         caption,
         ["configuration", *(counted(own, "token") for own in budgets)],
         [
@@ -159,49 +158,40 @@ def budget_chart(sweep: SweepFigures) -> Chart | None:
     )
 
 
-def _curves(shown: Curves, budgets: list[int], room: ChartSize) -> Spec:
-    letters = 44 if room.narrow else 56
-    keys = [series_key(at, name, letters) for at, (name, _) in enumerate(shown)]
-    points = [
-        {"series": key, "budget": thousands(budget), "mean": figure.mean, "low": figure.low, "high": figure.high,
-         "description": one_line(f"{name}, {counted(budget, 'token')}: {_numbers(figure)}", 300), **look(at)}
-        for at, (key, (name, figures)) in enumerate(zip(keys, shown, strict=True))
-        for budget, figure in zip(budgets, figures, strict=True)
-        if figure and figure.mean is not None
-    ]  # fmt: skip
-    y = {
-        "field": "mean",
-        "type": "quantitative",
-        "axis": {**above("recall"), "tickCount": 6},
-        "scale": {"zero": False},
-    }
-    # Beside each other, so that the intervals at one budget can be told apart.
-    beside = {"field": "series", "type": "nominal", "scale": {"domain": keys}}
-    x = {
-        # Budgets stand at equal distances: each is about twice the one before.
-        "field": "budget", "type": "ordinal", "sort": [thousands(own) for own in budgets],
-        "axis": {"title": "tokens of context a question"},
-        "scale": {"paddingInner": 0.4 if room.narrow else 0.7, "paddingOuter": 0.25},
-    }  # fmt: skip
-    intervals = {
-        "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
-        "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.7},
-        "encoding": {
-            "y": {"field": "low", "type": "quantitative"},
-            "y2": {"field": "high"},
-            "stroke": STROKE,
-            "xOffset": beside,
-        },
-    }
-    curves, signs = lines_and_signs(keys, y, room, xOffset=beside)
-    return {
-        "width": room.width,
-        "height": 240 if room.narrow else 320,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "data": {"values": points},
-        "encoding": {"x": x},
-        "layer": [curves, intervals, signs],
-    }
+def _curves(curves: Curves, budgets: list[int], drawing: Drawing) -> None:
+    known = [figure for _, figures in curves for figure in figures if figure]
+    y = scale_of([value for own in known for value in (own.mean, own.low, own.high)], 6)
+    left = label_room(y)
+    # Budgets stand at equal distances: each is about twice the one before.
+    panel = Panel(
+        drawing, left, 30, drawing.width - left, 240 if drawing.narrow else 320, span(0, len(budgets)), y
+    )  # fmt: skip
+    panel.y_axis("recall")
+    labels = [(at + 0.5, thousands(budget)) for at, budget in enumerate(budgets)]
+    panel.x_axis(labels, "tokens of context a question")
+    for number, (name, figures) in enumerate(curves):
+        look = series_look(number)
+        # Beside each other, so that the intervals at one budget can be told apart.
+        beside = (0.6 if drawing.narrow else 0.3) * ((number + 0.5) / len(curves) - 0.5)
+        places = []
+        for at, (budget, figure) in enumerate(zip(budgets, figures, strict=True)):
+            if figure is None or figure.mean is None:
+                continue
+            x = panel.x(at + 0.5 + beside)
+            hint = f"{name}, {counted(budget, 'token')}: {_numbers(figure)}"
+            places.append((x, panel.y(figure.mean), hint))
+            if figure.low is not None and figure.high is not None:
+                drawing.line(x, panel.y(figure.low), x, panel.y(figure.high), look.fill)
+        _curve_with_signs(drawing, places, look)
+    drawing.legend([(name, series_look(at)) for at, (name, _) in enumerate(curves)])
+
+
+def _curve_with_signs(
+    drawing: Drawing, places: Sequence[tuple[float, float, str]], look: Look
+) -> None:
+    drawing.curve([(x, y) for x, y, _ in places], look.fill, dash=look.dash)
+    for x, y, hint in places:
+        drawing.sign(x, y, look, hint)
 
 
 def _compared(sweep: SweepFigures) -> list[tuple[str, Outcome]]:
@@ -239,7 +229,7 @@ def lever_chart(levers: Sequence[Lever], objective: str) -> Chart | None:
     if not levers:
         return None
     return chart(
-        lambda room: _effects(list(levers), room),
+        lambda drawing: _effects(levers, drawing),
         f"How many points of {objective} lie between the best and the worst value of each lever",
         ("lever", "points", "95 % interval", ""),
         [
@@ -254,40 +244,23 @@ def lever_chart(levers: Sequence[Lever], objective: str) -> Chart | None:
     )
 
 
-def _effects(levers: list[Lever], room: ChartSize) -> Spec:
+def _effects(levers: Sequence[Lever], drawing: Drawing) -> None:
     """Full where an effect is shown, hollow where not."""
-    rows: list[Spec] = [
-        {"row": row_key(at, lever.name, 20), "effect": 100 * lever.effect, "low": 100 * lever.low,
-         "high": 100 * lever.high, "word": _lever_word(lever),
-         "description": one_line(f"{lever.name}: {_effect_words(lever)}", 200)}
-        for at, lever in enumerate(levers)
-    ]  # fmt: skip
-    y = rows_of(row["row"] for row in rows)
+    ends = [100 * value for lever in levers for value in (lever.effect, lever.low, lever.high)]
+    x = scale_of(ends, 5 if drawing.narrow else 10, zero=True)
+    panel = rows_panel(drawing, [lever.name for lever in levers], 20, 30, x)
     title = "points between the best and the worst value, with the 95 % interval"
-    axis = {
-        "title": "points" if room.narrow else title,
-        "labelOverlap": True,
-        "tickCount": 5 if room.narrow else 10,
-    }
-    x = {"type": "quantitative", "axis": axis}
-    word = {
-        "field": "word", "type": "nominal", "legend": {"direction": "horizontal"},
-        "scale": {"type": "ordinal", "domain": _LEVER_WORDS, "range": [ACCENT, CARD]},
-    }  # fmt: skip
-    return {
-        "width": room.width,
-        "height": {"step": 30},
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "data": {"values": rows},
-        "layer": [
-            {"mark": {"type": "rule", "stroke": SOFT, "strokeWidth": 1.5}, "encoding": {"x": {"datum": 0}}},
-            {"mark": {"type": "rule", "stroke": ACCENT, "strokeWidth": 2},
-             "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}},
-            {"mark": {"type": "point", "stroke": ACCENT, "strokeWidth": 2, "size": 110},
-             "encoding": {"x": {**x, "field": "effect"}, "y": y, "fill": word,
-                          "description": {"field": "description"}}},
-        ],
-    }  # fmt: skip
+    panel.x_axis(x.labels(), "points" if drawing.narrow else title, grid=True)
+    drawing.line(panel.x(0), panel.top, panel.x(0), panel.bottom, SOFT)
+    for at, lever in enumerate(levers):
+        y = panel.y(-at - 0.5)
+        drawing.line(panel.x(100 * lever.low), y, panel.x(100 * lever.high), y, ACCENT, 2)
+        hint = f"{lever.name}: {_effect_words(lever)}"
+        drawing.sign(panel.x(100 * lever.effect), y, _FULL if lever.moves else _HOLLOW, hint)
+    drawing.legend(list(zip(_LEVER_WORDS, (_FULL, _HOLLOW), strict=True)))
+
+
+_FULL, _HOLLOW = Look(ACCENT, stroke=ACCENT), Look(CARD, stroke=ACCENT)
 
 
 def _lever_word(lever: Lever) -> str:
@@ -331,7 +304,7 @@ def size_chart(sweep: SweepFigures) -> Chart | None:
     caption = f"{sweep.tuning.objective} by strategy, overlap and size"
     heads = ("strategy", "overlap", "size", "mean", "95 % interval")
     return chart(
-        lambda room: _panels(found, sizes, overlaps[:MOST_SERIES], room), caption, heads, rows
+        lambda drawing: _panels(found, sizes, overlaps[:MOST_SERIES], drawing), caption, heads, rows
     )
 
 
@@ -374,49 +347,34 @@ def _point(configuration: Configuration) -> tuple[str, str]:
     return configuration.levers.get("size", ""), configuration.levers.get("overlap", "")
 
 
-def _panels(found: BySize, sizes: list[str], overlaps: list[str], room: ChartSize) -> Spec:
+def _panels(found: BySize, sizes: list[str], overlaps: list[str], drawing: Drawing) -> None:
     # Sizes of one unit need not say it; those of several are different places.
     short = len({size.partition(" ")[2] for size in sizes}) == 1
-    shown = {size: one_line(size.partition(" ")[0] if short else size, 16) for size in sizes}
-    keys = [series_key(at, f"overlap {name or 'none'}", 40) for at, name in enumerate(overlaps)]
-    points = [
-        {"series": key, "strategy": row_key(place, name or "chunks", 24), "size": shown[size],
-         "mean": figure.mean, "description": one_line(_tooltip(name, overlap, size, figure), 300), **look(at)}
-        for place, name in enumerate(sorted(found))
-        for at, (key, overlap) in enumerate(zip(keys, overlaps, strict=True))
-        for size, figure in found[name].get(overlap, {}).items()
-    ]  # fmt: skip
-    columns = 1 if room.narrow else _COLUMNS[min(len(found), len(_COLUMNS)) - 1]
-    x = {
-        "field": "size",
-        "type": "ordinal",
-        "sort": list(shown.values()),
-        "axis": {"title": None},
-        "scale": {"padding": 0.5},
-    }
-    y = {
-        "field": "mean", "type": "quantitative", "axis": {"title": None, "tickCount": 4},
-        "scale": {"zero": False},
-    }  # fmt: skip
-    return {
-        "data": {"values": points},
-        "facet": {
-            "field": "strategy",
-            "type": "nominal",
-            "sort": None,
-            "header": {"labelExpr": "split(datum.label, '\\n')[1]"},
-        },
-        "columns": columns,
-        "spacing": {"row": 22, "column": 24},
-        "spec": {
-            "width": (room.width - 44 * columns) // columns,
-            "height": 140 if room.narrow else 170,
-            "encoding": {"x": x},
-            "layer": lines_and_signs(keys, y, room),
-        },
-        # Each says its own numbers: a row that is not full would leave some without.
-        "resolve": {"axis": {"x": "independent", "y": "independent"}},
-    }
+    shown = [one_line(size.partition(" ")[0] if short else size, 16) for size in sizes]
+    columns = 1 if drawing.narrow else _COLUMNS[min(len(found), len(_COLUMNS)) - 1]
+    height, step = 140 if drawing.narrow else 170, drawing.width / columns
+    for place, name in enumerate(sorted(found)):
+        curves = [found[name].get(overlap, {}) for overlap in overlaps]
+        y = scale_of([figure.mean for curve in curves for figure in curve.values()], 4)
+        row, column = divmod(place, columns)
+        left = label_room(y)
+        panel = Panel(
+            drawing, column * step + left, 28 + row * (height + 64), step - left - 16, height,
+            span(0, len(sizes)), y,
+        )  # fmt: skip
+        drawing.text(panel.left, panel.top - 12, one_line(name or "chunks", 24), size=14, bold=True)
+        panel.y_axis()
+        panel.x_axis([(at + 0.5, label) for at, label in enumerate(shown)])
+        for at, (overlap, curve) in enumerate(zip(overlaps, curves, strict=True)):
+            places = [
+                (panel.x(sizes.index(size) + 0.5), panel.y(figure.mean), _tooltip(name, overlap, size, figure))
+                for size, figure in sorted(curve.items(), key=lambda item: sizes.index(item[0]))
+                if figure.mean is not None
+            ]  # fmt: skip
+            if places:
+                _curve_with_signs(drawing, places, series_look(at))
+    names = [f"overlap {overlap or 'none'}" for overlap in overlaps]
+    drawing.legend([(name, series_look(at)) for at, name in enumerate(names)])
 
 
 def _tooltip(name: str, overlap: str, size: str, figure: Figure) -> str:
@@ -438,32 +396,20 @@ def weight_chart(fit: WeightFit, objective: str) -> Chart:
     caption = f"Mean {one_line(objective, 40)} on the questions that choose"
     rows = [(one_line(label, 120), score(mean)) for label, mean in fit.tried]
     return chart(
-        lambda room: _weights(fit, caption, room), caption, ("weights", "mean"), rows, is_half=True
+        lambda drawing: _weights(fit, caption, drawing),
+        caption,
+        ("weights", "mean"),
+        rows,
+        is_half=True,
     )
 
 
-def _weights(fit: WeightFit, title: str, room: ChartSize) -> Spec:
+def _weights(fit: WeightFit, title: str, drawing: Drawing) -> None:
     """The one that was kept is full."""
-    rows: list[Spec] = [
-        {"row": row_key(at, label, 26), "mean": mean, "kept": "kept" if label == fit.kept else "tried",
-         "description": one_line(f"{label}: {score(mean)}", 160)}
-        for at, (label, mean) in enumerate(fit.tried)
-    ]  # fmt: skip
-    kept = {
-        "field": "kept", "type": "nominal", "legend": {"direction": "horizontal"},
-        "scale": {"type": "ordinal", "domain": ["kept", "tried"], "range": [ACCENT, CARD]},
-    }  # fmt: skip
-    return {
-        "width": room.width,
-        "height": {"step": 26},
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "data": {"values": rows},
-        "mark": {"type": "point", "stroke": ACCENT, "strokeWidth": 2, "size": 90},
-        "encoding": {
-            "y": rows_of(row["row"] for row in rows),
-            "x": {"field": "mean", "type": "quantitative", "scale": {"zero": False, "padding": 14},
-                  "axis": {"title": title, "tickCount": 4}},
-            "fill": kept,
-            "description": {"field": "description"},
-        },
-    }  # fmt: skip
+    x = scale_of((mean for _, mean in fit.tried), 4)
+    panel = rows_panel(drawing, [label for label, _ in fit.tried], 26, 26, x)
+    panel.x_axis(x.labels(), title, grid=True)
+    for at, (label, mean) in enumerate(fit.tried):
+        look = _FULL if label == fit.kept else _HOLLOW
+        drawing.sign(panel.x(mean), panel.y(-at - 0.5), look, f"{label}: {score(mean)}")
+    drawing.legend([("kept", _FULL), ("tried", _HOLLOW)])
