@@ -59,7 +59,7 @@ def files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Re
     made = Renaming(request.param)
     made.pipe_file("/d/out", OLD)
     monkeypatch.setattr(object_store, "store", lambda address: (made, "/d/out"))
-    monkeypatch.setattr(object_store, "sleep", lambda seconds: None)
+    monkeypatch.setattr(object_store, "_FIRST_WAIT", 0.0)
     return made
 
 

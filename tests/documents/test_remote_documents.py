@@ -54,7 +54,7 @@ class Store:
             return data
 
         monkeypatch.setattr(type(self.files), "cat_file", cat_file)
-        monkeypatch.setattr(object_store, "sleep", lambda seconds: None)
+        monkeypatch.setattr(object_store, "_FIRST_WAIT", 0.0)
 
     def put(self, files: Files) -> None:
         for name, data in files.items():
@@ -227,7 +227,7 @@ def test_a_request_that_took_long_by_itself_is_asked_again_once(
         return "sent"
 
     monkeypatch.setattr(object_store, "clock", lambda: now)
-    monkeypatch.setattr(object_store, "sleep", lambda seconds: None)
+    monkeypatch.setattr(object_store, "_FIRST_WAIT", 0.0)
     assert object_store.asked(send) == "sent"
 
 

@@ -81,7 +81,7 @@ def bucket(moto: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
         monkeypatch.setenv(
             "AWS_ENDPOINT_URL_S3", address
         )  # the user's own setting, as any tool of AWS takes it
-        monkeypatch.setattr(object_store, "sleep", lambda seconds: None)
+        monkeypatch.setattr(object_store, "_FIRST_WAIT", 0.0)
         fsspec.get_filesystem_class("s3").clear_instance_cache()
         yield made
     boto3.resource("s3", endpoint_url=moto).Bucket(BUCKET).objects.all().delete()

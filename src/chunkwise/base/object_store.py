@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import random
 import re
 import secrets
 import time
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
+from chunkwise.base.retries import Retryable, retry
 from chunkwise.base.secrets import mask
 from chunkwise.base.wording import counted, one_or_many
 
@@ -50,8 +50,8 @@ _LOST_BY_REQUESTS = frozenset(
 _REFUSED = {
     401: errno.EACCES, 403: errno.EACCES, 404: errno.ENOENT, 410: errno.ENOENT, 416: errno.EINVAL,
 }  # fmt: skip
-_FIRST_WAIT = 0.25
-"""Seconds, doubled each time, and a random part of that."""
+_FIRST_WAIT = 0.5
+"""Seconds, doubled each time, less a random part."""
 _PATIENCE = 120.0
 """Seconds after which nothing is asked a third time: some libraries try for minutes by themselves."""
 
@@ -164,19 +164,22 @@ def asked(call: Callable[[], T]) -> T:
     Whatever a library raises comes out as an `OSError` that says why.
     """
     begun = clock()
-    for attempt in range(1, ATTEMPTS + 1):
+
+    def ask(attempt: int) -> T:
         try:
             return call()
         except Exception as error:
+            problem = as_os_error(error, attempt)
             # Of a large file one try may take longer than that: there is always a second.
-            is_last = attempt == ATTEMPTS or (attempt > 1 and clock() - begun > _PATIENCE)
-            if is_last or not may_pass(error):
-                raise as_os_error(error, attempt) from error
-            sleep(_FIRST_WAIT * 2 ** (attempt - 1) * (1 + random.random()))
-    raise AssertionError  # the last attempt returns or raises
+            is_late = attempt > 1 and clock() - begun > _PATIENCE
+            if is_late or not may_pass(error):
+                raise problem from error
+            raise Retryable(problem) from error
+
+    return retry(ask, ATTEMPTS, _FIRST_WAIT, _PATIENCE)
 
 
-sleep, clock = time.sleep, time.monotonic
+clock = time.monotonic
 
 
 def may_pass(error: BaseException) -> bool:
