@@ -53,11 +53,11 @@ def test_what_no_ranking_can_reach_is_no_fault() -> None:
 
 def test_every_step_of_the_search_is_in_the_name() -> None:
     asked = {"strategy": "words", "retriever": "dense", "k": 3, "budget": None, "seed": 0}
-    steps = {"reranker": "maxsim:minilm:ab:cd first=1", "mmr": 0.5, "neighbours": 2}
+    steps = {"reranker": "maxsim:minilm:ab:cd first=1", "mmr": 0.5, "neighbors": 2}
     assert "words · dense · k=3" in changed(configuration=asked)
     told = changed(configuration=asked | steps)
-    assert "words · dense · rerank maxsim · mmr 0.5 · neighbours 2 · k=3" in told
-    none = {"reranker": None, "mmr": None, "neighbours": 0}
+    assert "words · dense · rerank maxsim · mmr 0.5 · neighbors 2 · k=3" in told
+    none = {"reranker": None, "mmr": None, "neighbors": 0}
     assert "words · dense · k=3" in changed(configuration=asked | none)
     assert "mmr 0.0" in changed(configuration=asked | {"mmr": 0.0})
 
