@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,8 +17,9 @@ import chunkwise
 assert not {"numpy", "click", "jinja2", "rich", "lxml"} & set(sys.modules), "import chunkwise is not light"
 adapters = {f"chunkwise.{name}" for name in ("dspy", "haystack", "langchain", "llamaindex")}
 optional = {"chunkwise.__main__", "chunkwise.pytest_plugin", *adapters}
+servers = ("chunkwise.mcp_server.", "chunkwise.studio.")  # imported when one is started
 for module in pkgutil.walk_packages(chunkwise.__path__, "chunkwise."):
-    if module.name not in optional:
+    if module.name not in optional and not module.name.startswith(servers):
         importlib.import_module(module.name)
 for name in adapters:
     try:
@@ -76,7 +78,20 @@ def main() -> None:
         pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
         run(*pip, "--constraint", ROOT / "constraints.txt", package)
         run(python, "-c", USE)
-        run(place / "venv" / "bin" / "chunkwise", "--version")
+        command = place / "venv" / "bin" / "chunkwise"
+        run(command, "--version")
+        for name in ("ferry-safety-manual.md", "glossary.md"):
+            shutil.copy(ROOT / "src" / "chunkwise" / "corpus" / name, place)
+        # The default model, whose weights come through pip: no extra may be needed.
+        run(
+            command,
+            "index",
+            place / "glossary.md",
+            place / "ferry-safety-manual.md",
+            "--into",
+            place / "kb",
+        )
+        run(command, "search", place / "kb", "When does the ferry leave?", "-k", "1")
 
 
 if __name__ == "__main__":
