@@ -26,6 +26,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.metrics.judges.judge import get_judge
 from chunkwise.metrics.registry import parse as parse_metric
 from chunkwise.models import get_embedder, get_language_model, get_reranker
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.retrievers import get_retriever
 from tables import cases
 
@@ -192,6 +193,13 @@ def test_what_the_user_s_program_names_is_followed_though_an_index_names_it_too(
     with pytest.raises(InvalidParameter, match="no strategy"):
         get_strategy("mine.py:Mine")
     assert code.exists()
+
+
+def test_names_in_a_value_of_options_are_the_user_s_too() -> None:
+    name = "https://named.example/v1#m"
+    distrust(name, "the index kb")
+    with named_by_user([SearchOptions(reranker=name)]):
+        check_allowed(name)
 
 
 _words = st.lists(

@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from shlex import quote
 from types import MappingProxyType
@@ -151,7 +152,7 @@ def allowing(*names: str) -> str:
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """Every text in lists and tables, and in the parameters of a specification, however they are written there."""
+    """Every text in lists, tables and option values, and in the parameters of specifications."""
     if isinstance(value, str):
         yield value
         yield from _parameters(value)
@@ -160,6 +161,8 @@ def texts_in(value: object) -> Iterator[str]:
             yield from texts_in(each)
     elif isinstance(value, dict):
         yield from texts_in(list(value.values()))
+    elif is_dataclass(value):
+        yield from texts_in([getattr(value, field.name) for field in fields(value)])
 
 
 def _parameters(text: str) -> Iterator[str]:
