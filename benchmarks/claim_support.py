@@ -8,9 +8,9 @@ another number in the gold answer. None was written for chunkwise. `answer_corre
 judged as it is; *right at 0*: right answers with a score of 0.
 
 People's own judgements: of 124 answers of five systems to 35 questions of EVOUNA (Wang et al. 2023; copied from its
-pages, so this script does not repeat it), an earlier version scored 113 and agreed with people on 0.947; token F1 agreed with
-0.492 of all 124, exact match with 0.419. One right answer had 0 ("France" for "Old French"); with F1 four, with exact
-match 72.
+pages, so this script does not repeat it), an earlier version scored 113 and agreed with people on 0.947; token F1
+agreed with 0.492 of all 124, exact match with 0.419. One right answer had 0 ("France" for "Old French"); with F1 four,
+with exact match 72.
 """
 
 from __future__ import annotations

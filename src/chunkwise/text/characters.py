@@ -336,16 +336,6 @@ class CharacterArrays:
         return _each_block(max(end - start, 0), find) if wanted else np.zeros(0, dtype=np.int64)
 
     @cached_property
-    def straight_quotes(self) -> NDArray[np.int64]:
-        """The position of every one."""
-        return self.places('"')
-
-    @cached_property
-    def line_breaks(self) -> NDArray[np.int64]:
-        """The position of every one, and the start of the text before them."""
-        return np.append(0, self.of_kinds(NEWLINE))
-
-    @cached_property
     def word_starts(self) -> NDArray[np.int64]:
         """Where words start: runs without white space, each Han or kana character by itself."""
         return _each_block(len(self.text), self.word_starts_within)

@@ -14,7 +14,7 @@ from chunkwise.text.analyzed import Analyzed
 from tables import cases
 
 LONG = ", ".join(["the lamp was lit and the boat left the quay"] * 6)
-SENTENCES = [f"On day {number} at 8 a.m. EST Mr. Hale wrote that {LONG}." for number in range(20)]
+SENTENCES = [f"On day {number} at 8 a.m. sharp Mr. Hale wrote that {LONG}." for number in range(20)]
 CUTTERS = ["structure", "recursive", "paragraphs", "sections(overlap=0)", "sentences(overlap=0)"]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,10 +10,8 @@ from chunkwise.text.characters import (
     ENDER,
     FINAL,
     FULL_STOP,
-    IDEOGRAPH,
     LETTER,
     LOWER,
-    NEWLINE,
     OPENER,
     SEMICOLON,
     SPACE,
@@ -27,88 +23,28 @@ from chunkwise.text.sentences.enumerations import Enumerations, enumerations
 from chunkwise.text.sentences.full_stops import full_stop_ends
 
 _FIRST, _LAST = 0x0E01, 0x0E5B
-_GOES_ON = "ๆ ฯลฯ และ หรือ ซึ่ง ได้แก่ คือ เป็น เช่น เพื่อ โดย กับ ของ ที่".split()
-"""And so on, and, or, which, namely, is, such as, for, by, with, of, that: sentences rarely start with them."""
-_BEGINS = (
-    "เช่นเดียว เพื่อน โดยทั่วไป โดยสรุป โดยสาร กับข้าว กับดัก กับระเบิด เป็นไปได้"
-    " ของขวัญ ของกิน ของเล่น ของใช้ ของหวาน ของฝาก ของเสีย"
-    " ที่ประชุม ที่ผ่านมา ที่สำคัญ ที่นี่ ที่นั่น ที่ดิน ที่ปรึกษา ที่จริง ที่อยู่ ที่มา"
-).split()
-"""Words that begin with the letters of those and may start a sentence."""
-_NEVER_LAST = "นาย นาง นางสาว คุณ ฯพณฯ และ หรือ ได้แก่ คือ เช่น".split()
-"""Mr, Mrs, Miss, Khun, His Excellency, and, or, namely, such as: what they announce follows."""
-_AGAIN = "ๆ"
-"""Repeats the word before it, and has a space on both sides wherever it stands."""
 
 
 def thai_starts(characters: CharacterArrays) -> NDArray[np.int64]:
-    """Behind spaces, unless the word before or behind on the same line says that the sentence goes on."""
+    """Behind every space between Thai letters."""
     if not characters.has_between(_FIRST, _LAST):
         return np.zeros(0, dtype=np.int64)
     points = characters.points
     thai = (points >= _FIRST) & (points <= _LAST)
-    last = thai[:-1].copy()
-    last[1:] |= characters.are(CLOSER)[1:-1] & thai[:-2]
-    ends = (last & characters.are(SPACE)[1:]).nonzero()[0] + 1
+    ends = (thai[:-1] & characters.are(SPACE)[1:]).nonzero()[0] + 1
     start = characters.next_solid(ends)
-    parts = thai.take(start, mode="clip") & (start < len(points))
-    ends, start = ends[parts], start[parts]
-    goes_on = points[ends - 1] == ord(_AGAIN)
-    goes_on |= _begin(points, start, _GOES_ON) & ~_begin(points, start, _BEGINS)
-    goes_on |= _end(points, thai, ends, _NEVER_LAST)
-    breaks = characters.of_kinds(NEWLINE)
-    goes_on &= breaks.searchsorted(ends) == breaks.searchsorted(start)
-    return start[~goes_on]
-
-
-def _begin(
-    points: NDArray[np.uint32], places: NDArray[np.int64], words: Sequence[str]
-) -> NDArray[np.bool_]:
-    """Whether what starts at each place starts with one of the words."""
-    found = np.zeros(len(places), dtype=np.bool_)
-    may = np.isin(points[places], [ord(word[0]) for word in words]).nonzero()[0]
-    for word in words:
-        left = may[places[may] + len(word) <= len(points)]
-        for offset, letter in enumerate(word):
-            left = left[points[places[left] + offset] == ord(letter)]
-        found[left] = True
-    return found
-
-
-def _end(
-    points: NDArray[np.uint32],
-    thai: NDArray[np.bool_],
-    places: NDArray[np.int64],
-    words: Sequence[str],
-) -> NDArray[np.bool_]:
-    """Whether what ends at each place is one of the words and nothing more."""
-    found = np.zeros(len(places), dtype=np.bool_)
-    may = np.isin(points[places - 1], [ord(word[-1]) for word in words]).nonzero()[0]
-    for word in words:
-        left = may[places[may] >= len(word)]
-        before = places[left] - len(word)
-        left = left[(before == 0) | ~thai[before - 1]]
-        for offset, letter in enumerate(word, -len(word)):
-            left = left[points[places[left] + offset] == ord(letter)]
-        found[left] = True
-    return found
+    return start[thai.take(start, mode="clip") & (start < len(points))]
 
 
 _CLOSERS_AT_MOST = 4
 _GUILLEMETS = "»›"
 _DASHES = "—–"
 _TAKEN_UP = "とっ"
-_SAYING = "问問说說喊叫"
-_SPEAKER_AT_MOST = 6
+"""Behind a quotation: 「はい。」と言った。"""
 _ASKING_OR_CALLING = "!?"
-_ADDRESS = "www."
-_QUOTES = (("「", "」"), ("『", "』"))
-_SHORT_QUOTE = 40
-"""Characters of a quotation that is kept whole, whatever sentences it holds: 「行こう。早く。」"""
 _GREEK = ((0x0370, 0x03FF), (0x1F00, 0x1FFF))
 _ARMENIAN = (0x0531, 0x0587)
 """Letters behind which a colon is typed for the full stop ։, which it looks like."""
-_FIRST_KANA, _LAST_KANA = 0x3040, 0x30FF
 _FURTHEST = 128
 """Characters from a full stop on among which what belongs to its sentence ends: quotes, brackets, notes."""
 _LONGEST_NOTE = 24
@@ -152,26 +88,22 @@ def _starts_by_marks(
     thai = thai_starts(characters)
     if not found:
         return thai
-    starts = _outside_short_quotes(characters, np.concatenate(found))
+    starts = np.concatenate(found)
     return merge_sorted(starts, thai) if len(thai) else starts
 
 
 def _starts_behind(characters: CharacterArrays, at: NDArray[np.int64]) -> NDArray[np.int64]:
     """Starts of the sentences behind those of the marks that end one."""
-    final = characters.have(at, FINAL) | _behind_ideographs(characters, at)
+    final = characters.have(at, FINAL)
     after = _behind_closers(characters, at, final)
     start = characters.next_solid(after)
     inside = start < len(characters.text)
     at, after, start, final = at[inside], after[inside], start[inside], final[inside]
-    ends = final
-    if final.any():
-        # A narrow mark is none of its own: "搜索?q=1" goes on, and behind a space it is read as elsewhere.
-        narrow = final & ~characters.have(at, FINAL)
-        final &= ~narrow | ((start == after) & characters.have(start, IDEOGRAPH | OPENER))
-        ends = final & ~_quoted_speech_goes_on(characters, at, after, start)
+    quoted = (after > at + 1) & (start == after)
+    ends = final & ~(quoted & one_of(_point(characters, start), _TAKEN_UP))
     spaced = ~final & (start > after)
     opened = _behind_openers(characters, start)
-    spaced &= ~_small(characters, start, opened)
+    spaced &= ~characters.have(opened, LOWER)
     # ". . ." is an ellipsis, ".NET" a word.
     spaced &= ~characters.have(start, FULL_STOP) | characters.have(start + 1, LETTER)
     stop = spaced & characters.have(at, FULL_STOP)
@@ -211,33 +143,6 @@ def _terminators(characters: CharacterArrays) -> NDArray[np.int64]:
     return at[kept]
 
 
-def _behind_ideographs(characters: CharacterArrays, at: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Narrow ! and ? of Chinese and Japanese, which no space follows."""
-    found = np.zeros(len(at), dtype=np.bool_)
-    if characters.text.isascii():
-        return found
-    index = (
-        characters.have(at, ENDER) & characters.have(at - 1, IDEOGRAPH | ENDER) & (at > 0)
-    ).nonzero()[0]
-    before = at[index]
-    for _ in range(_CLOSERS_AT_MOST):
-        before = before - (one_of(_point(characters, before), _ASKING_OR_CALLING) & (before > 0))
-    found[index] = (before < at[index]) & characters.have(before, IDEOGRAPH)
-    return found
-
-
-def _small(
-    characters: CharacterArrays, start: NDArray[np.int64], opened: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Whether a small letter follows; the address of a page opens a sentence all the same: www.example.org is up."""
-    small = characters.have(opened, LOWER)
-    index = small.nonzero()[0]
-    for offset, char in enumerate(_ADDRESS):
-        index = index[_point(characters, start[index] + offset) == ord(char)]
-    small[index] = False
-    return small
-
-
 def _behind_closers(
     characters: CharacterArrays, at: NDArray[np.int64], final: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
@@ -250,7 +155,6 @@ def _behind_closers(
     opens = final
     if final.any():
         opens = final & (_point(characters, after) == ord("“"))
-        opens |= _opened_by_straight_quotes(characters, after, final)
     for _ in range(_CLOSERS_AT_MOST):
         closes = characters.have(after, CLOSER) & ~opens
         if not closes.any():
@@ -260,19 +164,6 @@ def _behind_closers(
     # A mark such as * or " that touches the next word opens it instead: step back to it.
     touching = (after > at + 1) & ~characters.have(after, SPACE) & ~final
     return np.where(touching & (after < len(characters.text)), at + 1, after)
-
-
-def _opened_by_straight_quotes(
-    characters: CharacterArrays, at: NDArray[np.int64], final: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Whether a straight quote stands there that opens: on its line an even number come before it."""
-    opens = final & (_point(characters, at) == ord('"')) & ~characters.have(at + 1, SPACE)
-    index = opens.nonzero()[0]
-    if len(index):
-        quotes, lines = characters.straight_quotes, characters.line_breaks
-        line = lines[lines.searchsorted(at[index], "right") - 1]
-        opens[index] = (quotes.searchsorted(at[index]) - quotes.searchsorted(line)) % 2 == 0
-    return opens
 
 
 def _behind_notes(characters: CharacterArrays, after: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -303,43 +194,3 @@ def _behind_openers(characters: CharacterArrays, start: NDArray[np.int64]) -> ND
             break
         start = start + opens
     return start
-
-
-def _quoted_speech_goes_on(
-    characters: CharacterArrays,
-    at: NDArray[np.int64],
-    after: NDArray[np.int64],
-    start: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    """A quotation taken up by と or っ, or by one who asks or says, is part of a longer sentence."""
-    quoted = (after > at + 1) & (start == after)
-    index = quoted.nonzero()[0]
-    if not len(index):
-        return quoted
-    said = np.zeros(len(index), dtype=np.bool_)
-    reading = np.ones(len(index), dtype=np.bool_)
-    for offset in range(_SPEAKER_AT_MOST):
-        point = _point(characters, start[index] + offset)
-        # Kana is Japanese, which says so by と alone; a mark ends what may be the speaker's name.
-        reading &= characters.have(start[index] + offset, LETTER)
-        reading &= (point < _FIRST_KANA) | (point > _LAST_KANA)
-        said |= reading & one_of(point, _SAYING)
-    quoted[index] = said | one_of(characters.points[start[index]], _TAKEN_UP)
-    return quoted
-
-
-def _outside_short_quotes(
-    characters: CharacterArrays, starts: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Starts but those between the marks of a short quotation, as Chinese and Japanese write them."""
-    for opening, closing in _QUOTES:
-        if opening not in characters.text or closing not in characters.text:
-            continue
-        opened = characters.places(opening)
-        closed = characters.places(closing)
-        before, after = opened.searchsorted(starts) - 1, closed.searchsorted(starts)
-        low = opened.take(before, mode="clip")
-        inside = (before >= 0) & (after < len(closed)) & (closed.searchsorted(low) == after)
-        inside &= closed.take(after, mode="clip") - low <= _SHORT_QUOTE
-        starts = starts[~inside]
-    return starts

@@ -27,8 +27,6 @@ from chunkwise.text.characters import (
 )
 from chunkwise.text.positions import merge_sorted
 from chunkwise.text.sentences.full_stops import (
-    BEFORE_NUMBER,
-    MONTHS,
     ROMAN_NUMBERS,
     full_stop_ends,
     hash_words,
@@ -48,7 +46,6 @@ _GAP = 6
 """White space looked through; what stands further away has a place of its own."""
 _CLOSERS_AT_MOST = 4
 _LONGEST_WORD = 24
-_NEXT_WORD = re.compile(r"\s*([^\W\d_]+)")
 _COLONS, _COMMAS = ":：", ";,；，、"
 _TIGHT = "。！？：；，、"
 """Marks that no space follows."""
@@ -63,15 +60,6 @@ _WITHOUT_MARKS = 3
 
 Where the first opens its line, one less will do.
 """
-_POINTS_AT = frozenset(
-    """
-    section sections chapter chapters part parts figure figures table tables page pages step steps item items rule rules
-    level phase version volume question number article point paragraph line row column group case type class
-    abschnitt kapitel teil abbildung tabelle seite schritt punkt stufe nummer artikel absatz zeile spalte gruppe fall
-    chapitre partie étape page tableau article point sección capítulo parte paso página tabla
-    """.split()
-)
-"""Words whose number is part of what they say: "see section 2. Then …"."""
 
 
 class Enumerations(NamedTuple):
@@ -149,7 +137,6 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
     alone = {run[0].start: run[0] for run in runs if len(run) == 1 and run[0].start not in items}
     if alone:
         loose = read(((behind == _WORD) & _may_be_loose(characters, start, following)).nonzero()[0])
-        loose = [item for item in loose if not _points_at(text, item.start)]
         both = sorted([*alone.values(), *loose], key=lambda item: item.start)
         for run in _counted(both, breaks):
             opens_line = run[0].start == 0 or text[run[0].start - 1] == "\n"
@@ -318,12 +305,6 @@ def _may_be_loose(characters: CharacterArrays, start: _Positions, following: _Po
     return characters.have(start, DIGIT | LOWER) & ~characters.have(following, LOWER)
 
 
-def _points_at(text: str, start: int) -> bool:
-    """Whether the word before a number is one that has numbers."""
-    words = text[max(start - _LONGEST_WORD, 0) : start].lower().split()
-    return bool(words) and (words[-1] in _POINTS_AT or words[-1].rstrip(".") in BEFORE_NUMBER)
-
-
 def _read(
     text: str,
     characters: CharacterArrays,
@@ -342,10 +323,6 @@ def _read(
         return []
     if closing == ":" and lead < 0:
         return []  # "at 5: the end" is no item, "Step 5: the end" is one
-    if closing == "." and lead < 0 and value.isdecimal():
-        after = _NEXT_WORD.match(text, mark + 1, mark + 1 + _LONGEST_WORD)
-        if after and after[1].lower() in MONTHS:
-            return []  # "1. Mai": an ordinal
     said = text[lead:start].strip().lower() if lead >= 0 else ""
     capital = not kind_of(text[following]) & LOWER
     at = lead if lead >= 0 else start

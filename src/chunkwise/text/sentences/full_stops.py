@@ -125,7 +125,7 @@ BEFORE_NUMBER = frozenset(
     jan feb mar apr jun jul aug sep sept oct nov dec jän mär mrz okt dez
     """.split()
 )
-"""End no sentence where a number follows: "Fig. 2", "No. 7", "Art. IV"."""
+"""End no sentence where a number follows: "Fig. 2", "No. 7"."""
 
 ROMAN_NUMBERS = frozenset(
     tens + ones
@@ -136,24 +136,6 @@ ROMAN_NUMBERS = frozenset(
 
 BEHIND_TITLE = frozenset("med phil jur rer nat theol pol oec techn habil د".split())
 """End no sentence behind another abbreviation: "Dr. rer. nat. Lund"."""
-
-STREET = "str"
-"""Ends no sentence at the end of a longer word either where a number follows: "Hauptstr. 5"."""
-
-CITING = frozenset(["gem"])
-"""End no sentence before one of `CITED`: "gem. Art. 5", but "She is a gem."."""
-
-CITED = frozenset(
-    "art artikel abs absatz nr ziff ziffer anl anlage anhang vertrag vereinbarung".split()
-)
-
-LETTER_NAMES = frozenset(
-    "ए बी सी डी ई एफ जी एच आई जे के एल एम एन ओ पी क्यू आर एस टी यू वी डब्ल्यू एक्स वाई ज़ेड जेड".split()
-)
-"""Latin letters as Hindi writes them, initials where several stand together: "ए. पी. जे. अब्दुल कलाम"."""
-
-CAPITAL_SHORT = frozenset(["fa"])
-"""Are short for a word where a capital opens them: "die Fa. Meier", but "due anni fa"."""
 
 BEFORE_ORDINAL = frozenset("der dem am im vom zum zur beim".split())
 """Make a number behind them an ordinal, as in "der 2. Mann"; not "des", which is French too: "l'un des 12. Marie …"."""
@@ -168,21 +150,6 @@ RARELY_LAST = frozenset(
 
 OFTEN_LAST = frozenset("a.m p.m etc ecc enz usw u.s.w u.v.m".split())
 """Look like acronyms but end a sentence before any capital letter."""
-
-OF_THE_CLOCK = frozenset("a.m p.m".split())
-
-OF_THE_DAY = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
-    mondays tuesdays wednesdays thursdays fridays saturdays sundays
-    january february march april may june july august september october november december
-    utc gmt est edt et cst cdt ct mst mdt mt pst pdt pt cet cest bst ist jst eastern pacific
-    """.split()
-)
-"""Say of which day, or by which clock, the time before them is: "until 2:00 p.m. Saturday", "3 p.m. EST"."""
-
-WEEKDAYS = frozenset("mon tue tues wed weds thu thur thurs fri sat sun".split())
-"""Are days where a capital opens them, and end no sentence where a number follows: "Sat. 9 a.m.", but "they sat."."""
 
 OPENERS_OF_SENTENCES = frozenset(
     """
@@ -213,14 +180,9 @@ ENDING = 3
 """Characters by which most words before a full stop are told from every abbreviation."""
 MARKS = np.uint64(1 << 16)
 _BEFORE = (
-    NEVER_LAST, BEFORE_NUMBER, RARELY_LAST, OFTEN_LAST,
-    OF_THE_CLOCK, BEHIND_TITLE, CAPITAL_SHORT, CITING,
-    LETTER_NAMES, WEEKDAYS, BEFORE_ORDINAL,
+    NEVER_LAST, BEFORE_NUMBER, RARELY_LAST, OFTEN_LAST, BEHIND_TITLE, BEFORE_ORDINAL,
 )  # fmt: skip
-_BEHIND = (
-    OPENERS_OF_SENTENCES, MONTHS, CITED, LETTER_NAMES,
-    ROMAN_NUMBERS, OF_THE_DAY,
-)  # fmt: skip
+_BEHIND = (OPENERS_OF_SENTENCES, MONTHS)
 
 Hashes = NDArray[np.uint64]
 
@@ -232,12 +194,7 @@ class WordsBeforeStop(NamedTuple):
     numbered: Hashes
     rarely: Hashes
     often: Hashes
-    clock: Hashes
     learned: Hashes
-    short: Hashes
-    citing: Hashes
-    letters: Hashes
-    weekdays: Hashes
     articles: Hashes
 
 
@@ -246,10 +203,6 @@ class WordsBehindStop(NamedTuple):
 
     openers: Hashes
     months: Hashes
-    cited: Hashes
-    letters: Hashes
-    roman: Hashes
-    days: Hashes
 
 
 @lru_cache(maxsize=1)
@@ -262,27 +215,11 @@ def words_behind_stops() -> WordsBehindStop:
     return WordsBehindStop(*(hash_words(words, backwards=False) for words in _BEHIND))
 
 
-@lru_cache(maxsize=4)
-def ending_of(word: str) -> np.uint64:
-    """The hash of one word read backwards."""
-    return hash_words([word], backwards=True)[0]
-
-
-@lru_cache(maxsize=1)
-def by_what_follows() -> Hashes:
-    """Words of which what follows says whether they end a sentence."""
-    lists = words_before_stops()
-    return np.unique(np.concatenate((lists.citing, lists.letters)))
-
-
 @lru_cache(maxsize=1)
 def perhaps_last() -> Hashes:
     """Words that end a sentence or do not."""
     lists = words_before_stops()
-    known = (
-        lists.numbered, lists.rarely, lists.often, lists.learned, lists.short, lists.weekdays,
-    )  # fmt: skip
-    return np.unique(np.concatenate((*known, by_what_follows())))
+    return np.unique(np.concatenate((lists.numbered, lists.rarely, lists.often, lists.learned)))
 
 
 @lru_cache(maxsize=1)
@@ -297,15 +234,8 @@ def endings() -> NDArray[np.bool_]:
 _WORD = LETTER | DIGIT | MARK | JOINER
 _INSIDE_WORD = ".-’'"
 _FEW_WORDS = 8
-_SHORT = 4
-"""Letters of a word that is short for another."""
-_DASHES = "-–—"
 _SPACES = 8
 _CLAUSE_ENDS = '.;:!?)”"'
-_HONOUR = ". h. c."
-_TITLE = 100
-"""Characters of a numbered title before its first number."""
-_NUMBERED_TITLE = re.compile(r"(?:^|[.;:)\n])\s*(\d+(?:\.\d+)*)\.?\s+[^\W\d_a-z][^.;:!?\d]*\s\Z")
 _ANY_STOP = re.compile(r"""[.!?](?<=\w.)["'”’)\]]*\s+(?=\S)""")
 
 
@@ -358,15 +288,11 @@ def _full_stop_read(
 ) -> NDArray[np.bool_]:
     """The same, the whole word before it read."""
     before, length = words_beside(characters, at - 1, _INSIDE_WORD, -1)
-    before, length = _behind_hyphens(characters, at, following, before, length)
     ends = ~in_list(before, words_before_stops().never)
     # Behind a word of some length that is on no list a full stop is what it seems.
     acronym = _acronym(characters, at, length)
     doubtful = (length == 1) | characters.have(np.maximum(at - 1, 0), DIGIT) | acronym
     doubtful |= in_list(before, perhaps_last())
-    numbered = ((length > ENDING) & characters.have(following, DIGIT) & ends).nonzero()[0]
-    if len(numbered):
-        ends[numbered] = hash_endings(characters, at[numbered] - 1, ENDING) != ending_of(STREET)
     index = (ends & doubtful).nonzero()[0]
     if not len(index):
         return ends
@@ -380,25 +306,6 @@ def _full_stop_read(
         acronym[index],
     )
     return ends
-
-
-def _behind_hyphens(
-    characters: CharacterArrays,
-    at: NDArray[np.int64],
-    following: NDArray[np.int64],
-    before: NDArray[np.uint64],
-    length: NDArray[np.int64],
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The words before a number, of those that hyphens join the last: "Mon.-Fri. 8 a.m.", "Best.-Nr. 12"."""
-    index = (characters.have(following, DIGIT) & (length > 2)).nonzero()[0]
-    if not len(index):
-        return before, length
-    last, shorter = words_beside(characters, at[index] - 1, _INSIDE_WORD.replace("-", ""), -1)
-    numbered = in_list(last, words_before_stops().numbered)
-    joined = (shorter < length[index]) & (numbered | in_list(last, words_before_stops().weekdays))
-    before, length = before.copy(), length.copy()
-    before[index[joined]], length[index[joined]] = last[joined], shorter[joined]
-    return before, length
 
 
 def _acronym(
@@ -451,30 +358,13 @@ def _doubtful_ends(
     # "1. First", "4.2. Scope" at the start of a line, and "… is sold. 4.2. Scope."
     marker = digits & ((length <= 3) | dotted) & opens_line
     marker |= digits & dotted & (length >= 3) & _behind_end(characters, word_start)
-    index = (digits & dotted & (length >= 3) & ~marker).nonzero()[0]
-    marker[index] = _first_below_title(characters, word_start[index], at[index])
     goes_on = ordinal | marker
     index = (digits & (length <= 2) & ~opens & ~goes_on).nonzero()[0]  # "der 2. Mann"
     goes_on[index] = _behind_article(characters, word_start[index])
     behind_stop = characters.have(word_start - 2, FULL_STOP) & (word_start >= 2)
     goes_on |= in_list(before, lists.learned) & behind_stop
-    goes_on |= in_list(before, lists.short) & characters.have(word_start, UPPER)
-    small_and_last &= ~_of_honour(characters, at, small_and_last)
-    index = in_list(before, lists.numbered).nonzero()[0]
-    if len(index):
-        # "No." is a word, too: "No. X-rays are bad."
-        roman = before[index] != ending_of("no")
-        goes_on[index] |= _number(characters, following[index], behind[index], roman)
-    days = in_list(before, lists.weekdays) & characters.have(word_start, UPPER)
-    goes_on |= days & characters.have(following, DIGIT)
-    index = in_list(before, by_what_follows()).nonzero()[0]
-    if len(index):
-        near = before[index], following[index], behind[index], behind_length[index]
-        goes_on[index] |= _joined(characters, *near, behind_stop[index])
+    goes_on |= in_list(before, lists.numbered) & characters.have(following, DIGIT)
     seldom = in_list(before, lists.rarely) | (acronym & ~in_list(before, lists.often))
-    clock = in_list(before, lists.clock)
-    goes_on |= clock & in_list(behind, following_lists.days)
-    goes_on |= clock & _until(characters, following)
     goes_on |= seldom & ~opens & (after == at + 1)
     goes_on |= initial & ~small_and_last & ~(capital & opens & (behind_length > 1))
     return ~goes_on
@@ -489,86 +379,12 @@ def _behind_end(characters: CharacterArrays, start: NDArray[np.int64]) -> NDArra
     return ended & (before < start - 1) & (before >= 0)
 
 
-def _first_below_title(
-    characters: CharacterArrays, start: NDArray[np.int64], at: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Whether a number is the first below a title that is numbered just before it: "7.4. Taxes 7.4.1. Each party …"."""
-    text = characters.text
-    found = np.zeros(len(at), dtype=np.bool_)
-    # Few numbers end so: each is read by itself.
-    for index in (characters.points[at - 1] == ord("1")).nonzero()[0].tolist():
-        above, _, last = text[start[index] : at[index]].rpartition(".")
-        if last == "1":
-            title = text[max(int(start[index]) - _TITLE, 0) : start[index]]
-            numbered = _NUMBERED_TITLE.search(title)
-            found[index] = numbered is not None and numbered[1] == above
-    return found
-
-
-def _until(characters: CharacterArrays, following: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether a number follows behind a dash: "8 a.m. – 6 p.m.", "8 a.m. - 6 p.m."."""
-    hyphen = characters.points.take(following, mode="clip") == ord("-")
-    following = np.where(hyphen, characters.next_solid(following + 1), following)
-    before = following - 1
-    before = before - (characters.points.take(before, mode="clip") == 32)
-    dash = one_of(characters.points.take(np.maximum(before, 0), mode="clip"), _DASHES)
-    return dash & characters.have(following, DIGIT)
-
-
-def _number(
-    characters: CharacterArrays,
-    following: NDArray[np.int64],
-    behind: NDArray[np.uint64],
-    may_be_roman: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    """Whether digits follow, or a Roman number: "IV", not "Iv"."""
-    digits = characters.have(following, DIGIT)
-    if digits.all():
-        return digits
-    capitals = characters.have(following, UPPER) & ~characters.have(following + 1, LOWER)
-    capitals &= may_be_roman
-    return digits | (capitals & in_list(behind, words_behind_stops().roman))
-
-
-def _joined(
-    characters: CharacterArrays,
-    before: NDArray[np.uint64],
-    following: NDArray[np.int64],
-    behind: NDArray[np.uint64],
-    behind_length: NDArray[np.int64],
-    behind_stop: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    """Whether a word goes with what it cites, as in "gem. Art. 5", or is an initial among others."""
-    lists, following_lists = words_before_stops(), words_behind_stops()
-    section = characters.points.take(following, mode="clip") == ord("§")
-    initial = in_list(behind, following_lists.letters)
-    initial &= characters.have(following + behind_length, FULL_STOP)
-    # Behind a short one stands a full stop: "gem. Art. 5", but "He bought a gem. Art was his life."
-    stopped = characters.have(following + behind_length, FULL_STOP) | (behind_length > _SHORT)
-    cites = in_list(before, lists.citing) & (
-        (in_list(behind, following_lists.cited) & stopped) | section
-    )
-    return cites | (in_list(before, lists.letters) & (behind_stop | initial))
-
-
 def _behind_article(characters: CharacterArrays, start: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether a German article stands before the word that starts there; "I am 12" has none."""
     before, length = words_beside(characters, np.maximum(start - 2, 0), "", -1)
     spaced = (characters.points.take(start - 1, mode="clip") == 32) & (start >= 3)
     mine = characters.points.take(start - length - 3, mode="clip") == ord("I")
     return in_list(before, words_before_stops().articles) & spaced & ~(mine & (length == 2))
-
-
-def _of_honour(
-    characters: CharacterArrays, at: NDArray[np.int64], where: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Whether the full stop is the last of "Dr. h. c."."""
-    found = np.zeros(len(at), dtype=np.bool_)
-    index = (where & (at >= len(_HONOUR))).nonzero()[0]
-    for offset, char in enumerate(reversed(_HONOUR)):
-        index = index[characters.points[at[index] - offset] == ord(char)]
-    found[index] = True
-    return found
 
 
 @lru_cache(maxsize=4096)
