@@ -161,7 +161,7 @@ def texts_in(value: object) -> Iterator[str]:
             yield from texts_in(each)
     elif isinstance(value, dict):
         yield from texts_in(list(value.values()))
-    elif is_dataclass(value):
+    elif type(value).__module__.startswith("chunkwise.") and is_dataclass(value):
         yield from texts_in([getattr(value, field.name) for field in fields(value)])
 
 
