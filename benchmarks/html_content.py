@@ -45,11 +45,11 @@ def score(found: str, truth: str) -> Score:
     return Score(common / of.total() if of else 0.0, common / wanted.total() if wanted else 1.0)
 
 
-def _chunkwise(keep_furniture: bool) -> Callable[[], Extract]:
+def _chunkwise(keep_boilerplate: bool) -> Callable[[], Extract]:
     def make() -> Extract:
         from chunkwise.documents.formats.html.loader import html_text
 
-        return lambda markup: html_text(markup, keep_furniture=keep_furniture).layout.text
+        return lambda markup: html_text(markup, keep_boilerplate=keep_boilerplate).layout.text
 
     return make
 

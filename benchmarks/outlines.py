@@ -168,7 +168,7 @@ def _ours(format: str) -> Reader:
 def _our_html(text: str) -> Headings:
     from chunkwise.documents.formats.html.loader import html_text
 
-    layout = html_text(text, keep_furniture=False).layout
+    layout = html_text(text, keep_boilerplate=False).layout
     return [
         (each.level, layout.text[each.start : each.end])
         for each in layout.blocks

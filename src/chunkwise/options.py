@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from chunkwise.base.schema import Amount, Count, Name, Names, Options, Share, option
 
 if TYPE_CHECKING:
+    from chunkwise.documents.loader import Loader
+    from chunkwise.documents.ocr import Ocr
     from chunkwise.models.rerank.reranker import Reranker
     from chunkwise.retrieval.metadata_conditions import Where
     from chunkwise.retrieval.retrievers import Retriever
     from chunkwise.text.tokens.tokenizers import TokenizerLike
 else:
-    Reranker = Retriever = TokenizerLike = Where = Any
+    Loader = Ocr = Reranker = Retriever = TokenizerLike = Where = Any
 
 
 def parse_pages(text: str) -> tuple[int, int]:
@@ -22,6 +24,43 @@ def parse_pages(text: str) -> tuple[int, int]:
     if not (first.strip().isdecimal() and (last or first).strip().isdecimal()):
         raise ValueError("expected a page or a range such as 3-5")
     return int(first), int(last or first)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions(Options):
+    """How documents are read; what is left out is detected."""
+
+    include: Annotated[Names, option(
+        "Only these files of folders: '*.md', 'docs/**'", metavar="GLOB", group="Documents", common=True,
+    )] = ()  # fmt: skip
+    exclude: Annotated[Names, option(
+        "Skip these files and folders: drafts, '*.log'", metavar="GLOB", group="Documents", common=True,
+    )] = ()  # fmt: skip
+    encoding: Annotated[Name | None, option(
+        "Encoding of text files that are not UTF-8: latin-1", metavar="NAME", group="Documents",
+    )] = None  # fmt: skip
+    text_field: Annotated[Name | None, option(
+        "Field with the text, in JSON, JSONL and CSV", metavar="FIELD", group="Documents",
+    )] = None  # fmt: skip
+    id_field: Annotated[Name | None, option(
+        "Field with the id, in JSON, JSONL and CSV", metavar="FIELD", group="Documents",
+    )] = None  # fmt: skip
+    title_field: Annotated[Name | None, option(
+        "Field with the title, in JSON, JSONL and CSV", metavar="FIELD", group="Documents",
+    )] = None  # fmt: skip
+    loader: Annotated[str | Loader | None, option(
+        "Read every file with this loader: text, ./my.py:Class", metavar="NAME", group="Documents",
+    )] = None  # fmt: skip
+    keep_boilerplate: Annotated[bool, option(
+        "Keep navigation, headers and footers of HTML pages", group="Documents",
+    )] = False  # fmt: skip
+    ocr: Annotated[str | Ocr | None, option(
+        "Command that reads pictures: 'tesseract {} -'", metavar="COMMAND", group="Documents",
+    )] = None  # fmt: skip
+    limits: Annotated[Name | None, option(
+        "Memory and CPU time per file: memory=8GB,time=60s or none", metavar="LIMITS",
+        default="memory=4GB,time=300s", group="Documents",
+    )] = None  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -363,6 +363,6 @@ def test_documents_are_read_as_the_options_say(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<html><body><nav>Home</nav><main><p>It is paid.</p></main></body></html>")
     options = ReviewOptions(
-        file=tmp_path / "queries.json", source=(str(page),), keep_furniture=True
+        file=tmp_path / "queries.json", source=(str(page),), keep_boilerplate=True
     )
     assert "Home" in review_documents(options)[0].text

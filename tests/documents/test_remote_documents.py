@@ -456,7 +456,7 @@ def test_another_way_to_read_reads_all_again(store: Store, tmp_path: Path) -> No
     store.put({"d/a.html": b"<nav>Menu</nav><main><p>Text.</p></main>"})
     _index("memory://d", tmp_path / "kb")
     store.read.clear()
-    made = _index("memory://d", tmp_path / "kb", options=LoadOptions(keep_furniture=True))
+    made = _index("memory://d", tmp_path / "kb", options=LoadOptions(keep_boilerplate=True))
     assert store.read == ["/d/a.html"]
     assert made.changes.changed == 1
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from chunkwise.base.schema import schema
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import RealRange, argument, option
+from chunkwise.options import ReadOptions
 
 if TYPE_CHECKING:
     from chunkwise.base.ray_workers import RayCluster
@@ -26,64 +28,16 @@ LLM_VARIABLE = "CHUNKWISE_LLM"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadingOptions:
+class LoadingOptions(ReadOptions):
     """How files are read."""
-
-    encoding: str | None = option(
-        "--encoding", metavar="NAME", help="Encoding of text files that are not UTF-8, such as latin-1."
-    )  # fmt: skip
-    text_field: str | None = option(
-        "--text-field", metavar="FIELD", help="Field or column with the text, in JSON, JSONL and CSV files."
-    )  # fmt: skip
-    id_field: str | None = option(
-        "--id-field", metavar="FIELD", help="Field or column with the id, in JSON, JSONL and CSV files."
-    )  # fmt: skip
-    title_field: str | None = option(
-        "--title-field", metavar="FIELD", help="Field or column with the title, in JSON, JSONL and CSV files."
-    )  # fmt: skip
-    loader: str | None = option(
-        "--loader", metavar="NAME", help="Read every file with this loader, whatever its name: text, ./FILE.py:CLASS …"
-    )  # fmt: skip
-    keep_furniture: bool = option(
-        "--keep-furniture", is_flag=True, help="Keep navigation, headers, side columns and footers of HTML pages."
-    )  # fmt: skip
-
-    include: tuple[str, ...] = option(
-        "--include", multiple=True, metavar="GLOB",
-        help="Read only those files of folders and archives that match: '*.md', 'docs/**'. Can be repeated.",
-    )  # fmt: skip
-    exclude: tuple[str, ...] = option(
-        "--exclude", multiple=True, metavar="GLOB",
-        help="Leave out files and folders, in folders and archives, that match: 'drafts', '*.log'. Can be repeated.",
-    )  # fmt: skip
-    ocr: str | None = option(
-        "--ocr", metavar="COMMAND",
-        help="Command that prints the text in a picture, {} being its path, for pictures and scanned pages: "
-        "'tesseract {} -'.",
-    )  # fmt: skip
-    limits: str | None = option(
-        "--limits", metavar="LIMITS", show_default="memory=4GB,time=300s",
-        help="Memory and processor time that reading one file may take: memory=8GB, time=60s, both, or none.",
-    )  # fmt: skip
 
     def loading(self, leave_out: Sequence[Path] = ()) -> LoadOptions:
         """The same for `chunkwise.documents`, without files that are no documents; a wrong value is an error here."""
         from chunkwise.documents.loader import LoadOptions
 
+        given = {field.name: getattr(self, field.name) for field in schema(ReadOptions)}
         return LoadOptions(
-            self.encoding,
-            self.text_field,
-            self.id_field,
-            self.title_field,
-            self.loader,
-            leave_out=leave_out,
-            keep_furniture=self.keep_furniture,
-            include=self.include,
-            exclude=self.exclude,
-            ocr=self.ocr,
-            limits=self.limits,
-            on_passed_over=self.on_note(),
-            on_renamed=self.on_note(),
+            **given, leave_out=leave_out, on_passed_over=self.on_note(), on_renamed=self.on_note()
         )
 
     def on_note(self) -> Callable[[str], None]:

@@ -6,9 +6,9 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
@@ -17,54 +17,34 @@ from chunkwise.base.limits import limits_of
 from chunkwise.base.registry import Registry
 from chunkwise.core import Document
 from chunkwise.documents.glob_patterns import matches
-from chunkwise.documents.ocr import Ocr, check_ocr
+from chunkwise.documents.ocr import check_ocr
 from chunkwise.documents.source import Source
+from chunkwise.options import ReadOptions
 from chunkwise.records.encoding import decode
 
 
-@dataclass(frozen=True, slots=True)
-class LoadOptions:
-    """How documents are read; everything is found by itself when left out."""
+@dataclass(frozen=True, kw_only=True)
+class LoadOptions(ReadOptions):
+    """How documents are read, and what one call adds: its own files and who hears of skipped ones."""
 
-    encoding: str | None = None
-    """Of texts that are not UTF-8 and have no byte order mark."""
-    text_field: str | None = None
-    id_field: str | None = None
-    title_field: str | None = None
-    loader: str | Loader | None = None
-    """The loader for every file, whatever its name and content say: `name(parameter=value)`, `./file.py:Class`, or an
-    object with `accepts` and `load`."""
     max_bytes: int = 1 << 30
     """Of one file, or of one line of a file that is read line by line."""
     leave_out: Collection[str | os.PathLike[str]] = ()
-    """Files in a folder that are no documents: those you write."""
-    include: Sequence[str] = ()
-    """Patterns (`*.md`, `docs/**`): of folders and archives only what fits one of them is read."""
-    exclude: Sequence[str] = ()
-    """Patterns of what is left out of folders and archives: `drafts`, `*.log`."""
-    ocr: Ocr | None = None
-    """Reads pictures and PDF pages without text: a command (`tesseract {} -`) or a function from bytes to text."""
+    """Files in a folder that are not documents: those you write."""
     on_passed_over: Callable[[str], None] | None = None
-    """Gets one line about pictures, lock files and the like found in folders and not read; left out, a warning."""
+    """Called with one line about pictures, lock files and the like that are skipped; a warning by default."""
     on_renamed: Callable[[str], None] | None = None
-    """Gets one line where two documents have one id, and one of them another; left out, nobody is told."""
-    keep_furniture: bool = False
-    """Whether navigation, banners, side columns and footers of HTML pages are text, too."""
-    limits: str | None = None
-    """What one file may take before it is given up: `memory=8GB,time=600s` (seconds of the processor), `none`; left
-    out, `memory=4GB,time=300s`, or what CHUNKWISE_LIMITS says."""
+    """Called with one line where two documents have one id, and one of them gets another."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if isinstance(self.leave_out, str | bytes | os.PathLike):
             raise InvalidParameter(
                 f"leave_out is {self.leave_out!r}; a list of paths is needed: [{self.leave_out!r}]"
             )
         object.__setattr__(self, "leave_out", tuple(self.leave_out))
         for name in ("include", "exclude"):
-            given = getattr(self, name)
-            patterns = (given,) if isinstance(given, str) else tuple(given)
-            object.__setattr__(self, name, patterns)
-            for pattern in patterns:
+            for pattern in getattr(self, name):
                 _check_pattern(name, pattern)
         if self.ocr is not None:
             check_ocr(self.ocr)
@@ -93,18 +73,18 @@ def options_given(options: LoadOptions | None) -> dict[str, OptionValue]:
 
     None: an object or a function, which has no written form.
     """
-    usual, given = LoadOptions(), options or LoadOptions()
-    found: dict[str, OptionValue] = {}
-    for name in (field.name for field in fields(LoadOptions)):
-        value = getattr(given, name)
-        if name not in _OF_THE_CALL and value != getattr(usual, name):
-            value = list(value) if isinstance(value, tuple) else value
-            found[name] = value if isinstance(value, str | int | list) else None
-    return found
+    given = (options or LoadOptions()).part(ReadOptions).changed()
+    given.pop("limits", None)
+    plain = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
+    }
+    return {
+        name: value if isinstance(value, str | int | list) else None
+        for name, value in plain.items()
+    }
 
 
 OptionValue = str | int | list[str] | None
-_OF_THE_CALL = ("leave_out", "limits", "on_passed_over", "on_renamed")
 
 
 def _check_pattern(name: str, pattern: str) -> None:

@@ -359,7 +359,7 @@ def test_which_documents_are_read_is_kept(tmp_path, read):
         loader=str(tmp_path / "own.py:Own"),
         include=["ffi/*", "*.md"],
         exclude="drafts",
-        keep_furniture=True,
+        keep_boilerplate=True,
     )
     sweep = Sweep((str(tmp_path / "d"),), None, (Grid(("sentences",)),), (Grid(("bm25",)),))
     text = sweep_text(replace(sweep, reading=options_given(reading)), tmp_path)
@@ -383,7 +383,7 @@ def test_no_plan_names_a_command_that_reads_pictures(read):
         ("reading = 3", r"reading is 3; one table is needed: \[sweep.reading\]"),
         ("[[sweep.reading]]\n[[sweep.reading]]", "one table is needed"),
         ("[sweep.reading]\ninclude = [3]", r"include is \[3\]; patterns are needed"),
-        ('[sweep.reading]\nkeep_furniture = "yes"', "true or false is needed"),
+        ('[sweep.reading]\nkeep_boilerplate = "yes"', "true or false is needed"),
         ("[sweep.reading]\nencoding = 8", "encoding is 8; a text in quotes is needed"),
         ('[sweep.reading]\nencoding = "klingon"', r"\[sweep.reading\] encoding 'klingon' is unk"),
         ('[sweep.reading]\ninclud = "*"', "include"),

@@ -39,7 +39,7 @@ class ManLoader:
     ) -> Iterator[Document]:
         text = text_in(source, options).removeprefix("\ufeff")
         html = _run_pandoc(text, source.origin, options.limits)
-        page = html_text(_lists_for_definitions(html), keep_furniture=True)
+        page = html_text(_lists_for_definitions(html), keep_boilerplate=True)
         title = _TITLE.search(text)
         name, section = title.groups() if title else ("", None)
         yield Document(

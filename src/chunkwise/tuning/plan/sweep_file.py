@@ -231,7 +231,7 @@ _KEYS = (
     "reading", "chunkers", "retrieval",
 )  # fmt: skip
 _READING = (
-    "encoding", "text_field", "id_field", "title_field", "loader", "keep_furniture", "include", "exclude",
+    "encoding", "text_field", "id_field", "title_field", "loader", "keep_boilerplate", "include", "exclude",
 )  # fmt: skip
 """Options of `LoadOptions` that a plan can have."""
 _ELSEWHERE = {
@@ -320,22 +320,13 @@ def _reading(table: TomlTable, folder: Path) -> dict[str, OptionValue]:
         return {}
     if len(tables) > 1:
         raise table.wrong("reading", table.values["reading"], needed)
-    reading = tables[0]
-    reading.only(_READING)
-    said: dict[str, Any] = {}
-    for name in reading.values:
-        if name in ("include", "exclude"):
-            said[name] = reading.texts(name, f'patterns are needed: {name} = ["*.md"]')
-        elif name == "keep_furniture":
-            said[name] = reading.of_type(name, bool, False, "true or false is needed")
-        else:
-            said[name] = reading.of_type(name, str, "", "a text in quotes is needed")
+    said = dict(tables[0].values)
     if "loader" in said:
         said["loader"] = in_folder(said["loader"], folder)
     try:
-        return options_given(LoadOptions(**said))
+        return options_given(LoadOptions.read(said))
     except ChunkwiseError as error:
-        raise InvalidParameter(f"{reading.file}: {reading.name} {error}") from None
+        raise InvalidParameter(f"{tables[0].file}: {tables[0].name} {error}") from None
 
 
 def _chunkers(table: TomlTable, folder: Path) -> tuple[Grid, ...]:

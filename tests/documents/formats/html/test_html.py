@@ -20,7 +20,7 @@ from untimed import is_linear, lines_run
 
 
 def text_of(markup: str) -> str:
-    return html_text(markup, keep_furniture=True).layout.text
+    return html_text(markup, keep_boilerplate=True).layout.text
 
 
 def blocks_of(markup: str) -> list[tuple[str, str, int]]:
@@ -47,7 +47,7 @@ TAGS = [
 )
 def test_no_word_is_lost_or_moved_however_malformed(parts: list[str]) -> None:
     words = [part.strip() for part in parts if part.startswith(" w")]
-    page = html_text("".join(parts), keep_furniture=True)
+    page = html_text("".join(parts), keep_boilerplate=True)
     assert re.findall(r"w\d+", page.layout.text) == words
     end = 0
     for block in page.layout.blocks:

@@ -16,9 +16,9 @@ from tables import cases
 from untimed import is_linear
 
 
-def links(markup: str, *, keep_furniture: bool = True) -> list[tuple[str, str]]:
+def links(markup: str, *, keep_boilerplate: bool = True) -> list[tuple[str, str]]:
     """Text and target of each."""
-    page = html_text(markup, keep_furniture=keep_furniture)
+    page = html_text(markup, keep_boilerplate=keep_boilerplate)
     return [(page.layout.text[each.start : each.end], each.target) for each in page.links]
 
 
@@ -71,7 +71,7 @@ def test_links_of_navigation_go_with_it() -> None:
         f'<main><h1>Top<a class=headerlink href="x.html#top">¶</a></h1><p>{text}<a href="a.html">one</a></p></main>'
         '<footer><a href="imprint.html">Imprint</a></footer>'
     )
-    assert links(markup, keep_furniture=False) == [("one", "a.html")]
+    assert links(markup, keep_boilerplate=False) == [("one", "a.html")]
     assert links(markup) != [("one", "a.html")]
 
 
@@ -93,10 +93,10 @@ _PIECES = st.sampled_from([
 @given(st.lists(st.one_of(_PIECES, st.just('<a href="a.html">'), st.just("</a>")), max_size=40))
 def test_links_leave_the_text_as_it_is(pieces: list[str]) -> None:
     """And each is a stretch that begins and ends with a character one can see."""
-    page = html_text("".join(pieces), keep_furniture=True)
+    page = html_text("".join(pieces), keep_boilerplate=True)
     text = page.layout.text
     plain = "".join(each.replace(' href="a.html"', "") for each in pieces)
-    assert text == html_text(plain, keep_furniture=True).layout.text
+    assert text == html_text(plain, keep_boilerplate=True).layout.text
     assert list(page.links) == sorted(page.links)
     for link in page.links:
         said = text[link.start : link.end]
@@ -108,7 +108,7 @@ def test_what_is_dropped_is_dropped_with_its_links(before: int) -> None:
     """Markup that <noscript> has as text: behind a block inside of it, too, however much stood before."""
     link = '1<a href="a.html">2<b>3</b>4<i>5</i>6<b>7&lt;b></b>8</a>'
     markup = "<b>a</b>" * before + f"<noscript><p>x</p>{link}</noscript>9</div>"
-    page = html_text(markup, keep_furniture=True)
+    page = html_text(markup, keep_boilerplate=True)
     assert page.layout.text.split() == ["a" * before, "x", "9"][not before :]
     assert not page.links
 

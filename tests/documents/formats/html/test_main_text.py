@@ -34,7 +34,7 @@ def test_a_page_with_landmarks_is_its_main_text() -> None:
 
 def test_furniture_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(PAGE)
-    options = chunkwise.LoadOptions(keep_furniture=True)
+    options = chunkwise.LoadOptions(keep_boilerplate=True)
     (document,) = chunkwise.read(tmp_path / "page.html", options)
     for words in ("Island Handbook", "Wages", "Latest news", "All rights reserved", "Leave¶"):
         assert words in document.text
@@ -96,7 +96,7 @@ def test_furniture_of_each_kind_is_left_out(furniture: str) -> None:
 )  # fmt: skip
 def test_what_belongs_to_the_text_stays(content: str) -> None:
     markup = content.format(PROSE)
-    assert text_of(markup) == html_text(markup, keep_furniture=True).layout.text
+    assert text_of(markup) == html_text(markup, keep_boilerplate=True).layout.text
 
 
 @cases(
@@ -113,7 +113,7 @@ def test_what_belongs_to_the_text_stays(content: str) -> None:
     ],
 )
 def test_a_page_that_is_all_furniture_keeps_everything(markup: str) -> None:
-    assert text_of(markup) == html_text(markup, keep_furniture=True).layout.text != ""
+    assert text_of(markup) == html_text(markup, keep_boilerplate=True).layout.text != ""
 
 
 def test_an_empty_main_is_not_believed() -> None:
@@ -168,7 +168,7 @@ TAGS = "p div ul li table tr td h1 h3 pre blockquote a section nav header footer
 )
 def test_the_main_text_is_part_of_all_text_however_malformed(parts: list[str]) -> None:
     markup = "".join(parts)
-    every = iter(re.findall(r"w\d+", html_text(markup, keep_furniture=True).layout.text))
+    every = iter(re.findall(r"w\d+", html_text(markup, keep_boilerplate=True).layout.text))
     page = html_text(markup).layout
     found = re.findall(r"w\d+", page.text)
     assert all(word in every for word in found)
@@ -205,7 +205,7 @@ def test_the_title_block_and_the_last_words_of_a_report_stay() -> None:
         f"<main><h2>Summary</h2><p>{PROSE}</p></main><footer><p>Corrections to the last report: the sun shone for "
         "1,287 hours, and not for 1,278.</p></footer>"
     )
-    assert text_of(page) == html_text(page, keep_furniture=True).layout.text
+    assert text_of(page) == html_text(page, keep_boilerplate=True).layout.text
     site = page.replace("Corrections", "<a href=/>Home</a> Corrections").replace(
         "Given", "<a href=/>Home</a> Given"
     )

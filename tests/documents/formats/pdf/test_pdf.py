@@ -116,7 +116,7 @@ def test_running_heads_and_feet_are_no_part_of_the_text(reader, write, make_pdf)
 
 def test_running_heads_are_kept_where_they_are_asked_for(reader, write, make_pdf) -> None:
     pages = [f"ACME Handbook {n}\n{text}\nof the company {n}" for n, text in enumerate(RUNNING)]
-    document = reader.one(write("a.pdf", make_pdf(*pages)), loader="pdf(keep_furniture=true)")
+    document = reader.one(write("a.pdf", make_pdf(*pages)), loader="pdf(keep_boilerplate=true)")
     assert document.text.startswith("\n".join(RUNNING[:3]) + "\n\n")
     assert all(f"ACME Handbook {n}" in document.text for n in range(4))
 

@@ -32,9 +32,9 @@ class _TooMuchWorkError(Exception):
     """End tags come in such numbers, and so deep, that looking for their elements would take long."""
 
 
-def html_text(text: str, *, keep_furniture: bool = False) -> HtmlText:
+def html_text(text: str, *, keep_boilerplate: bool = False) -> HtmlText:
     """Read a page, however malformed."""
-    return html_read(text, lambda: HtmlText(None if keep_furniture else Furniture()))
+    return html_read(text, lambda: HtmlText(None if keep_boilerplate else Furniture()))
 
 
 def html_read(text: str, new: Callable[[], Page]) -> Page:
@@ -94,7 +94,7 @@ class HtmlLoader:
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
         markup = _decode(source.read(options.max_bytes), source.origin, options.encoding)
-        page = html_text(markup.removeprefix("\ufeff"), keep_furniture=options.keep_furniture)
+        page = html_text(markup.removeprefix("\ufeff"), keep_boilerplate=options.keep_boilerplate)
         if page.generator == "chunkwise":
             raise UnreadableDocument(source.origin, OWN_PAGE)
         yield Document(

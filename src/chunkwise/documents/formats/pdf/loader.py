@@ -56,8 +56,8 @@ class PdfLoader:
     suffixes: tuple[str, ...] = (".pdf",)
     stream = False
 
-    def __init__(self, *, keep_furniture: bool = False) -> None:
-        self.keep_furniture = keep_furniture
+    def __init__(self, *, keep_boilerplate: bool = False) -> None:
+        self.keep_boilerplate = keep_boilerplate
 
     def accepts(self, name: str, head: bytes) -> bool:
         if suffix_of(name) in self.suffixes and b"%PDF-" in head[:1024]:
@@ -77,8 +77,8 @@ class PdfLoader:
             raise UnreadableDocument(
                 source.origin, f"no text on {told} (scanned?); read it with {EXAMPLE}"
             )
-        keep = self.keep_furniture or options.keep_furniture
-        layout = PdfLayout(pages, keep_furniture=keep)
+        keep = self.keep_boilerplate or options.keep_boilerplate
+        layout = PdfLayout(pages, keep_boilerplate=keep)
         document = Document(
             source.id,
             layout.text,
@@ -94,11 +94,11 @@ class PdfLoader:
 class PdfLayout:
     """The text of some pages, and where everything in it comes from."""
 
-    def __init__(self, pages: Sequence[Page], *, keep_furniture: bool = False) -> None:
+    def __init__(self, pages: Sequence[Page], *, keep_boilerplate: bool = False) -> None:
         left_out = furniture(pages)
         lines = [line for page in pages for line in page.lines if id(line) not in left_out]
         self.body = body_of(lines)
-        self.groups = groups(pages, self.body, left_out, keep=keep_furniture)
+        self.groups = groups(pages, self.body, left_out, keep=keep_boilerplate)
         parts: list[str] = []
         placed: list[tuple[int, int, Line]] = []
         self._spans: list[tuple[int, int]] = []
