@@ -218,15 +218,18 @@ def test_a_name_cannot_break_out_of_the_code() -> None:
 
 def test_the_code_reads_the_documents_that_were_measured() -> None:
     reading = chunkwise.LoadOptions(
-        include=["ffi/*", "*.md"], exclude="old drafts", encoding="latin-1", keep_boilerplate=True
+        include=["ffi/*", "*.md"],
+        exclude=("old drafts",),
+        encoding="latin-1",
+        keep_boilerplate=True,
     )
     command, *others = snippets(
         CHOICES["words"], ("docs",), reading=options_given(reading)
     ).values()
     told = shlex.split(command.splitlines()[0])
     assert told[2 : told.index("--config")] == [
-        "docs", "--encoding", "latin-1", "--include", "ffi/*", "--include", "*.md",
-        "--exclude", "old drafts", "--keep-boilerplate",
+        "docs", "--include", "ffi/*", "--include", "*.md", "--exclude", "old drafts",
+        "--encoding", "latin-1", "--keep-boilerplate",
     ]  # fmt: skip
     for code in others:
         ast.parse(code)

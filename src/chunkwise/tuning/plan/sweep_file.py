@@ -320,8 +320,12 @@ def _reading(table: TomlTable, folder: Path) -> dict[str, OptionValue]:
         return {}
     if len(tables) > 1:
         raise table.wrong("reading", table.values["reading"], needed)
-    said = dict(tables[0].values)
-    if "loader" in said:
+    tables[0].only(_READING)  # a plan names no command: `ocr` is for the user alone
+    said: dict[str, Any] = dict(tables[0].values)
+    for name in ("include", "exclude"):
+        if isinstance(said.get(name), str):  # a plan writes a list of one as its value
+            said[name] = [said[name]]
+    if isinstance(said.get("loader"), str):
         said["loader"] = in_folder(said["loader"], folder)
     try:
         return options_given(LoadOptions.read(said))
