@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -378,6 +381,29 @@ def test_a_fault_of_ours_is_a_sentence_and_told_at_home(
         "this went wrong, and it is a fault of chunkwise (KeyError); the server's stderr has the details"
     )
     assert "secret of the code" in told[0]
+
+
+def test_every_call_has_a_bound(project: WorkspaceSources, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def endless(workspace: Workspace, call: ToolCall) -> Iterator[Any]:
+        while True:
+            call.check()
+            time.sleep(0.01)
+        yield
+
+    monkeypatch.setattr(Workspace, "index", endless)
+    monkeypatch.setattr("chunkwise.mcp_server.server._CALL_SECONDS", 0.1)
+    assert refusal(project, "search", query="lamp")
+
+    async def ask(client: Client) -> None:
+        with pytest.raises(MCPError):
+            await client.list_resources()
+        with pytest.raises(MCPError):
+            await client.read_resource("chunkwise://documents/leave.md")
+        with pytest.raises(MCPError):
+            await client.get_prompt("ask", {"question": "Who decides?"})
+
+    asking(project, ask)
 
 
 def test_a_long_call_reports_how_far_it_is(project: WorkspaceSources) -> None:

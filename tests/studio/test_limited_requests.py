@@ -9,7 +9,7 @@ import pytest
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.limits import Limits
-from chunkwise.studio.limited_requests import limited, not_counted
+from chunkwise.studio.limited_requests import limited
 from untimed import lines_run
 
 MEGABYTE = 1 << 20
@@ -49,15 +49,6 @@ def test_a_request_that_takes_too_much_is_ended_alone(work) -> None:  # type: ig
             assert greedy.submit(limited, lambda: "next", limits).result() == "next"
         done.set()
         assert other.result() == "answer"
-
-
-@pytest.mark.usefixtures("large_inputs")
-def test_what_is_made_for_all_requests_costs_none_of_them() -> None:
-    def work() -> int:
-        with not_counted():
-            return sum(number % 7 for number in range(5_000_000))
-
-    assert limited(work, Limits(None, 0.1)) > 0
 
 
 def test_an_error_of_a_request_stays_what_it_is() -> None:

@@ -6,8 +6,8 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from chunkwise.base.errors import InvalidParameter
@@ -34,9 +34,6 @@ class _AtWork:
         self._limits = limits
         has_clock = hasattr(time, "pthread_getcpuclockid")
         self._clock = time.pthread_getcpuclockid(self.thread) if has_clock else time.CLOCK_MONOTONIC
-        self.begin()
-
-    def begin(self) -> None:
         self._began, self._held = time.clock_gettime(self._clock), _held()
 
     def look(self, held: int) -> bool:
@@ -100,20 +97,6 @@ def _leave(me: _AtWork) -> None:
     with suppress(_Interrupt):
         for _ in range(2):  # it is raised where a loop turns
             time.sleep(0)
-
-
-@contextmanager
-def not_counted() -> Iterator[None]:
-    """For what is made once for all requests: the first of them does not pay for it."""
-    with _changing:
-        mine = [each for each in _at_work if each.thread == threading.get_ident()]
-        for each in mine:
-            del _at_work[each]
-    yield
-    with _changing:
-        for each in mine:
-            each.begin()
-            _at_work[each] = None
 
 
 def _watch() -> None:

@@ -48,10 +48,6 @@ class BoxesView(View):
     """Width and height of each of these pages, in points."""
 
 
-def has_pictures(project: Project, document: Document) -> bool:
-    return document.boxes is not None and _file(project, document) is not None
-
-
 def boxes(project: Project, request: BoxesRequest) -> BoxesView:
     document = project.corpus.document(request.number)
     found = document.boxes_of(request.start, min(request.end, len(document.text)))[:_MOST_BOXES]
