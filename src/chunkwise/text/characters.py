@@ -36,9 +36,7 @@ JOINER = 8192
 IDEOGRAPH = 2048
 """Is a word by itself: Han, kana."""
 NEWLINE = 4096
-SEMICOLON = 16384
-"""Ends a sentence behind a Greek letter, as a question mark does elsewhere."""
-_KNOWN = 1 << 15
+_KNOWN = 1 << 14
 _SHORT_GAP = 6
 """White space behind most words and before most lines: passed a step at a time, all positions at once."""
 _FEW = 1000
@@ -50,11 +48,11 @@ _LARGE = 1 << 24
 _BLOCK = 1 << 17
 """Characters looked up together: what is made on the way stays small."""
 
-_FINAL = frozenset("。！？｡।॥؟۔։።፧፨។៕။᠃᠉꘎꘏꛳꛷꡶꡷⳹⳺⳻")
-_ENDER = frozenset("!?…‼‽⁇⁈⁉\u037e")
+FINALS = "。！？｡।॥؟۔։።፧፨។៕။᠃᠉꘎꘏꛳꛷꡶꡷⳹⳺⳻"
+ENDERS = "!?…‼‽⁇⁈⁉\u037e"
 _CLOSER = frozenset("\"'”’»›)]}」』）】》〉］｝＂＇*_“«‹")
 _OPENER = frozenset("\"'“‘„«‹([{「『（【《〈［｛¿¡*_‚")
-_NEWLINE = frozenset("\n\r\v\f\x85\u2028\u2029")
+NEWLINES = "\n\r\v\f\x85\u2028\u2029"
 _JOINERS = regex.compile(
     r"[\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}\p{GCB=T}\u1cf5\u1cf6\U00011a3a]"
 )
@@ -84,14 +82,12 @@ def _classify(point: int) -> int:
     elif category[0] == "N":
         kind |= DIGIT
     for flag, members in (
-        (FINAL, _FINAL), (ENDER, _ENDER), (CLOSER, _CLOSER), (OPENER, _OPENER), (NEWLINE, _NEWLINE),
+        (FINAL, FINALS), (ENDER, ENDERS), (CLOSER, _CLOSER), (OPENER, _OPENER), (NEWLINE, NEWLINES),
     ):  # fmt: skip
         if char in members:
             kind |= flag
     if char == ".":
         kind |= FULL_STOP
-    if char == ";":
-        kind |= SEMICOLON
     if point > 0x7F:
         if _JOINERS.match(char):
             kind |= JOINER
@@ -312,12 +308,6 @@ class CharacterArrays:
             kinds = self._kinds[low:high] if kept else kinds_of(self.points[low:high])
             found[low - start : high - start] = (kinds & np.uint16(flags)) != 0
         return found
-
-    def of_kinds(self, flags: int) -> NDArray[np.int64]:
-        """The position of every character of any of these kinds."""
-        return _each_block(
-            len(self.text), lambda start, end: self.are(flags, start, end).nonzero()[0] + start
-        )
 
     def places(self, characters: str, start: int = 0, end: int | None = None) -> NDArray[np.int64]:
         """The position of every one of these characters, in all of the text or in a stretch."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import BLOCK_KINDS, BlockKind
 from chunkwise.text.blocks.blocks import CODE_OF, Blocks
-from chunkwise.text.characters import NEWLINE, SPACE, CharacterArrays, one_of
+from chunkwise.text.characters import NEWLINES, SPACE, CharacterArrays, one_of
 
 _TAB_WIDTH = 4
 _LIKE_ITEM = 3
@@ -25,7 +25,7 @@ class Lines:
     def __init__(self, characters: CharacterArrays) -> None:
         self.characters = characters
         points = characters.points
-        ends = breaks = characters.of_kinds(NEWLINE)
+        ends = breaks = characters.places(NEWLINES)
         nexts = breaks + 1
         if "\r" in characters.text:
             # CR LF is one break: it ends the line at CR and starts the next after LF.

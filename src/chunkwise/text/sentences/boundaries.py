@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from chunkwise.text.characters import (
     CLOSER,
     ENDER,
+    ENDERS,
     FINAL,
+    FINALS,
     FULL_STOP,
     LETTER,
     LOWER,
     OPENER,
-    SEMICOLON,
     SPACE,
     CharacterArrays,
     one_of,
@@ -122,16 +123,16 @@ def _point(characters: CharacterArrays, positions: NDArray[np.int64]) -> NDArray
 
 def _terminators(characters: CharacterArrays) -> NDArray[np.int64]:
     """Marks that may end a sentence; a semicolon does behind Greek letters, where it asks, a colon behind Armenian."""
-    ends = FULL_STOP | ENDER | FINAL
+    ends = "." + ENDERS + FINALS
     if characters.text.isascii():
-        return characters.of_kinds(ends)
+        return characters.places(ends)
     greek = any(characters.has_between(*each) for each in _GREEK)
-    at = characters.of_kinds(ends | SEMICOLON if greek else ends)
+    at = characters.places(ends + ";" if greek else ends)
     if characters.has_between(*_ARMENIAN):
         colons = characters.places(":")
         before = _point(characters, np.maximum(colons - 1, 0))
         at = merge_sorted(at, colons[(before >= _ARMENIAN[0]) & (before <= _ARMENIAN[1])])
-    index = characters.have(at, SEMICOLON).nonzero()[0] if greek else at[:0]
+    index = (_point(characters, at) == ord(";")).nonzero()[0] if greek else at[:0]
     if not len(index):
         return at
     before = _point(characters, np.maximum(at[index] - 1, 0))
