@@ -176,8 +176,8 @@ def command(options: ChunkOptions) -> None:
     # Behind the bar: on a terminal it would stand between the lines.
     for text in shown:
         click.echo(text, nl=False)
-    if shown and summary.other_overlaps:
-        click.echo(summary.other_overlaps)
+    if shown and summary.missing_overlaps:
+        click.echo(summary.missing_overlaps)
     if writer and (remark := writer.tally.in_words()):
         say(remark)
     if not options.quiet:

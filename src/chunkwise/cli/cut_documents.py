@@ -15,7 +15,7 @@ from chunkwise.base.atomic_files import replacing
 from chunkwise.base.wording import counted, seconds_taken, thousands
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
 from chunkwise.chunkers.chunk_long_texts import SegmentOutcome, TextSegment
-from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps
+from chunkwise.chunkers.packing.overlap import MissingOverlaps
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike
@@ -52,7 +52,6 @@ class ChunkSummary:
         amount = getattr(strategy, "overlap_asked", 0)
         limit = strategy.limit
         self._missing = MissingOverlaps(limit, amount) if asked and limit else None
-        self._larger = LargerOverlaps(limit[0], amount) if amount and limit else None
 
     def add(self, chunked: Chunked, *, is_first: bool = True) -> None:
         """A document, or a segment of one of which others were added before."""
@@ -63,14 +62,11 @@ class ChunkSummary:
         self._chunks += len(chunked.chunks)
         if self._missing:
             self._missing.add(chunked)
-        if self._larger:
-            self._larger.add(chunked)
 
     @property
-    def other_overlaps(self) -> str:
-        """At how many boundaries the overlap is not what was asked for, and why; nothing where it is everywhere."""
-        told = [each.in_words() for each in (self._missing, self._larger) if each]
-        return "; ".join(filter(None, told))
+    def missing_overlaps(self) -> str:
+        """At how many boundaries nothing is repeated although an overlap is asked for, and why; else nothing."""
+        return self._missing.in_words() if self._missing else ""
 
     @property
     def note(self) -> str:
@@ -85,8 +81,8 @@ class ChunkSummary:
             parts.append(
                 f"{self.strategy.unit} {thousands(low)} least, {thousands(middle)} median, {thousands(high)} most"
             )
-        if self.other_overlaps:
-            parts.append(self.other_overlaps)
+        if self.missing_overlaps:
+            parts.append(self.missing_overlaps)
         return self.sentence(parts)
 
     def sentence(self, parts: list[str]) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps, overlap_tokens
+from chunkwise.chunkers.packing.overlap import MissingOverlaps, overlap_tokens
 from chunkwise.core import Chunk, Document
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples
@@ -144,36 +144,3 @@ def test_every_boundary_has_an_overlap_or_a_reason(strategy: str, words: list[st
 def test_a_share_without_measure_is_refused(overlap: str, limit: int) -> None:
     with pytest.raises(InvalidParameter, match="overlap is"):
         overlap_tokens(overlap, limit)
-
-
-def _thirds(text: str) -> int:
-    return max(1, len(text) // 3)
-
-
-@cases(
-    "text, strategy, tokenizer, why",
-    [("👩‍👩‍👧👨‍👩‍👧‍👦 " * 99, "characters(max_chars=50, overlap=3)", None, "never cut"),
-     ("👩‍👩‍👧👨‍👩‍👧‍👦 " * 99, "tokens(max_tokens=50, overlap=7)", None, "never cut"),
-     (LONG * 20, "tokens(max_tokens=50, overlap=7)", _thirds, "an estimate"),
-     (LONG * 20, "tokens(max_tokens=50, overlap=7)", None, ""),
-     (LONG * 20, "sentences(max_tokens=50, overlap=9)", None, "")],
-)  # fmt: skip
-def test_an_overlap_larger_than_asked_is_told_and_no_other(
-    text: str, strategy: str, tokenizer: object, why: str
-) -> None:
-    made = get_strategy(strategy, **({"tokenizer": tokenizer} if tokenizer else {}))
-    analyzed = Analyzed(Document("x", text))
-    assert made.limit is not None
-    found = LargerOverlaps(made.limit[0], made.overlap_asked)
-    chunks = list(made.chunks(analyzed))
-    found.add(Chunked(analyzed.document, chunks, analyzed))
-    measure = analyzed.measure(made.limit[0])
-    sizes = [
-        measure.count(behind.start, before.end)
-        for before, behind in pairwise(chunks)
-        if behind.start < before.end
-    ]
-    larger = [size for size in sizes if size > made.overlap_asked]
-    assert (found.larger, found.most) == (len(larger), max(larger, default=0))
-    assert bool(why) == bool(larger)
-    assert why in found.in_words()

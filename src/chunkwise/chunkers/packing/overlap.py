@@ -14,7 +14,7 @@ from chunkwise.chunkers.packing.cuts import NONE, CutLevel
 from chunkwise.core import Chunk
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.measure import TokenMeasure
-from chunkwise.text.tokens.tokenizers import TokenizerLike, tokenizer_names
+from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 UNITS = ("overlap", "overlap_words", "overlap_sentences")
 """The parameters that say how much is repeated: tokens, words or sentences."""
@@ -148,42 +148,4 @@ class MissingOverlaps:
             f"no overlap at {thousands(missing)} of {counted(self.boundaries, 'boundary')} ({why})"
             if why
             else ""
-        )
-
-
-class LargerOverlaps:
-    """At how many boundaries more is repeated than was asked for: a grapheme is never cut, and a foreign tokenizer's
-    tokens are looked for word by word."""
-
-    def __init__(self, tokenizer: TokenizerLike, asked: int) -> None:
-        self._tokenizer = tokenizer
-        self._asked = asked
-        self.boundaries = self.larger = self.most = 0
-
-    def add(self, chunked: _ChunkedDocument) -> None:
-        """Takes in one document; ASCII text by a tokenizer of ours repeats what is asked, and is not counted again."""
-        places = [chunk for chunk in chunked.chunks if not chunk.level]
-        self.boundaries += max(len(places) - 1, 0)
-        is_exact = self._tokenizer in tokenizer_names() and chunked.analyzed.text.isascii()
-        if is_exact and "\r" not in chunked.analyzed.text:
-            return
-        for before, behind in pairwise(places):
-            if behind.start >= before.end:
-                continue
-            measure = chunked.analyzed.measure(self._tokenizer)
-            count = measure.count(behind.start, before.end)
-            if count > self._asked:
-                self.larger += 1
-                self.most = max(self.most, count)
-
-    def in_words(self) -> str:
-        """A few words for a summary; none where no overlap is larger than asked."""
-        if not self.larger:
-            return ""
-        why = "a character of several code points is never cut"
-        if self._tokenizer not in tokenizer_names():
-            why = "where a token of this tokenizer begins is an estimate"
-        return (
-            f"overlap larger than asked at {thousands(self.larger)} of {counted(self.boundaries, 'boundary')} "
-            f"(up to {thousands(self.most)} instead of {thousands(self._asked)}: {why})"
         )
