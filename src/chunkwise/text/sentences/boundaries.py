@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from chunkwise.text.characters import (
     CLOSER,
-    ENDER,
     ENDERS,
     FINAL,
     FINALS,
@@ -44,7 +43,7 @@ _TAKEN_UP = "とっ"
 """Behind a quotation: 「はい。」と言った。"""
 _ASKING_OR_CALLING = "!?"
 _GREEK = ((0x0370, 0x03FF), (0x1F00, 0x1FFF))
-_ARMENIAN = (0x0531, 0x0587)
+_ARMENIAN = ((0x0531, 0x0587),)
 """Letters behind which a colon is typed for the full stop ։, which it looks like."""
 _FURTHEST = 128
 """Characters from a full stop on among which what belongs to its sentence ends: quotes, brackets, notes."""
@@ -123,25 +122,14 @@ def _point(characters: CharacterArrays, positions: NDArray[np.int64]) -> NDArray
 
 def _terminators(characters: CharacterArrays) -> NDArray[np.int64]:
     """Marks that may end a sentence; a semicolon does behind Greek letters, where it asks, a colon behind Armenian."""
-    ends = "." + ENDERS + FINALS
-    if characters.text.isascii():
-        return characters.places(ends)
-    greek = any(characters.has_between(*each) for each in _GREEK)
-    at = characters.places(ends + ";" if greek else ends)
-    if characters.has_between(*_ARMENIAN):
-        colons = characters.places(":")
-        before = _point(characters, np.maximum(colons - 1, 0))
-        at = merge_sorted(at, colons[(before >= _ARMENIAN[0]) & (before <= _ARMENIAN[1])])
-    index = (_point(characters, at) == ord(";")).nonzero()[0] if greek else at[:0]
-    if not len(index):
-        return at
-    before = _point(characters, np.maximum(at[index] - 1, 0))
-    asks = np.zeros(len(index), dtype=np.bool_)
-    for low, high in _GREEK:
-        asks |= (before >= low) & (before <= high)
-    kept = np.ones(len(at), dtype=np.bool_)
-    kept[index] = asks
-    return at[kept]
+    at = characters.places("." + ENDERS + FINALS)
+    for mark, letters in ((";", _GREEK), (":", _ARMENIAN)):
+        if any(characters.has_between(*span) for span in letters):
+            marks = characters.places(mark)
+            before = _point(characters, np.maximum(marks - 1, 0))
+            ends = [(first <= before) & (before <= last) for first, last in letters]
+            at = merge_sorted(at, marks[np.any(ends, axis=0)])
+    return at
 
 
 def _behind_closers(
