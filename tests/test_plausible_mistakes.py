@@ -1,6 +1,5 @@
 """What somebody who knows other libraries gets wrong in Python is refused in words: what, which value, what next."""
 
-import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -120,7 +119,6 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: _evaluate(metrics=5), "metrics is 5; a list of names is needed"),
     (lambda: _evaluate(metrics=[5]), "5 is int, and no metric; a metric is chunkwise.Metric"),
     (lambda: _evaluate(metrics=[_score]), "_score is function, and no metric; a metric is chunkwise.Metric"),
-    (lambda: chunkwise.write_results("x.json", _ANY), "results is 'x.json'; a chunkwise.Results is needed"),
     # questions
     (lambda: Query("1", "q?", (("tty.md", 0, 50),)),
      r"references of the question '1' has \('tty.md', 0, 50\); Reference is needed: "
@@ -170,18 +168,6 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: _index(embedder=Short()), "short gives vectors of 16 dimensions, and its `dimensions` says 17"),
     # names
     (lambda: _index().search("x", retriever="BM25"), r"no retriever is named 'BM25'; did you mean bm25\?"),
-    (lambda: _index().search("x", top_k=3), r"search\(\) has no parameter 'top_k'; here it is called k"),
-    (lambda: _index().search("x", filter={"a": 1}), r"search\(\) has no parameter 'filter'; here it is called where"),
-    (lambda: _index().search("x", neighbors=1), "search.. has no parameter 'neighbors'; did you mean neighbours?"),
-    (lambda: chunkwise.chunk("docs", include="*.md"),
-     r"chunk\(\) has no parameter 'include'; it is part of options: options=chunkwise.LoadOptions\(include='\*.md'\)"),
-    (lambda: chunkwise.chunk_text("t", "recursive", max_tokens=100),
-     r"chunk_text\(\) has no parameter 'max_tokens'; it has: text, strategy, format, id; "
-     r"a parameter of the strategy stands in its name: "
-     r"strategy='recursive\(max_tokens=100\)'"),
-    (lambda: chunkwise.chunk_text("t", strategy="sentences", chunk_size=100),
-     r"strategy='sentences\(chunk_size=100\)'"),
-    (lambda: chunkwise.chunk_text("t", chunk_size=100), r"strategy='structure\(chunk_size=100\)'"),
     # chunks that are there
     (lambda: _index(chunks=[{"content_": "abc"}]), "no chunk that was given can be read: chunk 1: neither a text nor"),
     (lambda: _index(chunks=[{"start": 0, "end": "x", "doc_id": "a.md"}]), "chunk 1: its end is \"x\"; a whole number"),
@@ -227,15 +213,6 @@ def test_a_wrong_number_of_dimensions_is_not_the_caches_fault() -> None:
     assert len(_index(embedder=corrected)) == 2
 
 
-def test_arguments_in_the_wrong_order_are_told_so(tmp_path: Path) -> None:
-    results = _evaluate(metrics="recall@1")
-    swapped: Any = chunkwise.write_results
-    with pytest.raises(InvalidParameter, match=r"path has one: write_results\(results, path\)"):
-        swapped(str(tmp_path / "x.json"), results)
-    with pytest.raises(InvalidParameter, match="path is 5; str or PathLike is needed"):
-        swapped(results, 5)
-
-
 def test_an_index_of_an_own_embedder_says_that_it_is_to_be_passed(tmp_path: Path) -> None:
     chunkwise.index(DOCUMENTS, embedder=PlainHashEmbedder(), into=tmp_path / "kb")
     with pytest.raises(
@@ -269,21 +246,3 @@ def test_questions_without_a_usable_place_are_refused_with_the_first_reason(
         chunkwise.ChunkwiseError, match=f"no question is left .*question '1': it {why}"
     ):
         chunkwise.evaluate(DOCUMENTS, bad, embedder=PlainHashEmbedder(), on_bad=lambda line: None)
-
-
-_VERBS = [
-    getattr(chunkwise, name) for name in chunkwise.__all__ if inspect.isfunction(getattr(chunkwise, name))
-] + [chunkwise.Index.search, chunkwise.Index.update, chunkwise.Index.export]  # fmt: skip
-
-
-@cases("verb", _VERBS)
-def test_every_verb_tells_which_parameters_it_has(verb: Any) -> None:
-    declared = inspect.signature(verb).parameters
-    if not declared or any(each.kind is each.VAR_KEYWORD for each in declared.values()):
-        return  # strategies takes none; get_strategy hands them to the strategy, which tells its own
-    with pytest.raises(
-        InvalidParameter, match=f"{verb.__name__}.. has no parameter 'zzz'; it has: "
-    ):
-        verb(zzz=1)
-    with pytest.raises(TypeError):  # as Python itself has it
-        verb(zzz=1)

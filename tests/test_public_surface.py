@@ -22,11 +22,6 @@ VERBS: dict[str, Callable[..., Any]] = {
 } | {f"Index.{name}": getattr(chunkwise.Index, name) for name in ("search", "update", "export")}
 TAKE_SOURCE = ("ask", "chunk", "evaluate", "generate_questions", "index", "lint", "open_index", "profile", "read",
                "tune", "Index.update")  # fmt: skip
-OLD = {
-    "inputs": "source", "documents": "source", "place": "source", "test_queries": "queries", "questions": "queries",
-    "model": "embedder", "rerank": "reranker", "language_model": "llm", "out": "output", "on_skip": "on_unreadable",
-}  # fmt: skip
-"""Names that a verb had, or might get by mistake, and the one it is to have."""
 DOCUMENTS = [
     Document(
         "keeper.md", "# Lamps\n\nThe keeper lights the lamps at dusk. He trims them at dawn.\n"
@@ -45,38 +40,9 @@ def test_what_is_read_comes_first_and_is_called_source(name: str) -> None:
 
 
 @cases("name", VERBS)
-def test_no_verb_has_a_name_of_its_own_for_what_others_have_too(name: str) -> None:
-    own = parameters(name)
-    assert not [f"{old} is called {OLD[old]}" for old in own if old in OLD]
-    takes_files = any(each in own for each in ("options", "on_unreadable"))
-    assert not takes_files or {"source", "on_unreadable"} <= {*own}
-
-
-@cases("name", VERBS)
 def test_what_cannot_be_read_is_a_warning_unless_somebody_says_otherwise(name: str) -> None:
     found = inspect.signature(VERBS[name]).parameters.get("on_unreadable")
     assert found is None or found.default == "warn"
-
-
-def test_one_parameter_means_one_thing_whoever_takes_it() -> None:
-    """Types of a name differ by what a verb cannot take, never by what it is."""
-    allowed = {
-        "source": 4,
-        "queries": 2,
-        "strategy": 2,
-        "llm": 2,
-        "context": 2,
-        "maxsim": 2,
-        "metrics": 2,
-        "retriever": 2,
-        "tokenizer": 2,
-    }
-    seen: dict[str, set[str]] = {}
-    for verb in VERBS.values():
-        for each in inspect.signature(verb).parameters.values():
-            if each.name != "self":
-                seen.setdefault(each.name, set()).add(str(each.annotation).removesuffix(" | None"))
-    assert {name: kinds for name, kinds in seen.items() if len(kinds) > allowed.get(name, 1)} == {}
 
 
 @cases("name", chunkwise.__all__)

@@ -20,8 +20,8 @@ from chunkwise.answering.cited_answer import (
     request_for,
 )
 from chunkwise.answering.extractive_answer import BUDGET, quoted_answer
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted
 from chunkwise.core import Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
@@ -151,7 +151,6 @@ def vectors_for(retriever: str | Retriever | None) -> Vectors | None:
     return "none" if is_words else None
 
 
-@takes(options=LoadOptions)
 def ask(
     source: Inputs | Index,
     question: str,
@@ -176,6 +175,7 @@ def ask(
     `claims` have a state each, and a place where they have one. `llm` is a name as `--llm` takes it, a model, or a
     client with a limit on what may be spent.
     """
+    trust_caller(llm, retriever, reranker, search, options)
     if not isinstance(question, str) or not question.strip():
         raise InvalidParameter(f"the question is {question!r}; write what you want to know")
     client = _client_of(llm)

@@ -40,10 +40,6 @@ class UnknownOption(InvalidParameter):
         self.field = field
 
 
-class UnknownParameter(InvalidParameter, TypeError):
-    """A function has no parameter of this name: as Python has it, and told as every wrong value is."""
-
-
 class NotAllowed(InvalidParameter):
     """A file or a table names code, a model's file or a server that only the user may name."""
 

@@ -14,10 +14,10 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.garbage_collection import uncollected
-from chunkwise.base.parameters import takes
 from chunkwise.base.spill_and_full_disk import read_spilled
 from chunkwise.base.wording import counted, one_or_many
 from chunkwise.base.workers import (
@@ -128,7 +128,6 @@ class Further(Protocol):
         """The same of one document; where it is read later, what becomes of it follows piece by piece."""
 
 
-@takes()
 def chunk_text(
     text: str, strategy: StrategyLike = DEFAULT_STRATEGY, *, format: str = "auto", id: str = "text"
 ) -> list[Chunk]:
@@ -136,6 +135,7 @@ def chunk_text(
 
     `format` is text, markdown or auto: Markdown where it looks like it. `id` is what the chunks' ids begin with.
     """
+    trust_caller(strategy)
     if not isinstance(text, str):
         raise InvalidParameter(f"text is {no_text(text)}")
     if format not in ("auto", "text", "markdown"):
@@ -145,9 +145,9 @@ def chunk_text(
     return list(get_strategy(strategy).chunks(Document(id, text, format=format)))
 
 
-@takes()
 def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY) -> list[Chunk]:
     """The chunks of one document, in order, each an exact span of its text; summaries come last."""
+    trust_caller(strategy)
     if not isinstance(document, Document | Analyzed):
         raise InvalidParameter(
             f"document is {type(document).__name__}; a Document is needed: chunk_text takes a text"
@@ -155,7 +155,6 @@ def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY
     return list(get_strategy(strategy).chunks(document))
 
 
-@takes(options=LoadOptions)
 def chunk(
     source: Inputs,
     strategy: StrategyLike = DEFAULT_STRATEGY,
@@ -170,6 +169,7 @@ def chunk(
     was told ("warn"), the first problem is raised. Several `jobs` are processes, each of which imports the script that
     began it: there, what asks for them stands under `if __name__ == "__main__":`. Or they are a cluster, `RayCluster`.
     """
+    trust_caller(strategy, options)
     unreadables = Unreadables(on_unreadable)
     refuse_text(source, on_unreadable)
     return _chunks_of(unreadables.of(chunk_each(source, strategy, options=options, jobs=jobs)))

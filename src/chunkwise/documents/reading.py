@@ -13,6 +13,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import cast
 
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.atomic_files import FULL
 from chunkwise.base.errors import UnreadableDocument, warn_user
 from chunkwise.base.limited_processes import (
@@ -24,7 +25,6 @@ from chunkwise.base.limited_processes import (
     outcomes,
 )
 from chunkwise.base.limits import LimitExceeded, Limits, limits_of
-from chunkwise.base.parameters import takes
 from chunkwise.base.spill_and_full_disk import NoRoomHere, has_others, own_disk
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted
@@ -364,7 +364,6 @@ def _drained(problems: deque[UnreadableDocument]) -> Iterator[UnreadableDocument
         yield problems.popleft()
 
 
-@takes(options=LoadOptions)
 def read(
     source: Inputs,
     options: LoadOptions | None = None,
@@ -375,6 +374,7 @@ def read(
     What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing at all can be read and nobody
     was told ("warn"), the first problem is raised.
     """
+    trust_caller(options)
     unreadables = Unreadables(on_unreadable)
     refuse_text(source, on_unreadable)
     return unreadables.of(InputReader(source, options).documents())

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted, shown
 from chunkwise.evaluation.comparison_result import (
     NO_DIFFERENCE,
@@ -312,7 +311,6 @@ RunLike = Results | str | os.PathLike[str]
 """What `evaluate` gave, or the path of its file."""
 
 
-@takes()
 def compare(
     *runs: RunLike | Sequence[RunLike],
     metrics: Sequence[str] | None = None,

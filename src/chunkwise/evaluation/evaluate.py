@@ -10,8 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
-from chunkwise.base.parameters import named_list, takes
+from chunkwise.base.parameters import named_list
 from chunkwise.base.progress import Stages, Stopwatch
 from chunkwise.base.wording import counted, from_to, listed, thousands
 from chunkwise.base.workers import Jobs
@@ -92,7 +93,6 @@ File = str | os.PathLike[str] | None
 _USUAL_K = 5
 
 
-@takes(scoring=ScoringRules, options=LoadOptions, listeners=Listeners, live=LiveOptions)
 def evaluate(
     source: Inputs | Index,
     queries: TestQueries | None = None,
@@ -143,6 +143,7 @@ def evaluate(
     (`http://localhost:8000/search`) or a command (`command:python mine.py`). It is asked as `live` says; questions it
     fails on have no score, and the others go on.
     """
+    trust_caller(strategy, embedder, retriever, reranker, search, metrics, judge, llm, options)
     left_out = Skipped(on_bad, listeners.on_mended, on_unreadable, listeners.on_remark)
     watch = Stopwatch()
     stages = listeners.stages

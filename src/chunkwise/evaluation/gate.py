@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from chunkwise.base.errors import InvalidParameter, NotComparable
-from chunkwise.base.parameters import takes
 from chunkwise.base.wording import (
     as_set,
     counted,
@@ -163,7 +162,6 @@ class Gate:
         return f"<Gate {self.outcome}; {checks or 'nothing was checked'}{more}>"
 
 
-@takes()
 def gate(
     *runs: RunLike | Sequence[RunLike],
     metrics: Sequence[str] | None = None,

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
-from chunkwise.base.parameters import named_list, takes
+from chunkwise.base.parameters import named_list
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted, percent
 from chunkwise.base.workers import Jobs
@@ -108,7 +109,6 @@ class Linter:
         return located(chunked.analyzed, self.tally.add(chunked.analyzed, chunked.chunks))
 
 
-@takes(options=LoadOptions)
 def lint(
     source: Inputs | Index,
     strategy: StrategyLike | None = None,
@@ -125,6 +125,7 @@ def lint(
     examined. `chunks` are those of another tool, or a file of them. `kinds` names the kinds of issues that are looked
     for, where not all are. What cannot be read is a warning, or what `on_unreadable` makes of it.
     """
+    trust_caller(strategy, options)
     linter = Linter(kinds)
     system = lint_subject(source, strategy, chunks=chunks, options=options, jobs=jobs)
     issues: list[LocatedIssue] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,6 @@ from typing import Any
 
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownMetric
-from chunkwise.base.parameters import takes
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted, did_you_mean, score, thousands
@@ -274,7 +272,6 @@ class Results:
 _MAKE_ONE = "write_results makes one, and so does chunkwise evaluate … --output FILE"
 
 
-@takes(results=Results, path=str | os.PathLike)
 def write_results(results: Results, path: str | Path) -> None:
     """Write the file whole or not at all; UTF-8, floats as Python shows them, never NaN or infinity."""
     place = Path(path)
@@ -315,7 +312,6 @@ def _finite(value: object, what: str, indent: int | None = None) -> str:
         ) from None
 
 
-@takes(path=str | os.PathLike)
 def read_results(path: str | Path) -> Results:
     """What `write_results` wrote; an error says which file, what is wrong and where."""
     value = _loaded(Path(path))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.parameters import takes
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs, check_jobs
 from chunkwise.chunkers import Strategy, get_strategy
@@ -200,7 +200,6 @@ def folder_of(doc_id: str) -> str:
     return first if slash and first not in ("", "..") else "."
 
 
-@takes(options=LoadOptions)
 def profile(
     source: Inputs,
     tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
@@ -217,6 +216,7 @@ def profile(
     is a warning, or what `on_unreadable` makes of it. `jobs` are processes that share the work, or a cluster.
     `advance` gets the characters of each document that is done, `on_document` the document.
     """
+    trust_caller(tokenizer, options)
     check_jobs(jobs)
     tell = on_document or (lambda document: None)
     if jobs == 1:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import overload
 
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.object_store import address_of
-from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
@@ -147,6 +147,7 @@ class Index:
         Returns:
             The hits of the question, or a list of hits per question.
         """
+        trust_caller(retriever, reranker, options)
         options = options.override(
             k=k, budget=budget, retriever=retriever, reranker=reranker, where=where
         )
@@ -164,7 +165,6 @@ class Index:
                 warn_user(no_such_document(only, ids))
         return found[0] if isinstance(queries, str) else found
 
-    @takes(options=LoadOptions)
     def update(
         self,
         source: Inputs,
@@ -179,6 +179,7 @@ class Index:
 
         With `keep_others` they are added, or take the place of their older selves, and all others stay.
         """
+        trust_caller(options)
         if given := given_label(self.settings.strategy):
             raise InvalidParameter(
                 f"the index was made of chunks that were there ({given[0]}), and documents alone do not say how they "
@@ -205,7 +206,6 @@ class Index:
         """The ids of all chunks, and a float32 matrix with one row for each, in the order of `chunks`."""
         return all_vectors(self.source)
 
-    @takes()
     def export(self, output: str | os.PathLike[str], *, with_vectors: bool | None = None) -> int:
         """Writes all chunks to a file, .parquet, .jsonl or .csv, each with its `vector` where the index has vectors;
         returns how many there are. `with_vectors` asks for them, or leaves them out."""
@@ -235,7 +235,6 @@ class Index:
         )
 
 
-@takes(options=LoadOptions)
 def index(
     source: Inputs,
     strategy: StrategyLike | None = None,
@@ -279,6 +278,7 @@ def index(
     `llm`, too, the model reads how they are related ("names": it does not). `names` is a model that finds more of
     them than rules do: "spacy", "lac" (Chinese), or one of your own.
     """
+    trust_caller(strategy, into, embedder, llm, tokenizer, maxsim, names, options)
     if rebuild and keep_others:
         raise InvalidParameter(
             "rebuild makes the index anew, keep_others keeps what it has; give one of them"
@@ -362,7 +362,6 @@ def _with_chunks(
     return inputs if again else documents, given.strategy(parents=True), options
 
 
-@takes()
 def open_index(
     source: str | os.PathLike[str],
     *,
@@ -379,6 +378,7 @@ def open_index(
     What others write to a folder meanwhile is seen once it is opened again; an index on a server sees it with the
     next question.
     """
+    trust_caller(embedder, strategy, llm, maxsim, names)
     where = index_place(source)
     opened = open_source(where)
     settings = opened.settings

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.base.parameters import takes
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
@@ -89,7 +88,6 @@ class AddedRun:
     """False: it was known already, by the file it stands in."""
 
 
-@takes()
 def history(path: str | Path | None = None) -> History:
     """The runs that are remembered: of the project around the working folder, of a file, or of a server.
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import takes
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted
@@ -308,7 +308,6 @@ def _write_files(completed: CompletedSweep, folder: Path) -> object:
     return importlib.import_module(_WRITTEN_BY).write_sweep_files(completed, folder)
 
 
-@takes(options=LoadOptions, listeners=Listeners, live=LiveOptions)
 def tune(
     source: Inputs,
     queries: TestQueries | None = None,
@@ -345,6 +344,7 @@ def tune(
     was stopped, and the report and the recommendation are written. `pipeline` is what builds one of your own,
     `./mine.py:build`: the parameters it declares are tried instead of chunkings and retrievers (docs/pipelines.md).
     """
+    trust_caller(objective, embedder, embedders, rerankers, maxsim, tokenizer, options, pipeline)
     if pipeline is not None:
         for name, given in (
             ("embedder", embedder),

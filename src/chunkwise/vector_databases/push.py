@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.write_chunks import VECTOR, WHOLE_NUMBERS, row_of
 from chunkwise.core import Chunk, OnProgress
@@ -78,7 +78,6 @@ class _Row:
     vector: Sequence[float] | None
 
 
-@takes()
 def push(
     source: PushSource,
     to: str,
@@ -94,6 +93,7 @@ def push(
     `to` is `chroma:///folder`, `qdrant://host:6333/NAME` and the like. Rows without a vector are read by `embedder`.
     With `prune`, what an earlier push wrote of these documents, and this one has no longer, goes.
     """
+    trust_caller(to, embedder)
     address = parse_database(to, collection)
     bad = 0
 

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
+from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.base.parameters import takes
 from chunkwise.core import SECTION_SEPARATOR, Document, Fact, OnProgress, Passage, Query, Reference
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.models import get_language_model
@@ -396,7 +396,6 @@ class GenerationRun:
         )
 
 
-@takes(options=LoadOptions)
 def generate_questions(
     source: Inputs | Index,
     n: int = 100,
@@ -416,6 +415,7 @@ def generate_questions(
     `llm` names a model, or is one; without it questions are made by rules and tagged `fallback`. Every question is
     in the file `output` as soon as it is kept; a file that is there already is gone on with. `max_calls` is 3 n.
     """
+    trust_caller(llm, options)
     documents = list(documents_in(source, options, on_unreadable))
     if not documents:
         raise ChunkwiseError("no document was read; name the documents the questions are about")
