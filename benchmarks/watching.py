@@ -1,4 +1,4 @@
-"""Alarms of `chunkwise watch` on made-up weeks: false ones where nothing changed, missed ones where something fell."""
+"""Alarms of `chunkwise monitor` on made-up weeks: false ones where nothing changed, missed ones where something fell."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Alarms(NamedTuple):
 
 
 def alarms(runs: Runs, *, is_paired: bool) -> Alarms:
-    """The rule of `chunkwise watch`, run by run, with the first one as the baseline."""
+    """The rule of `chunkwise monitor`, run by run, with the first one as the baseline."""
     falls = _falls(runs, is_paired)
     beside = np.zeros((len(falls), _METRICS), dtype=bool)
     for metric in range(_METRICS):

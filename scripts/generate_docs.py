@@ -1,7 +1,7 @@
-"""What README and docs show of the program, made by it: output of commands, and the page of the Python API.
+"""What README and docs show of the program, made by it: output of commands, and the pages of the API and the commands.
 
 `<!-- output: COMMAND -->` owns the block that follows it, `<!-- output (4): COMMAND -->` that of one that ends with 4;
-`<!-- file: NAME.py -->` is a file that commands may name. `docs/api.md` is written whole.
+`<!-- file: NAME.py -->` is a file that commands may name. `docs/api.md` and `docs/commands.md` are written whole.
 
 A command may end in `| head -N`, as in a shell: a page shows how an output begins. `<!-- table: NAME -->` owns the
 table that follows it, which is made of what metrics declare.
@@ -22,6 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from api_page import api_page
+from commands_page import commands_page
 
 import chunkwise
 from chunkwise.cli import progress
@@ -31,7 +32,7 @@ from chunkwise.metrics.metric import NEEDS, Targets
 from chunkwise.metrics.registry import key_questions, known_metrics
 
 ROOT = Path(__file__).resolve().parents[1]
-API = ROOT / "docs" / "api.md"
+WHOLE = {"api.md": api_page, "commands.md": commands_page}
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(
     r"(<!-- output(?: \((?P<status>\d)\))?: (?P<command>.+?) -->\n```\w*\n)(?P<shown>.*?)(?P<end>^```$)",
@@ -53,7 +54,7 @@ SETTING = (
     f"chunkwise evaluate handbook {QUESTIONS} -s structure -o after.json --quiet",
     f'chunkwise evaluate handbook {WITHIN} -s "sentences(max_tokens=1024, overlap=200)" -qo default.json',
     f"chunkwise evaluate handbook {WITHIN} -s structure -qo recommended.json",
-    f"chunkwise watch handbook {WITHIN} --history runs.db --quiet",
+    f"chunkwise monitor handbook {WITHIN} --history runs.db --quiet",
 )
 """What pages may take for granted beside the folder `handbook` and the file `questions.json`."""
 
@@ -163,20 +164,21 @@ TABLES = {
 }  # fmt: skip
 
 
-def renew_api(check: bool) -> list[Path]:
-    """The page of the Python API where it is not what the code says."""
-    before = API.read_text(encoding="utf-8") if API.exists() else ""
-    after = api_page()
-    if after == before:
-        return []
-    if not check:
-        API.write_text(after, encoding="utf-8")
-    return [API.relative_to(ROOT)]
+def renew_whole(check: bool) -> list[Path]:
+    """The pages that are written whole and differ from the code."""
+    stale = []
+    for name, make in WHOLE.items():
+        page, text = ROOT / "docs" / name, make()
+        if not page.exists() or page.read_text(encoding="utf-8") != text:
+            stale.append(page.relative_to(ROOT))
+            if not check:
+                page.write_text(text, encoding="utf-8")
+    return stale
 
 
 def main() -> None:
     check = "--check" in sys.argv[1:]
-    stale = renew_api(check)
+    stale = renew_whole(check)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         package = Path(chunkwise.__file__).parent

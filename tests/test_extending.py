@@ -19,7 +19,7 @@ from click.testing import CliRunner
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.registry import Registry
-from chunkwise.cli.extensions import KINDS
+from chunkwise.cli.list.plugins import KINDS
 from chunkwise.cli.main import group as main_group
 from chunkwise.studio.project import Project, ProjectSources
 from studio.made_studio import client_of
@@ -115,16 +115,16 @@ RUN = [each for each in COMMANDS if not each.startswith("chunkwise tune")]
 def test_every_command_of_the_page_runs_with_the_package_installed(installed: Path) -> None:
     outputs = {command: run(command) for command in RUN}
     for needle, said in (
-        ("strategies verses", "A chunk is one verse"),
+        ("list strategies verses", "A chunk is one verse"),
         ("chunk handbook/fog.eml", "fog"),
         ('--retriever "early_first', "log"),
         ("--reranker word_share", "log"),
-        ("metrics variety", "Documents among the hits"),
-        ("metrics ./variety.py", "Documents among the hits"),
+        ("list metrics variety", "Documents among the hits"),
+        ("list metrics ./variety.py", "Documents among the hits"),
         ("compare", "variety@3"),
         ('--judge "shared_words', "shared_words"),
-        ("judge calibrate", "shared_words"),
-        ("extensions", HARBOUR),
+        ("testset calibrate", "shared_words"),
+        ("list plugins", HARBOUR),
     ):
         (found, *_) = [text for command, text in outputs.items() if needle in command]
         assert said in found, f"{needle}: {found}"
@@ -176,7 +176,7 @@ def test_a_part_that_is_broken_is_listed_with_its_reason(installed: Path) -> Non
         "[chunkwise.metrics]\ntaken = bad_parts:TAKEN\nempty = bad_parts:Empty\n"
         "[chunkwise.judges]\nshared_words = bad_parts:Empty\n"
     )
-    told = json.loads(run("chunkwise extensions --json"))
+    told = json.loads(run("chunkwise list plugins --json"))
     problems = {
         (kind, part["name"], part["package"]): part["problem"]
         for kind, found in told.items()
@@ -195,7 +195,7 @@ def test_a_part_that_is_broken_is_listed_with_its_reason(installed: Path) -> Non
         == "not used: bad 2.0 has 'shared_words', too"
     )
     assert not any(problem for (_, _, whose), problem in problems.items() if whose == HARBOUR)
-    shown = run("chunkwise extensions loaders")
+    shown = run("chunkwise list plugins loaders")
     assert "gone  bad 2.0, no_such_module:X" in shown
     assert "chunkers" not in shown
     wrong = CliRunner().invoke(main_group, ["extensions", "tokenizers"])

@@ -68,7 +68,7 @@ def test_every_point_of_the_page_on_security_names_a_test() -> None:
     "way_in",
     [
         "chunkwise studio", "chunkwise serve", "## Assistants", "--retriever", "--pipeline", "plug-in of pytest",
-        "GitHub action", "history", "chunkwise watch", "PostgreSQL", "archive", "Endpoints",
+        "GitHub action", "history", "chunkwise monitor", "PostgreSQL", "archive", "Endpoints",
     ],
 )  # fmt: skip
 def test_the_page_on_security_speaks_of_every_way_in(way_in: str) -> None:

@@ -88,7 +88,7 @@ def test_figures_who_judged_and_what_it_cost(here: Run, server: ChatServer, tmp_
     shown = " ".join(done.stdout.split())
     page = (tmp_path / "page.html").read_text()
     for text in (shown, page):
-        assert "not measured: chunkwise judge calibrate" in text
+        assert "not measured: chunkwise testset calibrate" in text
         assert f"judged by {short_name(str(results.configuration['llm']))};" in text
     assert str(results.configuration["llm"]).partition("#")[0] in page
     assert "spans and llm: " in shown

@@ -25,8 +25,8 @@ READING = {
     "testset check": ("testset", "check", "queries.json", "DOCS"),
     "testset convert": ("testset", "convert", "queries.json", "--to", "chunkwise", "--documents", "DOCS", "-o", "c"),
     "testset generate": ("testset", "generate", "DOCS", "-o", "made.json", "--llm", "https://127.0.0.1:1/v1#m"),
-    "judge calibrate": ("judge", "calibrate", "DOCS", *ASKED, "--judge", "similarity"),
-    "watch ab": ("watch", "ab", "DOCS", "--a", "r.toml", "--b", "r.toml", "--queries", "queries.json"),
+    "testset calibrate": ("testset", "calibrate", "DOCS", *ASKED, "--judge", "similarity"),
+    "monitor ab": ("monitor", "ab", "DOCS", "--a", "r.toml", "--b", "r.toml", "--queries", "queries.json"),
 }  # fmt: skip
 MODELS = {
     "index": ("index", "docs", "--into", "kb", "--embedder", "MODEL"),
@@ -37,8 +37,8 @@ MODELS = {
     "ask": ("ask", "docs", "who?", "--llm", "MODEL"),
     "demo": ("demo", "--embedder", "MODEL"),
     "testset generate": ("testset", "generate", "docs", "-o", "made.json", "--llm", "MODEL"),
-    "judge calibrate": ("judge", "calibrate", "docs", *ASKED, "--judge", "llm", "--llm", "MODEL"),
-    "queries import": ("queries", "import", "log.txt", "--into", "live.json", "--embedder", "MODEL"),
+    "testset calibrate": ("testset", "calibrate", "docs", *ASKED, "--judge", "llm", "--llm", "MODEL"),
+    "testset import-queries": ("testset", "import-queries", "log.txt", "--into", "live.json", "--embedder", "MODEL"),
     "models get": ("models", "get", "MODEL"),
 }  # fmt: skip
 ASKING = {
@@ -47,9 +47,9 @@ ASKING = {
     "testset check": ("testset", "check", "FILE", "docs"),
     "testset convert": ("testset", "convert", "FILE", "--to", "chunkwise", "-o", "c.json"),
     "testset review": ("testset", "review", "FILE"),
-    "judge calibrate": ("judge", "calibrate", "docs", "--test-queries", "FILE", "--judge", "similarity"),
-    "queries import": ("queries", "import", "FILE", "--into", "live.json"),
-    "watch ab": ("watch", "ab", "docs", "--a", "r.toml", "--b", "r.toml", "--queries", "FILE"),
+    "testset calibrate": ("testset", "calibrate", "docs", "--test-queries", "FILE", "--judge", "similarity"),
+    "testset import-queries": ("testset", "import-queries", "FILE", "--into", "live.json"),
+    "monitor ab": ("monitor", "ab", "docs", "--a", "r.toml", "--b", "r.toml", "--queries", "FILE"),
 }  # fmt: skip
 
 
@@ -100,7 +100,7 @@ def test_no_question_at_all_is_an_error(here: Run, command: str) -> None:
 PARTLY = [
     name
     for name in READING
-    if name not in ("ask", "testset generate", "judge calibrate", "watch ab")
+    if name not in ("ask", "testset generate", "testset calibrate", "monitor ab")
 ]
 
 
@@ -128,12 +128,12 @@ def test_a_limit_that_does_not_hold_comes_before_what_was_skipped(
 
 def test_files_of_results_that_are_all_none_are_an_error(here: Run, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps({"a": 1}))
-    none = here("history", "import", "x.json", "gone.json")
+    none = here("runs", "import", "x.json", "gone.json")
     assert none.returncode == 1
     made = here("evaluate", "docs", *ASKED, "--retriever", "bm25", "-qo", "results.json")
     assert made.returncode == 0, made.stderr
-    assert here("history", "import", "x.json", "results.json").returncode == 3
-    assert here("history", "import", "results.json").returncode == 0
+    assert here("runs", "import", "x.json", "results.json").returncode == 3
+    assert here("runs", "import", "results.json").returncode == 0
 
 
 def test_the_page_says_what_is_declared() -> None:

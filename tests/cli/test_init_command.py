@@ -59,7 +59,7 @@ def sh(
 
 
 PATTERNS = [HOSTILE.replace("\\", "\\\\") + "/**/*", QUESTIONS.replace("[a]", r"\[a\]")]
-WORDS = ["watch", HOSTILE, "--test-queries", QUESTIONS, "--tolerance", "0.02", "--alert", "exit"]
+WORDS = ["monitor", HOSTILE, "--test-queries", QUESTIONS, "--tolerance", "0.02", "--alert", "exit"]
 
 
 def init(here: Run, service: str, *more: str) -> None:
@@ -93,7 +93,7 @@ def test_github_runs_it_and_shows_it_in_the_page(here: Run, tmp_path: Path, stub
         ).returncode
         == 0
     )
-    assert page.read_text() == "## chunkwise watch\n\n    recall fell\n"
+    assert page.read_text() == "## chunkwise monitor\n\n    recall fell\n"
     assert steps["actions/cache/save@v4"]["if"] == "always()"
     assert (
         steps["actions/cache/save@v4"]["with"]["path"]
@@ -198,7 +198,7 @@ def test_what_is_usual_need_not_be_named(here: Run, tmp_path: Path) -> None:
     assert done.returncode == 0
     text = (tmp_path / ".github" / "workflows" / "chunkwise-watch.yml").read_text()
     assert (
-        "chunkwise watch handbook --test-queries q.json --config recommendation.toml --alert exit"
+        "chunkwise monitor handbook --test-queries q.json --config recommendation.toml --alert exit"
         in text
     )
     (tmp_path / "docs").mkdir()

@@ -72,14 +72,14 @@ def test_relations_are_priced_asked_once_and_shown(here: Run, films: Path) -> No
         assert rebuilt.returncode == 0, rebuilt.stderr
         assert len(server.requests) == 3
         assert "3 answered from earlier runs" in rebuilt.stderr
-    shown = here("graph", "kb", "Anna Orme")
+    shown = here("list", "names", "kb", "Anna Orme")
     assert "Silent Harbour — was directed by → Anna Orme" in shown.stdout
     assert "“It was directed by Anna Orme.”" in shown.stdout
     assert "A director." in shown.stdout
     assert "Emil Vane" not in shown.stdout
-    rows = json.loads(here("graph", "kb", "Anna Orme", "--json").stdout)
+    rows = json.loads(here("list", "names", "kb", "Anna Orme", "--json").stdout)
     assert [row["object"] for row in rows["relations"]] == ["Anna Orme", "Ghent"]
-    assert here("graph", "kb", "--page", "graph.html").returncode == 0
+    assert here("list", "names", "kb", "--page", "graph.html").returncode == 0
     assert "was directed by" in Path("graph.html").read_text()
 
 
@@ -174,8 +174,8 @@ def test_a_question_about_the_whole(here: Run, films: Path) -> None:
         "film.md",
         "orme.md",
     }
-    assert "It is about films." in here("graph", "kb").stdout
-    here("graph", "kb", "--page", "graph.html")
+    assert "It is about films." in here("list", "names", "kb").stdout
+    here("list", "names", "kb", "--page", "graph.html")
     assert "It is about films." in Path("graph.html").read_text()
     plain = here("index", films, "--into", "plain", "--vectors", "none", "--graph")
     assert plain.returncode == 0

@@ -105,7 +105,7 @@ def test_ctrl_c_is_one_line(many: Path, tmp_path: Path, seconds: float, written:
     "words",
     ["index a.md --vectors none --into {}", "search {} heron", "chunk {}", "chunk a.md -o {}", "chunk a.md -s {}",
      "evaluate a.md --test-queries {}", "compare {} other.json", "index a.md --into kb --embedder {}", "{}",
-     "testset check {}", "tune --resume -o {}", "history --history {}", "baseline --history {}"],
+     "testset check {}", "tune --resume -o {}", "runs --history {}", "runs baseline --history {}"],
 )  # fmt: skip
 def test_no_message_shows_the_password_of_an_address_wherever_it_is_given(
     words: str, address: str, here: Run, tmp_path: Path

@@ -1,4 +1,4 @@
-"""`chunkwise models` and `chunkwise cache`."""
+"""`chunkwise models` and `chunkwise models cache`."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""`chunkwise serve` and `chunkwise users`: refused before anything is served, served with a key, ended by Ctrl-C."""
+"""`chunkwise serve` and `chunkwise serve users`: refusals, a key, the end by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def test_what_cannot_be_served_is_told_before_anything_is_read(here: Run) -> Non
 
 
 def test_users_are_kept_as_hashes_listed_and_removed(here: Run) -> None:
-    made = here("users", "key", "users.json", "wiki", "--role", "labeller")
+    made = here("serve", "users", "key", "users.json", "wiki", "--role", "labeller")
     assert made.returncode == 0
     key = made.stdout.strip()
     assert key.startswith("cw_")
-    listed = here("users", "list", "users.json")
+    listed = here("serve", "users", "list", "users.json")
     assert listed.stdout.split() == ["wiki", "labeller", "1", "key"]
     assert key not in listed.stdout
-    assert here("users", "role", "users.json", "wiki", "owner").returncode == 0
-    assert here("users", "role", "users.json", "wikki", "owner").returncode == 2
-    assert here("users", "remove", "users.json", "wiki").returncode == 0
-    assert here("users", "list", "users.json").stdout == ""
+    assert here("serve", "users", "role", "users.json", "wiki", "owner").returncode == 0
+    assert here("serve", "users", "role", "users.json", "wikki", "owner").returncode == 2
+    assert here("serve", "users", "remove", "users.json", "wiki").returncode == 0
+    assert here("serve", "users", "list", "users.json").stdout == ""
 
 
 @pytest.mark.usefixtures("processes")
@@ -81,6 +81,7 @@ def test_a_password_comes_from_stdin(tmp_path: Path) -> None:
         sys.executable,
         "-m",
         "chunkwise",
+        "serve",
         "users",
         "add",
         "users.json",

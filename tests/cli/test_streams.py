@@ -65,7 +65,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "words",
     [
         "--help",
-        "strategies",
+        "list strategies",
         "chunk lamps.txt",
         "chunk lamps.txt --json -q",
         "search kb lamp -k 300 --json",
@@ -92,8 +92,8 @@ def test_messages_nobody_reads_do_not_stop_the_work(place: Path, unread: int, sa
     [
         ("--help", ""),
         ("--help", "1"),
-        ("strategies", ""),
-        ("strategies --json", "1"),
+        ("list strategies", ""),
+        ("list strategies --json", "1"),
         ("chunk lamps.txt", ""),
         ("chunk lamps.txt --json -q", "1"),
         ("profile lamps.txt --json", ""),

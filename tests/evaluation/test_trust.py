@@ -37,7 +37,7 @@ def test_a_handful_of_verdicts_is_not_quoted_and_condemns_nobody() -> None:
     assert four_questions(few)[0].figures["similarity"].verdict == "below"
     own = judged_by(judged(verdicts=3, same_questions=True), METRIC)
     assert (
-        own == "judged by minilm; measured with fewer than 20 verdicts: chunkwise judge calibrate"
+        own == "judged by minilm; measured with fewer than 20 verdicts: chunkwise testset calibrate"
     )
     many = judged(verdicts=20, weakness="κ is 0.10, under 0.2")
     assert four_questions(many)[0].figures["similarity"].verdict == WEAK

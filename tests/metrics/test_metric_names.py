@@ -40,7 +40,9 @@ def test_a_bare_name_is_measured_within_the_budget_of_the_run() -> None:
 
 @cases("text", ["", "@5", "zzz@5", "\x1b[31m"])
 def test_unknown_names(text: str) -> None:
-    with pytest.raises(UnknownName, match=r"known: all, retrieval, .*`chunkwise metrics` lists"):
+    with pytest.raises(
+        UnknownName, match=r"known: all, retrieval, .*`chunkwise list metrics` lists"
+    ):
         parse(text)
 
 

@@ -99,12 +99,12 @@ def variety(site: Path) -> Metric:
 
 def test_it_stands_in_the_list_of_metrics(variety: Metric) -> None:
     assert known_metrics()["variety"] is variety
-    told = run("metrics", "variety").output
+    told = run("list", "metrics", "variety").output
     assert "mine" in told
     assert "variety@k  Documents among the hits / hits" in told
     assert "good over 0.50, excellent over 0.80" in told
-    assert "variety" in run("metrics", "--brief").output
-    listed = json.loads(run("metrics", "--json").output)
+    assert "variety" in run("list", "metrics", "--brief").output
+    listed = json.loads(run("list", "metrics", "--json").output)
     assert next(each for each in listed if each["name"] == "variety")["objective"] is True
     assert "mine" in run("evaluate", "--help").output
 
@@ -163,7 +163,7 @@ def test_a_metric_of_a_file(tmp_path: Path, corpus: Path) -> None:
     (corpus / "mine.py").write_text(code, encoding="utf-8")
     told = run(*EVALUATE, "--metrics", "./mine.py:VARIETY@2,recall", "--json")
     assert "variety_of_a_file@2" in json.loads(told.output)["summary"]
-    assert "Documents among the hits" in run("metrics", "./mine.py:VARIETY").output
+    assert "Documents among the hits" in run("list", "metrics", "./mine.py:VARIETY").output
     with pytest.raises(UnknownName, match="has no 'OTHER'"):
         chunkwise.evaluate("handbook", "queries.json", retriever="bm25", metrics="./mine.py:OTHER")
     with pytest.raises(InvalidParameter, match="is function, and no metric"):
@@ -198,7 +198,9 @@ def test_who_reads_results_need_not_have_the_metric(
 def test_a_judge_gives_a_metric_of_its_own(site: Path, corpus: Path) -> None:
     points = {"shared_words": "shared_words:SharedWords"}
     install(site, "shared_words", FILES["shared_words.py"], "chunkwise.judges", points)
-    assert "retrieval_precision.shared_words" in run("metrics", "retrieval_precision").output
+    assert (
+        "retrieval_precision.shared_words" in run("list", "metrics", "retrieval_precision").output
+    )
     means = []
     for least in (1, 99):
         judge = f"shared_words(least={least})"

@@ -468,7 +468,7 @@ def test_a_model_that_changed_under_its_name_is_told(path: Path) -> None:
         with pytest.raises(ChunkwiseError) as told:
             changed.embed(texts)
         assert "vectors of 5 dimensions, 2 are known" in str(told.value)
-        assert "chunkwise cache clear --model 'a model'" in str(told.value)
+        assert "chunkwise models cache clear --model 'a model'" in str(told.value)
     assert changed.embed(["a"]).shape == (1, 2)
 
 
@@ -595,7 +595,7 @@ def test_a_cache_that_is_off_keeps_and_finds_nothing_and_says_nothing(
     assert ModelCache().get([b"key", b"before"]) == {b"before": b"kept"}
     assert [each.entries for each in ModelCache().stats()] == [
         1
-    ]  # `chunkwise cache` tells what is there
+    ]  # `chunkwise models cache` tells what is there
     monkeypatch.setenv("CHUNKWISE_CACHE", "0")
     with pytest.raises(InvalidParameter, match="CHUNKWISE_CACHE is '0'; allowed: on, off"):
         ModelCache()

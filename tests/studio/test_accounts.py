@@ -93,8 +93,8 @@ def test_keys_of_the_environment_have_names_and_roles() -> None:
 
 
 @cases(
-    "content", ["", "[]", "{", '{"format": "else", "version": 1}', '{"format": "chunkwise users", "version": 2}',
-                '{"format": "chunkwise users", "version": 1, "users": [{"name": "a", "role": "king"}]}']
+    "content", ["", "[]", "{", '{"format": "else", "version": 1}', '{"format": "chunkwise serve users", "version": 2}',
+                '{"format": "chunkwise serve users", "version": 1, "users": [{"name": "a", "role": "king"}]}']
 )  # fmt: skip
 def test_what_is_no_file_of_users_is_told(tmp_path: Path, content: str) -> None:
     (tmp_path / "users.json").write_text(content, "utf-8")
@@ -151,7 +151,7 @@ def test_a_written_file_is_read_back(tmp_path: Path, owner: Account) -> None:
     users = with_account([owner], "wiki", "labeller", key=new_key())
     write_accounts(tmp_path / "u.json", users)
     assert list(read_accounts(tmp_path / "u.json")) == users
-    assert json.loads((tmp_path / "u.json").read_text("utf-8"))["format"] == "chunkwise users"
+    assert json.loads((tmp_path / "u.json").read_text("utf-8"))["format"] == "chunkwise serve users"
 
 
 _COMMANDS = """

@@ -137,7 +137,7 @@ def test_an_alert_names_the_run_it_began_with_and_what_changed_then(local: Histo
     (alert,) = watched(local, kept_run(BAD, documents=moved, documents_hash="f")).alerts
     assert alert.since == 4
     assert alert.cause == "changed documents in run 4 (~2)"
-    assert alert.check == f"chunkwise history diff 3 4 --history {local.place}"
+    assert alert.check == f"chunkwise runs diff 3 4 --history {local.place}"
 
 
 def test_the_first_run_that_is_watched_against_a_baseline_is_told_what_changed(

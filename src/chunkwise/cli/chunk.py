@@ -79,7 +79,7 @@ class ChunkOptions(LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
 
     strategy: str = option(
         "-s", "--strategy", default="structure", metavar="SPEC", show_default=True,
-        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise strategies`.',
+        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise list strategies`.',
     )  # fmt: skip
     output: Path | None = option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",

@@ -12,17 +12,17 @@ Options that several commands share stand in classes that a command's own class 
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from chunkwise.base.schema import Field, schema
+from chunkwise.cli.groups import DefaultGroup, write_commands
 
 
 class RealRange(click.FloatRange):
@@ -35,63 +35,6 @@ class RealRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value!r} is no number {self._describe_range()}.", param, ctx)
         return number
-
-
-class CommandGroup(click.Group):
-    """Lists its commands with the whole first sentence of each, where click would cut it to fit a line."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, self.first_sentence(ctx, name)) for name in self.list_commands(ctx)]
-            )
-
-    def first_sentence(self, ctx: click.Context, name: str) -> str:
-        found = self.get_command(ctx, name)
-        assert found is not None
-        told = inspect.cleandoc(found.short_help or found.help or "")
-        return " ".join(told.partition("\n\n")[0].split())
-
-
-class LazyGroup(CommandGroup):
-    """A subclass says which commands there are, and which package has their modules."""
-
-    helps: ClassVar[Mapping[str, str]]
-    """By name: one line each."""
-    package: ClassVar[str]
-    """Has a module for each command, of the same name."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.helps)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.helps:
-            return None
-        found: click.Command = importlib.import_module(
-            f"{self.package}.{cmd_name.replace('-', '_')}"
-        ).command
-        return found
-
-    def first_sentence(self, ctx: click.Context, name: str) -> str:
-        return self.helps[name]
-
-
-class ListingGroup(CommandGroup):
-    """A group that lists when it is called alone; says so to whoever asks it for a list."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0] if args else ""
-        if name and name not in self.commands and not name.startswith("-"):
-            from chunkwise.base.wording import did_you_mean
-
-            known = f"commands: {', '.join(self.commands)}"
-            alone = f"`chunkwise {self.name}` alone lists them; {known}"
-            lists = name in ("list", "ls", "all")
-            hint = alone if lists else did_you_mean(name, self.commands, known)
-            ctx.fail(f"no command is named {name!r}; {hint}")
-        return super().resolve_command(ctx, args)
 
 
 Options = TypeVar("Options")
@@ -154,10 +97,21 @@ _ALL = f"{__name__}.help_all"
 """Whether a context lists every option."""
 
 
+def full_help(context: click.Context) -> str:
+    """The help of a command with every option."""
+    context.meta[_ALL] = True
+    command = context.command
+    if isinstance(command, DefaultGroup):
+        command = command.default
+        context = command.context_class(
+            command, parent=context, info_name="", terminal_width=context.terminal_width
+        )
+    return command.get_help(context)
+
+
 def _show_all(context: click.Context, _: click.Parameter, given: bool) -> None:
     if given:
-        context.meta[_ALL] = True
-        click.echo(context.get_help())
+        click.echo(full_help(context))
         context.exit()
 
 
@@ -203,6 +157,8 @@ class TypedCommand(click.Command):
                 formatter.write_dl(records)
         with formatter.section("Help"):
             formatter.write_dl(last)
+        if ctx.parent is not None and isinstance(group := ctx.parent.command, DefaultGroup):
+            write_commands(formatter, group, group.list_commands(ctx), ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = list(args)

@@ -52,7 +52,7 @@ EXTRAS = {
     "studio": "the same in a browser: chunkwise studio",
     "mcp": "tools for assistants: chunkwise mcp",
     "mlflow": "figures handed to MLflow: --mlflow",
-    "alerts": "alerts by Slack, mail and a hundred other services: chunkwise watch --alert",
+    "alerts": "alerts by Slack, mail and a hundred other services: chunkwise monitor --alert",
     "otel": "figures handed to OpenTelemetry: --otel",
     "langchain": "inside LangChain, and its splitters: chunkwise.langchain",
     "llamaindex": "inside LlamaIndex, and its splitters: chunkwise.llamaindex",
@@ -309,7 +309,7 @@ def _language_model() -> Iterator[Check]:
 
 
 def _answering() -> Check:
-    """It must answer in the form it is held to; how well it judges is for `chunkwise judge calibrate`."""
+    """It must answer in the form it is held to; how well it judges is for `chunkwise testset calibrate`."""
     schema = {"type": "object", "properties": {"answer": {"enum": ["yes", "no"]}},
               "required": ["answer"], "additionalProperties": False}  # fmt: skip
     try:

@@ -35,7 +35,7 @@ Examples:
   chunkwise evaluate handbook/ --chunks langchain.jsonl --test-queries queries.json
   chunkwise evaluate kb --test-queries queries.json --judge llm --llm local --dry-run   # what it would cost
   chunkwise evaluate kb --test-queries queries.json --at-least recall@5=0.8 --at-most boundary_issues=0.1   # for CI
-  chunkwise evaluate handbook/ --test-queries queries.json --keep             # `chunkwise history` remembers it
+  chunkwise evaluate handbook/ --test-queries queries.json --keep             # `chunkwise runs` remembers it
 \b
 Then: chunkwise compare before.json after.json
 \b

@@ -365,7 +365,7 @@ def _summary_text(summary: IndexSummary, place: str) -> str:
         f"{seconds_taken(summary.seconds)}",
     ]
     if summary.name_count is not None:
-        look = f"chunkwise graph {shlex.quote(place)}"
+        look = f"chunkwise list names {shlex.quote(place)}"
         lines.append(
             f"{counted(summary.name_count, 'name')} to walk along; to look at them: {look}"
         )

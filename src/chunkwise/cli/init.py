@@ -172,7 +172,7 @@ Examples:
   chunkwise init handbook/ --test-queries q.json --ci cron --output watch.cron
   chunkwise init handbook/ --test-queries q.json --ci systemd --alert exit,file:alerts.jsonl
 \b
-The file calls `chunkwise watch` on Mondays and whenever documents, questions or the configuration change. It is yours
+The file calls `chunkwise monitor` on Mondays and whenever documents, questions or the configuration change. It is yours
 to change afterwards, and never overwritten without --force.
 """
 _FOLDERS = ("handbook", "docs", "documents", "corpus")
@@ -223,7 +223,7 @@ class InitOptions:
 def command(options: InitOptions) -> None:
     """Write a file that checks quality every week and on every change, with the summary on the job's page.
 
-    SOURCE is what `chunkwise watch` evaluates: documents (files, folders) or an index.
+    SOURCE is what `chunkwise monitor` evaluates: documents (files, folders) or an index.
     """
     from chunkwise.base.atomic_files import check_writable
     from chunkwise.records.write import text_file
@@ -282,7 +282,7 @@ def _watch(options: InitOptions) -> ScheduledWatch:
         "--alert": options.alert,
     }  # fmt: skip
     named = [word for name, value in given.items() if value is not None for word in (name, str(value))]  # fmt: skip
-    words = ("watch", *source, "--test-queries", *queries, *named)
+    words = ("monitor", *source, "--test-queries", *queries, *named)
     for word in words:
         if not word.isprintable() or "${{" in word:
             raise click.UsageError(

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from chunkwise.cli.dataclass_options import is_typed, option
 from chunkwise.cli.streams import say, shown_place
@@ -25,37 +24,23 @@ if TYPE_CHECKING:
     from chunkwise.tracking.history import History
     from chunkwise.tracking.run import KeptRun
 
-_HISTORY: dict[str, Any] = {
-    "metavar": "PLACE", "envvar": HISTORY_VARIABLE, "show_envvar": True,
-    "show_default": ".chunkwise/history.db here or above",
-    "help": "The history: a file, or postgresql://user@host/database for a team.",
-}  # fmt: skip
-
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryOption:
     """Which history is meant."""
 
-    history: str | None = option("--history", **_HISTORY)
+    history: str | None = option(
+        "--history", metavar="PLACE", envvar=HISTORY_VARIABLE, show_envvar=True,
+        show_default=".chunkwise/history.db here or above",
+        help="The history: a file, or postgresql://user@host/database for a team.",
+    )  # fmt: skip
 
     def opened(self) -> History:
-        """The history that is named, here or before the name of the command, or that of the project around us."""
+        """The history that is named, or that of the project around us."""
         from chunkwise.tracking.database import history_place
         from chunkwise.tracking.history import History
 
-        outer = click.get_current_context().obj
-        named = outer if isinstance(outer, str) and not is_typed("history") else self.history
-        return History(history_place(named))
-
-
-history_of_group = click.option("--history", "place", **_HISTORY)
-"""The same before the name of a command, for `hand_down`."""
-
-
-def hand_down(context: click.Context, place: str | None) -> None:
-    """`chunkwise history --history FILE show 1` means the same as with the option at the end."""
-    if context.get_parameter_source("place") is ParameterSource.COMMANDLINE:
-        context.obj = place
+        return History(history_place(self.history))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,7 +46,7 @@ Examples:
   chunkwise lint kb                                        # the chunks of an index
   chunkwise lint handbook/ --chunks theirs.jsonl           # the chunks of another tool
   chunkwise lint handbook/ --at-most 0.1 -n 0              # for continuous integration
-  chunkwise lint handbook/ --keep -n 0                     # `chunkwise history` remembers it
+  chunkwise lint handbook/ --keep -n 0                     # `chunkwise runs` remembers it
   chunkwise lint handbook/ --kinds mid_word,split_table --json > issues.jsonl
 \b
 Kinds: mid_word, mid_sentence_end, mid_sentence_start, split_list, split_table, split_code, orphan_heading,
@@ -63,7 +63,7 @@ class LintOptions(KeepOptions, JobsOption, SourceOptions):
 
     strategy: str | None = option(
         "-s", "--strategy", metavar="SPEC", show_default="structure",
-        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise strategies`.',
+        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise list strategies`.',
     )  # fmt: skip
     chunks: str | None = option(
         "--chunks", metavar="FILE",

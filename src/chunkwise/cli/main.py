@@ -1,4 +1,4 @@
-"""The `chunkwise` command: names and one-line helps here, the rest in each command's file."""
+"""The `chunkwise` command: names and summaries here, the rest in the file of each command."""
 
 from __future__ import annotations
 
@@ -14,86 +14,76 @@ from typing import NoReturn
 import click
 
 from chunkwise.base.version import __version__
-from chunkwise.cli.dataclass_options import LazyGroup
 from chunkwise.cli.exit_status import DONE, FAILED, of_error, of_signal
+from chunkwise.cli.groups import LazyGroup
 from chunkwise.cli.streams import watch_readers
 
-_COMMANDS = {
-    "chunk": "Cut documents into chunks; show them or write them to a file.",
-    "profile": "Describe a corpus, before anything is chosen.",
-    "strategies": "List every strategy, its parameters, and when to use it.",
-    "index": "Make an index that can be searched, or bring it up to date.",
-    "search": "Search an index: the best chunks, or the best sentences within a budget of tokens.",
-    "push": "Write chunks, vectors and metadata into a vector database: Chroma, Milvus, Qdrant …",
-    "graph": "Look at the names of an index: which link most, where each stands, what stands beside it.",
-    "ask": "Answer a question from your documents, every claim with its source.",
-    "lint": "Find the places where cuts hurt; no questions needed.",
-    "evaluate": "Measure a chunking and a search with questions, and say how sure the figures are.",
-    "metrics": "List every metric: what it measures, whether high or low is better, which values are good.",
-    "compare": "Say whether one run is better than another, question by question.",
-    "tune": "Find the chunking and the search that work for your documents, and prove it.",
-    "history": "List the runs that were kept, what changed between them, and how metrics developed.",
-    "baseline": "Choose the run that later runs are compared with.",
-    "init": "Write a file for CI, cron or systemd that checks quality every week and on every change.",
-    "studio": "Look at documents, cuts, searches and runs in the browser, on this machine alone.",
-    "serve": "Answer programs over HTTP: chunk, search, ask, evaluate, with keys, limits and metrics.",
-    "mcp": "Give assistants tools for an index, by the Model Context Protocol: search, read, measure.",
-    "users": "Manage who may use a studio or a server that others can reach.",
-    "watch": "Evaluate again and again, and alert when a metric has become worse.",
-    "demo": "Tune for the corpus inside the package, in under a minute.",
-    "testset": "Make, review, check and convert test sets: questions with references.",
-    "labels": "Export and import people's labels, and say how far they agree.",
-    "queries": "Take in what people really asked, as questions for a test set.",
-    "judge": "Measure a judge against people's labels, before you trust it.",
-    "prompts": "Show the prompts for language models, and copy them to change them.",
-    "models": "List models; download, check and remove their weights.",
-    "cache": "Show how much of models' answers is cached, and clear it.",
-    "extensions": "List what packages can add to chunkwise, what is installed, and what cannot be loaded.",
-    "doctor": "Check what works on this machine, and how to repair what does not.",
+_SECTIONS = {
+    "Start here": {
+        "tune": "Recommend chunking and retrieval for your documents",
+        "demo": "Run `tune` on the bundled sample corpus (about a minute)",
+        "studio": "Explore documents, chunks, searches and runs in the browser",
+    },
+    "Explore": {
+        "profile": "Summarize a corpus: sizes, structure, languages, duplicates",
+        "chunk": "Split documents into chunks",
+        "lint": "Find bad chunk boundaries (split tables, orphaned headings …)",
+    },
+    "Retrieve": {
+        "index": "Build or update a search index",
+        "search": "Search an index",
+        "ask": "Answer a question with cited passages",
+        "push": "Upload chunks and vectors to a vector database",
+    },
+    "Measure": {
+        "testset": "Generate, review, import and convert test questions",
+        "evaluate": "Score one configuration, with confidence intervals",
+        "compare": "Test whether one run is better than another",
+    },
+    "Track": {
+        "runs": "List, diff and chart saved runs; set the baseline",
+        "monitor": "Re-evaluate on a schedule and alert on regressions",
+    },
+    "Serve": {
+        "serve": "Serve an index over HTTP",
+        "mcp": "Serve an index to AI assistants (Model Context Protocol)",
+    },
+    "Set up": {
+        "init": "Create a CI workflow or a schedule (--ci github)",
+        "models": "Download and manage models and their cache",
+        "list": "List strategies, metrics, prompts, plugins and names",
+        "doctor": "Check the installation",
+    },
 }
-
-_EXAMPLES = """
-\b
-Examples:
-  chunkwise profile handbook/
-  chunkwise chunk handbook/ -o chunks.parquet
-  chunkwise chunk paper.pdf --strategy recursive --page cuts.html
-  chunkwise strategies
-  chunkwise index handbook/ --into kb
-  chunkwise search kb "who approves leave?" --budget 1000
-  chunkwise ask kb "how is leave approved?"
-  chunkwise evaluate kb --test-queries queries.json
-  chunkwise tune handbook/ --test-queries queries.json
-  chunkwise history
-  chunkwise studio handbook/
-  chunkwise doctor
-"""
 
 
 class _MainGroup(LazyGroup):
-    """Says which command was probably meant."""
+    """Lists its commands in sections."""
 
-    helps = _COMMANDS
-    package = "chunkwise.cli"
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, commands in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<11}", summary) for name, summary in commands.items()])
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0] if args else ""
-        if name and name not in _COMMANDS and not name.startswith("-"):
-            from chunkwise.base.wording import did_you_mean
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_commands(ctx, formatter)
+        formatter.write_paragraph()
+        formatter.write_text("-h, --help  Help (add a command for details)    --version  Version")
 
-            hint = did_you_mean(name, _COMMANDS, f"commands: {', '.join(_COMMANDS)}")
-            ctx.fail(f"no command is named {name!r}; {hint}")
-        return super().resolve_command(ctx, args)
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        formatter.write_text("Try:  chunkwise tune docs/")
 
 
-@click.group(
-    cls=_MainGroup, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]}
+group = click.version_option(__version__, prog_name="chunkwise")(
+    _MainGroup(
+        "chunkwise",
+        package="chunkwise.cli",
+        summaries={name: text for section in _SECTIONS.values() for name, text in section.items()},
+        help="Find the chunking and retrieval that work best on your documents.",
+    )
 )
-@click.version_option(__version__, prog_name="chunkwise")
-def group() -> None:
-    """Find the chunking that works for your documents, and prove it."""
+group.context_settings["help_option_names"] = ["-h", "--help"]
 
 
 def _tell(message: Warning | str, *_: object, **__: object) -> None:

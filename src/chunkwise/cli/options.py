@@ -207,7 +207,7 @@ class IndexOptions:
 
     strategy: str | None = option(
         "-s", "--strategy", metavar="SPEC", show_default="structure",
-        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise strategies`.',
+        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise list strategies`.',
     )  # fmt: skip
     embedder: str | None = option(
         "--embedder", metavar="NAME", show_default="minilm",

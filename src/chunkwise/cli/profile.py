@@ -34,7 +34,7 @@ Examples:
   chunkwise profile handbook/                       # in the terminal
   chunkwise profile handbook/ --page profile.html   # one self-contained page
   chunkwise profile corpus.jsonl --json > profile.json
-  chunkwise profile handbook/ --keep                # `chunkwise history` remembers it
+  chunkwise profile handbook/ --keep                # `chunkwise runs` remembers it
 """
 
 

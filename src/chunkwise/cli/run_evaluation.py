@@ -59,7 +59,7 @@ def _metrics_help() -> str:
 
     return (
         f"Metrics or groups of metrics, separated by commas: {', '.join(groups())}, recall@10, recall@500t, "
-        "./file.py:NAME …; `chunkwise metrics` lists them all."
+        "./file.py:NAME …; `chunkwise list metrics` lists them all."
     )
 
 
@@ -289,7 +289,7 @@ def _results(
     judge, clients = options.judge, LlmClients(options, options.quiet or options.as_json)
     client = clients.of(options.llm) if options.asks_llm and options.llm else None
     if client and options.llm == LOCAL and not options.quiet:
-        say("the small local model is weak at this: measure it with `chunkwise judge calibrate`")
+        say("the small local model is weak at this: measure it with `chunkwise testset calibrate`")
     asking = _asking(options, clients)
     _fetch_weights(paths, options)
     if asking and options.dry_run and (estimate := _summaries(paths, outputs, options, asking)):

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.llm import llm_client
 from chunkwise.cli.options import LlmOptions
+from chunkwise.cli.serve_users import command as users
 from chunkwise.cli.server_options import ServedSourceOptions, ServerOptions, tell_address
 from chunkwise.cli.streams import say
 
@@ -22,7 +24,7 @@ Examples:
   chunkwise serve kb                                       # an index; the address and a key for this run are printed
   curl -H "Authorization: Bearer $KEY" "http://127.0.0.1:8420/api/search?q=who+approves+leave&explain=false"
   CHUNKWISE_KEYS="wiki=$KEY" chunkwise serve kb --port 8420
-  chunkwise users key users.json wiki                      # a key that is kept as its hash
+  chunkwise serve users key users.json wiki                      # a key that is kept as its hash
   chunkwise serve kb --host 0.0.0.0 --users users.json --tls-cert cert.pem --tls-key key.pem
   chunkwise serve kb --llm local --rate 120                # /api/ask answers in the model's words
 \b
@@ -47,7 +49,7 @@ class ServeOptions(ServerOptions, LlmOptions, ServedSourceOptions):
 
 
 @dataclass_command("serve", ServeOptions, examples=_EXAMPLES)
-def command(options: ServeOptions) -> None:
+def serve_index(options: ServeOptions) -> None:
     """Answer programs over HTTP: chunk, search, ask and evaluate, with keys, limits and metrics; no pages.
 
     SOURCE is an index that `chunkwise index` made (a folder, or an address), or documents, which are indexed in
@@ -78,3 +80,6 @@ def command(options: ServeOptions) -> None:
     except KeyboardInterrupt:
         if not options.quiet:
             say("the server has ended")
+
+
+command = DefaultGroup(serve_index, (users,))

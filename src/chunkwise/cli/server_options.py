@@ -86,7 +86,7 @@ class ServerOptions:
     )  # fmt: skip
     users: Path | None = option(
         "--users", type=_FILE, metavar="FILE",
-        help="Who may come in, with which role: `chunkwise users add FILE NAME` makes it.",
+        help="Who may come in, with which role: `chunkwise serve users add FILE NAME` makes it.",
     )  # fmt: skip
     tls_cert: Path | None = option(
         "--tls-cert", type=_FILE, metavar="FILE", help="Certificate (PEM), for https."

@@ -57,7 +57,7 @@ Examples:
   chunkwise tune handbook/ --test-queries queries.json              # the usual sweep, a recommendation, report.html
   chunkwise tune handbook/ --test-queries queries.json --dry-run    # how much work it is; nothing else
   chunkwise tune sweep.toml -o out                                  # a plan of your own, kept under version control
-  chunkwise tune handbook/ --test-queries queries.json --keep       # `chunkwise history` remembers it
+  chunkwise tune handbook/ --test-queries queries.json --keep       # `chunkwise runs` remembers it
   chunkwise tune --resume -o out                                    # continue; the same command again does it, too
   chunkwise tune handbook/ --test-queries queries.json --pipeline ./mine.py:build       # a pipeline of your own
   chunkwise tune handbook/ --test-queries queries.json --embedder none --time "5 min"   # by words alone
@@ -91,7 +91,7 @@ class TuneOptions(KeepOptions, SweepOptions):
     objective: str | None = option(
         "--objective", metavar="METRIC", show_default="recall@1000t",
         help="Metric that the best configuration is chosen by: one that scores questions by what is retrieved; "
-        "recall@1000t is recall within 1,000 tokens. `chunkwise metrics` lists them.",
+        "recall@1000t is recall within 1,000 tokens. `chunkwise list metrics` lists them.",
     )  # fmt: skip
     count: int | None = option(
         "-k", type=COUNT, metavar="N", show_default="5", help="Number of hits for each question."

@@ -399,7 +399,7 @@ def _whole(value: object) -> int:
     return value
 
 
-NOT_MEASURED = "not measured: chunkwise judge calibrate"
+NOT_MEASURED = "not measured: chunkwise testset calibrate"
 _AGAINST = {"labels": "people's labels", "spans": "gold spans"}
 
 
@@ -454,7 +454,7 @@ def _says_something(known: Json) -> TypeGuard[dict[str, Json]]:
 def _measured(known: Json, metric: str) -> str:
     is_own = isinstance(known, dict) and known.get("same_questions") is True
     if not _says_something(known):
-        few = f"measured with fewer than {counted(FEWEST_VERDICTS, 'verdict')}: chunkwise judge calibrate"
+        few = f"measured with fewer than {counted(FEWEST_VERDICTS, 'verdict')}: chunkwise testset calibrate"
         return few if is_own else NOT_MEASURED
     figures = [
         f"{name} {two_digits(value)}"

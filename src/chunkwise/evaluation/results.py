@@ -220,7 +220,7 @@ class Results:
     """By metric: the least difference to another run that this many questions can show."""
     questions: tuple[QuestionResult, ...]
     calibrations: Mapping[str, Json] = field(default_factory=dict, compare=False)
-    """By judge: what was known of it on this machine, from `chunkwise judge calibrate`; not there: nothing."""
+    """By judge: what was known of it on this machine, from `chunkwise testset calibrate`; not there: nothing."""
     timing: Mapping[str, float] = field(default_factory=dict, compare=False)
     """Seconds of each stage."""
 

@@ -125,7 +125,7 @@ def _write_beir(store: LabelStore, path: Path) -> tuple[int, list[str]]:
     lost = ["beir has one grade for a passage, and neither people, times, gold spans nor skips"]
     if open_ones:
         lost.append(
-            f"{counted(open_ones, 'passage')} left out: people disagree; `chunkwise labels adjudicate` decides"
+            f"{counted(open_ones, 'passage')} left out: people disagree; `chunkwise testset labels adjudicate` decides"
         )
     return len(lines), lost
 
@@ -192,7 +192,7 @@ def _read_jsonl(path: Path) -> Iterator[LabelEvent]:
         except WrongType as error:
             way = error.way.removeprefix(".") or "the line"
             raise LabelProblem(
-                f"{path}, {row.where}: {way} is {error.found}; `chunkwise labels export` writes such lines"
+                f"{path}, {row.where}: {way} is {error.found}; `chunkwise testset labels export` writes such lines"
             ) from None
 
 
@@ -297,7 +297,7 @@ def _record(row: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:
     value = row.get(name)
     if not isinstance(value, dict):
         raise LabelProblem(
-            f"{where} has no {name}; records as `chunkwise labels export` writes them are read"
+            f"{where} has no {name}; records as `chunkwise testset labels export` writes them are read"
         )
     return value
 

@@ -131,7 +131,7 @@ WAIT = 10.0
 """Seconds for which another writer is waited for."""
 LABELS_FILE = FileKind(
     "file of labels", 0x63686C62, LabelProblem,
-    "put a copy in its place, or move it away and take an export in: chunkwise labels import labels.jsonl",
+    "put a copy in its place, or move it away and take an export in: chunkwise testset labels import labels.jsonl",
 )  # fmt: skip
 TABLES: Tables = (
     "create table events (number {serial}, key text not null unique, kind text not null, query_id text not null,"

@@ -288,7 +288,7 @@ def _usual(metric: Metric, k: int, budget: int | None) -> MetricAt:
 
 def _unknown(name: str) -> UnknownName:
     known = list(dict.fromkeys(["all", *groups(), *known_metrics()]))
-    listed = f"known: all, {', '.join(groups())}; `chunkwise metrics` lists every single one"
+    listed = f"known: all, {', '.join(groups())}; `chunkwise list metrics` lists every single one"
     hint = did_you_mean(name, known, listed)
     return UnknownName(f"no metric is named {name!r}; {hint}")
 

@@ -406,7 +406,7 @@ class CachedEmbedder:
             raise ChunkwiseError(
                 f"{self.identity} gives vectors of {length} dimensions, {self.dimensions} are known of it: "
                 "the model of this name has changed, or what an older version kept is damaged; forget the old vectors "
-                f"with chunkwise cache clear --model {shlex.quote(self.identity)}"
+                f"with chunkwise models cache clear --model {shlex.quote(self.identity)}"
             )
 
     def _has_vectors(self) -> bool:

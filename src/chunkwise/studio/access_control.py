@@ -102,7 +102,7 @@ class KeyAccess:
     def refusal(self, scope: Scope) -> tuple[int, str]:
         return 401, (
             "The key is missing or wrong; send it as `Authorization: Bearer KEY`. "
-            "`chunkwise users key FILE NAME` makes one."
+            "`chunkwise serve users key FILE NAME` makes one."
         )
 
 

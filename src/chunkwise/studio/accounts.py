@@ -64,7 +64,7 @@ class Account:
 class AccountList:
     """What a file of users holds."""
 
-    format: Literal["chunkwise users"]
+    format: Literal["chunkwise serve users"]
     version: Literal[1]
     users: tuple[Account, ...] = ()
 
@@ -124,7 +124,8 @@ class Accounts:
                 seen = self._file.stat()
             except OSError as error:
                 raise ChunkwiseError(
-                    f"{self._file} cannot be read: {error.strerror}; add a user: chunkwise users add {self._file} NAME"
+                    f"{self._file} cannot be read: {error.strerror}; "
+                    f"add a user: chunkwise serve users add {self._file} NAME"
                 ) from None
             stamp = seen.st_mtime_ns, seen.st_ino
             if self._read is None or self._read[0] != stamp:
@@ -156,14 +157,14 @@ def read_accounts(file: Path) -> tuple[Account, ...]:
         raise ChunkwiseError(f"{file} cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ChunkwiseError(
-            f"{file} is not a file of users: {error}; make one: chunkwise users add FILE NAME"
+            f"{file} is not a file of users: {error}; make one: chunkwise serve users add FILE NAME"
         ) from None
     return found.users
 
 
 def write_accounts(file: Path, accounts: Sequence[Account]) -> None:
     """Whole or not at all, and for its owner's eyes."""
-    text = json_text(AccountList("chunkwise users", 1, tuple(accounts)), indent=1)
+    text = json_text(AccountList("chunkwise serve users", 1, tuple(accounts)), indent=1)
     with replacing(file) as temporary, says_what_it_writes(file):
         temporary.write_text(text + "\n", "utf-8")
         os.chmod(temporary, 0o600)
@@ -229,7 +230,7 @@ def accounts_in(environment: Mapping[str, str]) -> list[Account]:
         if not key.startswith("sha256:") and len(key) < 16:
             raise InvalidParameter(
                 f"the key of {name} in {KEYS_VARIABLE} has {counted(len(key), 'character')}; "
-                "at least 16 are needed; make one: chunkwise users key"
+                "at least 16 are needed; make one: chunkwise serve users key"
             )
         hashed = key if key.startswith("sha256:") else hashed_key(key)
         found.append(

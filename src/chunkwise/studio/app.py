@@ -174,7 +174,7 @@ class Server:
         if not caller.may(endpoint.needs):
             raise NotAllowed(
                 f"this is for the role {endpoint.needs}; {caller.name} is {caller.role}, which the owner of the file "
-                "of users can change: chunkwise users role FILE NAME ROLE"
+                "of users can change: chunkwise serve users role FILE NAME ROLE"
             )
         self.pay(request, endpoint.units)
 

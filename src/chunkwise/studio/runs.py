@@ -103,7 +103,7 @@ class AlertNumber(ApiRequest, frozen=True):
 
 
 def acknowledge(project: Project, request: AlertNumber) -> RunsView:
-    """Quiet until it is worse, as `chunkwise watch ack` has it."""
+    """Quiet until it is worse, as `chunkwise monitor ack` has it."""
     history = project.history()
     if history is None:
         raise NotFound("no run is kept, so that no alert stands")

@@ -67,8 +67,8 @@ class ServerSettings:
         if not self.is_local and self.users is None:
             raise InvalidParameter(
                 f"host is {self.host!r}; without --users FILE allowed: {', '.join(LOOPBACK)}, since everybody who "
-                "reaches it could read your documents. Add users (chunkwise users add FILE NAME), or go through a "
-                f"tunnel from another machine: ssh -L {USUAL_PORT}:127.0.0.1:{USUAL_PORT} HOST"
+                "reaches it could read your documents. Add users (chunkwise serve users add FILE NAME), or go through "
+                f"a tunnel from another machine: ssh -L {USUAL_PORT}:127.0.0.1:{USUAL_PORT} HOST"
             )
         if (self.certificate is None) != (self.private_key is None):
             raise InvalidParameter("--tls-cert and --tls-key belong together; name both files")

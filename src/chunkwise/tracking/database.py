@@ -134,7 +134,7 @@ class FileKind:
 HISTORY_FILE = FileKind(
     "history", 0x63687764, HistoryProblem,
     "move it away, and the next run that is kept begins a new one "
-    "(`chunkwise history import` takes files of results in)",
+    "(`chunkwise runs import` takes files of results in)",
 )  # fmt: skip
 
 

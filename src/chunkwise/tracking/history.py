@@ -243,7 +243,7 @@ class History:
         known = [run.number for run in self.runs()]
         if not known:
             return "it is empty: `chunkwise evaluate … --keep` keeps a run"
-        return f"it has {counted(len(known), 'run')}, {known[0]} to {known[-1]}: `chunkwise history` lists them"
+        return f"it has {counted(len(known), 'run')}, {known[0]} to {known[-1]}: `chunkwise runs` lists them"
 
     def changes(self, before: int, after: int) -> RunChanges:
         """What differs in documents, questions, settings and versions."""
@@ -495,9 +495,9 @@ def run_number(history: History, word: str, *, beside: str | None = None) -> int
         found = history.baseline(kind, branch=git_state(".")[1])
         if found is None:
             raise InvalidParameter(
-                f"there is no baseline for runs of {kind}; `chunkwise baseline set RUN` sets one"
+                f"there is no baseline for runs of {kind}; `chunkwise runs baseline set RUN` sets one"
             )
         return found.run
     raise InvalidParameter(
-        f"{word!r} names no run; allowed: its number as `chunkwise history` lists it, last, or baseline"
+        f"{word!r} names no run; allowed: its number as `chunkwise runs` lists it, last, or baseline"
     )

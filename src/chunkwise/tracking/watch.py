@@ -2,7 +2,7 @@
 
 A metric has fallen where the test against the reference shows it, corrected over all metrics that are watched, and the
 fall is at least the tolerance. It decays where the control chart of all runs since the reference is beyond its limits
-and the questions show a difference to the reference. `docs/watch.md` says how often that is
+and the questions show a difference to the reference. `docs/monitor.md` says how often that is
 wrong.
 """
 
@@ -264,7 +264,7 @@ def _alert(
     moved = pairing.moved(metric)
     found = history.difference(before, since)
     cause, check = likely_cause(found, since, metric, figure.is_lower_better, command)
-    check = check or f"chunkwise history diff {before} {since}{history.option}"
+    check = check or f"chunkwise runs diff {before} {since}{history.option}"
     return Alert(
         metric, watched.name, figure.alarm or "fall", figure, watched.reference, since, run.number, run.number,
         run.when,

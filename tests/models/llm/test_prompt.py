@@ -121,5 +121,5 @@ def test_a_prompt_of_ones_own_stands_for_the_packages(
     with pytest.raises(ChunkwiseError, match=r"summary\.md cannot be read"):
         load_prompt("summary")
     monkeypatch.setenv("CHUNKWISE_PROMPTS", str(tmp_path / "none"))
-    with pytest.raises(ChunkwiseError, match="chunkwise prompts copy"):
+    with pytest.raises(ChunkwiseError, match="chunkwise list prompts --copy"):
         load_prompt("summary")

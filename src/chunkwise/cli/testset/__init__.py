@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from chunkwise.base.wording import counted
-from chunkwise.cli.dataclass_options import LazyGroup
+from chunkwise.cli.groups import LazyGroup
 
 if TYPE_CHECKING:
     from chunkwise.core import Document, OnProgress
@@ -17,34 +15,21 @@ if TYPE_CHECKING:
     from chunkwise.testsets.formats import CarriesDocuments
 
 
-_COMMANDS = {
-    "check": "Check that questions and documents fit together; repair what is certain.",
-    "convert": "Convert a test set from one format into another.",
-    "from-labels": "Make a test set of people's labels: references, grades, what nobody judged.",
-    "generate": "Make questions from documents, with answers and exact references.",
-    "review": "Accept, edit or drop questions one by one, in the terminal.",
-}
-
-_EXAMPLES = """
-\b
-Examples:
-  chunkwise testset check queries.json handbook/
-  chunkwise testset check queries.json handbook/ -o repaired.json
-  chunkwise testset convert squad.json --to chunkwise
-  chunkwise testset from-labels -o questions.json
-  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini -o queries.json
-  chunkwise testset review queries.json handbook/
-"""
-
-
-class _TestsetGroup(LazyGroup):
-    helps = _COMMANDS
-    package = "chunkwise.cli.testset"
-
-
-@click.group("testset", cls=_TestsetGroup, epilog=_EXAMPLES)
-def command() -> None:
-    """Make, review, check and convert test sets: questions with references, the passages that answer them."""
+command = LazyGroup(
+    "testset",
+    package="chunkwise.cli.testset",
+    help="Generate, review, import and convert test questions.",
+    summaries={
+        "generate": "Generate questions with answers and exact references",
+        "check": "Check that questions fit the documents; repair references",
+        "review": "Accept, edit or drop questions one by one in the terminal",
+        "convert": "Convert a test set into another format",
+        "import-queries": "Import real user questions from a log",
+        "labels": "Export, import and compare people's relevance labels",
+        "from-labels": "Create a test set from people's labels",
+        "calibrate": "Measure a judge against labels or references",
+    },
+)
 
 
 Skip = Callable[[object], None]

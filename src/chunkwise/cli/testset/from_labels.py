@@ -88,7 +88,7 @@ def command(options: FromLabelsOptions) -> None:
     if made.disputed:
         say(
             f"{counted(made.disputed, 'passage')} left out: as many people call it relevant as not; "
-            "`chunkwise labels adjudicate` decides"
+            "`chunkwise testset labels adjudicate` decides"
         )
     if made.unjudged:
         say(

@@ -144,7 +144,7 @@ def own_folder() -> Path | None:
     folder = Path(named).expanduser() if named else None
     if folder is not None and not folder.is_dir():
         raise ChunkwiseError(
-            f"{PROMPTS_VARIABLE} names {folder}, which is no folder; make one with: chunkwise prompts copy {folder}"
+            f"{PROMPTS_VARIABLE} names {folder}, which is not a folder; make it: chunkwise list prompts --copy {folder}"
         )
     return folder
 

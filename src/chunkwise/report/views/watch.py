@@ -131,13 +131,13 @@ def _notes(outcome: WatchOutcome, left_out: Sequence[str]) -> list[str]:
         return [
             *missed,
             f"run {run} is the first: later ones are compared with it until another is chosen; "
-            f"chunkwise baseline set {run}{named}{outcome.option} makes it the baseline for good",
+            f"chunkwise runs baseline set {run}{named}{outcome.option} makes it the baseline for good",
         ]
     found = missed
     if not held.is_baseline:
         found.append(
             f"no baseline is set: compared with run {held.run}, the first that was watched; "
-            f"chunkwise baseline set RUN{named}{outcome.option} chooses one"
+            f"chunkwise runs baseline set RUN{named}{outcome.option} chooses one"
         )
     if not outcome.paired:
         found.append(
@@ -243,7 +243,7 @@ def alert_lines(
         more = f"since the same run, likely for the same reason as alert {beside.number}"
         return [
             one_line(head, 400),
-            f"{more}; whole: chunkwise watch alerts {alert.number}{option}",
+            f"{more}; whole: chunkwise monitor alerts {alert.number}{option}",
         ]
     lines = [
         head,
@@ -269,7 +269,7 @@ def alert_lines(
     if alert.check:
         lines.append(f"check it: {alert.check}")
     lines.append(
-        f"known already? chunkwise watch ack {alert.number}{option} keeps it quiet until it is worse"
+        f"known already? chunkwise monitor ack {alert.number}{option} keeps it quiet until it is worse"
     )
     return [f"{_indent(line)}{one_line(line.strip(), 400)}" for line in lines]
 

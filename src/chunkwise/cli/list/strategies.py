@@ -1,4 +1,4 @@
-"""`chunkwise strategies`."""
+"""`chunkwise list strategies`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from chunkwise.cli.streams import print_json, stdout_console
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise strategies --brief        # all of them, in a line or two each
-  chunkwise strategies sentences      # one, with every parameter
-  chunkwise strategies                # all of them, with every parameter
-  chunkwise strategies --json
+  chunkwise list strategies --brief        # all of them, in a line or two each
+  chunkwise list strategies sentences      # one, with every parameter
+  chunkwise list strategies                # all of them, with every parameter
+  chunkwise list strategies --json
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class StrategiesOptions:
-    """The options of `chunkwise strategies`."""
+    """The options of `chunkwise list strategies`."""
 
     names: tuple[str, ...] = argument("[NAMES]...", nargs=-1)
     brief: bool = option(

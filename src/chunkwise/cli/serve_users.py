@@ -1,4 +1,4 @@
-"""`chunkwise users`: who may come in to a studio or a server that others reach."""
+"""`chunkwise serve users`: who may come in to a studio or a server that others reach."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from chunkwise.cli.dataclass_options import CommandGroup, argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.groups import CommandGroup
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 
@@ -18,44 +19,33 @@ if TYPE_CHECKING:
 
     from chunkwise.studio.accounts import Account
 
-_EXAMPLES = """
-\b
-Examples:
-  chunkwise users add users.json ana --role owner          # asks for a password; only its hash is kept
-  chunkwise users key users.json wiki                      # prints a new key, once; only its hash is kept
-  chunkwise users role users.json ana labeller
-  chunkwise users list users.json
-  chunkwise users remove users.json ana                    # out at once, also where a studio is running
-\b
-Roles: reader looks, searches and asks; labeller labels, too; owner starts sweeps and changes indexes, too.
-"""
 _ADD_EXAMPLES = """
 \b
 Examples:
-  chunkwise users add users.json ana --role owner
-  chunkwise users add users.json ben                       # another password, or on stdin
+  chunkwise serve users add users.json ana --role owner
+  chunkwise serve users add users.json ben                       # another password, or on stdin
 """
 _KEY_EXAMPLES = """
 \b
 Examples:
-  chunkwise users key users.json wiki
-  chunkwise users key users.json importer --role labeller
+  chunkwise serve users key users.json wiki
+  chunkwise serve users key users.json importer --role labeller
 """
 _ROLE_EXAMPLES = """
 \b
 Examples:
-  chunkwise users role users.json ana labeller
+  chunkwise serve users role users.json ana labeller
 """
 _LIST_EXAMPLES = """
 \b
 Examples:
-  chunkwise users list users.json
-  chunkwise users list users.json --json
+  chunkwise serve users list users.json
+  chunkwise serve users list users.json --json
 """
 _REMOVE_EXAMPLES = """
 \b
 Examples:
-  chunkwise users remove users.json ana
+  chunkwise serve users remove users.json ana
 """
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _ROLES = click.Choice(["reader", "labeller", "owner"])
@@ -89,15 +79,10 @@ class UserRoleOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class UserListOptions:
-    """The options of `chunkwise users list`."""
+    """The options of `chunkwise serve users list`."""
 
     file: Path = argument("FILE", type=_FILE)
     as_json: bool = json_flag()
-
-
-@click.group("users", cls=CommandGroup, epilog=_EXAMPLES)
-def command() -> None:
-    """Manage who may use a studio or a server that others can reach: names, roles, passwords, keys."""
 
 
 @dataclass_command("add", NewUserOptions, examples=_ADD_EXAMPLES)
@@ -176,5 +161,8 @@ def remove(options: UserOptions) -> None:
     say(f"{options.name} is removed from {options.file}")
 
 
-for each in (add, key, role, list_users, remove):
-    command.add_command(each)
+command = CommandGroup(
+    "users",
+    help="Manage users and keys of a studio or server: reader, labeller, owner.",
+    commands=[add, key, role, list_users, remove],
+)

@@ -1,4 +1,4 @@
-"""`chunkwise watch` as a user runs it: kept, compared, alerted; again and again; whatever is wrong with a history."""
+"""`chunkwise monitor` as a user runs it: kept, compared, alerted; again and again; whatever is wrong with a history."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from chunkwise.cli import watch
+from chunkwise.cli import monitor
 from chunkwise.tracking import HISTORY_VARIABLE, notify
 from chunkwise.tracking import history as history_module
 from chunkwise.tracking import watch as tracking_watch
@@ -32,7 +32,7 @@ from untimed import HANG
 __all__ = ["here"]
 
 WORDS = ("--retriever", "bm25", "--metrics", "recall@1000t,recall@5")
-WATCH = ("watch", "docs", "--test-queries", "queries.json", *WORDS)
+WATCH = ("monitor", "docs", "--test-queries", "queries.json", *WORDS)
 WORSE = ("-s", "tokens(max_tokens=9)")
 
 
@@ -55,7 +55,7 @@ def test_the_first_run_is_what_later_ones_are_held_against(here: Run, place: Pat
     assert first.returncode == 0
     assert f"kept as run 1 in {place}" in first.stderr
     assert "run 1 is the first" in first.stdout
-    assert "chunkwise baseline set 1" in " ".join(first.stdout.split())
+    assert "chunkwise runs baseline set 1" in " ".join(first.stdout.split())
     second = here(*WATCH)
     assert second.returncode == 0
     assert "Run 2 against run 1" in second.stdout
@@ -81,20 +81,20 @@ def test_a_fall_alerts_until_it_is_acknowledged(here: Run, tmp_path: Path, place
     rows = [json.loads(line) for line in (tmp_path / "alerts.jsonl").read_text().splitlines()]
     assert [row["alert"]["number"] for row in rows] == [1, 2]
     assert here(*WATCH, *WORSE, "-q").returncode == 4
-    listed = here("watch", "alerts")
+    listed = here("monitor", "alerts")
     assert listed.stdout.count(" open recall@") == 2
     for number in (1, 2):
-        acked = here("watch", "ack", number)
+        acked = here("monitor", "ack", number)
         assert acked.returncode == 0
         assert "stays quiet until it is lower by another" in acked.stderr
     quiet = here(*WATCH, *WORSE)
     assert quiet.returncode == 0
     assert "alert 1 is acknowledged" in quiet.stdout
     assert here(*WATCH, "-q").returncode == 0
-    assert "no alert stands" in here("watch", "alerts").stderr
-    every = json.loads(here("watch", "alerts", "--all", "--json").stdout)
+    assert "no alert stands" in here("monitor", "alerts").stderr
+    every = json.loads(here("monitor", "alerts", "--all", "--json").stdout)
     assert [each["state"] for each in every["alerts"]] == ["closed", "closed"]
-    assert here("watch", "ack", 9).returncode == 2
+    assert here("monitor", "ack", 9).returncode == 2
     assert b"is kept by the" not in place.read_bytes()
 
 
@@ -161,7 +161,7 @@ def test_the_baseline_of_a_name(here: Run, place: Path) -> None:
     here(*WATCH, "-q")
     here(*WATCH, *WORSE, "-q", "--baseline", "small")
     assert here(*WATCH, *WORSE, "-q", "--baseline", "small").returncode == 0
-    here("baseline", "set", 1, "--name", "small")
+    here("runs", "baseline", "set", 1, "--name", "small")
     assert here(*WATCH, *WORSE, "-q", "--baseline", "small").returncode == 4
     done = here(*WATCH, *WORSE, "--baseline", "small", "--tolerance", "99%", "--json")
     found = json.loads(done.stdout)
@@ -285,7 +285,7 @@ def test_a_history_that_fails_costs_one_line_and_no_evaluation(
     assert told in lines[0]
     file = Path(lines[0].rpartition("history import ")[2])
     assert json.loads(file.read_text())["summary"]["recall@1000t"]["mean"] == 1.0
-    taken = here("history", "import", file, "--history", "other.db")
+    taken = here("runs", "import", file, "--history", "other.db")
     assert taken.returncode == 0
 
 
@@ -317,10 +317,10 @@ def test_results_are_written_where_they_are_asked_for(here: Run, tmp_path: Path)
 
 
 def test_help_is_that_of_the_command_itself(here: Run) -> None:
-    text = here("watch", "--help").stdout
+    text = here("monitor", "--help").stdout
     assert "--tolerance" in text
-    assert "watch [OPTIONS] [SOURCE]" in text
-    assert "ALERT" in here("watch", "ack", "--help").stdout
+    assert "monitor [OPTIONS] [SOURCE]" in text
+    assert "ALERT" in here("monitor", "ack", "--help").stdout
 
 
 class Clock:
@@ -439,7 +439,7 @@ def test_documents_that_changed_since_a_baseline_that_was_only_evaluated(
     here: Run, tmp_path: Path
 ) -> None:
     here("evaluate", *WATCH[1:], "-q", "--keep")
-    here("baseline", "set", 1)
+    here("runs", "baseline", "set", 1)
     (tmp_path / "docs" / "more.md").write_text("# More\n\nA new document about boats.\n", "utf-8")
     view = json.loads(here(*WATCH, "--json", "-q").stdout)
     assert {"documents", "tokens", "documents added, changed or removed"} <= {
@@ -502,9 +502,9 @@ def test_a_watch_that_stays_reads_its_configuration_each_time(
         work()
 
     write("sentences")
-    monkeypatch.setattr(watch, "repeat_every", twice)
+    monkeypatch.setattr(monitor, "repeat_every", twice)
     done = here(
-        "watch", "docs", "--test-queries", "queries.json", "--config", config, "--metrics", "recall@5",
+        "monitor", "docs", "--test-queries", "queries.json", "--config", config, "--metrics", "recall@5",
         "--every", "1d", "-q",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -526,14 +526,14 @@ def test_a_name_that_nobody_gave_is_told(here: Run) -> None:
 
 def test_runs_that_have_nothing_in_common_are_no_success(here: Run) -> None:
     here(*WATCH, "-q")
-    words = ("watch", "docs", "--test-queries", "queries.json", "--retriever", "bm25", "-k", "3")
+    words = ("monitor", "docs", "--test-queries", "queries.json", "--retriever", "bm25", "-k", "3")
     done = here(*words, "--metrics", "recall@3")
     assert done.returncode == 3
     assert "nothing can be compared" in done.stdout
 
 
 @pytest.mark.usefixtures("processes")
-@pytest.mark.parametrize("what", ["watch", "evaluate"])
+@pytest.mark.parametrize("what", ["monitor", "evaluate"])
 def test_a_reader_who_leaves_changes_no_status(here: Run, tmp_path: Path, what: str) -> None:
     here(*WATCH, "-q")
     gate = ("--at-least", "recall@5=0.99") if what == "evaluate" else ()
@@ -543,12 +543,12 @@ def test_a_reader_who_leaves_changes_no_status(here: Run, tmp_path: Path, what: 
 
 @pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, a disk that is full")
-@pytest.mark.parametrize("what", ["watch", "evaluate"])
+@pytest.mark.parametrize("what", ["monitor", "evaluate"])
 def test_a_full_disk_behind_the_output_loses_neither_run_nor_alert(
     here: Run, tmp_path: Path, place: Path, what: str
 ) -> None:
     here(*WATCH, "-q")
-    own = ("--alert", "file:alerts.jsonl") if what == "watch" else ("--keep",)
+    own = ("--alert", "file:alerts.jsonl") if what == "monitor" else ("--keep",)
     command = [sys.executable, "-m", "chunkwise", what, *WATCH[1:], *WORSE, *own]
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
@@ -557,7 +557,7 @@ def test_a_full_disk_behind_the_output_loses_neither_run_nor_alert(
     assert done.returncode == 1
     assert b"cannot write to standard output" in done.stderr
     assert len(History(place).runs()) == 2
-    assert (tmp_path / "alerts.jsonl").exists() == (what == "watch")
+    assert (tmp_path / "alerts.jsonl").exists() == (what == "monitor")
 
 
 def test_no_figure_is_cut_short_on_a_narrow_terminal(

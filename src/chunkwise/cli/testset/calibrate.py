@@ -1,4 +1,4 @@
-"""`chunkwise judge` and its one command, `chunkwise judge calibrate`."""
+"""`chunkwise testset calibrate`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import click
 
 from chunkwise.base.wording import counted, one_or_many, thousands
 from chunkwise.cli.dataclass_options import (
-    CommandGroup,
     RealRange,
     dataclass_command,
     is_typed,
@@ -48,23 +47,17 @@ JUDGES = ("llm", "similarity", "spans", "labels")
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise judge calibrate handbook/ --test-queries queries.json --judge llm --llm local
-  chunkwise judge calibrate handbook/ --test-queries queries.json --judge llm --llm openai:gpt-4o-mini --dry-run
-  chunkwise judge calibrate handbook/ --test-queries queries.json --judge similarity,llm --against labels \\
+  chunkwise testset calibrate handbook/ --test-queries queries.json --judge llm --llm local
+  chunkwise testset calibrate handbook/ --test-queries queries.json --judge llm --llm openai:gpt-4o-mini --dry-run
+  chunkwise testset calibrate handbook/ --test-queries queries.json --judge similarity,llm --against labels \\
       --llm openai:gpt-4o-mini --max-cost 1 -n 200
-  chunkwise judge calibrate handbook/ --test-queries queries.json --judge similarity --json | jq .judges[0].kappa
+  chunkwise testset calibrate handbook/ --test-queries queries.json --judge similarity --json | jq .judges[0].kappa
 \b
 The truth is people's labels, where the questions have any. Otherwise the references of a question are relevant, and
 similar passages that overlap none of them are not. `chunkwise evaluate` shows the result beside the judge's figures.
 \b
 Exit status: 0 measured, 3 something was left out or a judge could not be asked (each with a line on stderr),
 1 an error, 2 wrong usage or value.
-"""
-_GROUP_EXAMPLES = """
-\b
-Examples:
-  chunkwise judge calibrate handbook/ --test-queries queries.json --judge llm --llm local
-  chunkwise judge calibrate handbook/ --test-queries queries.json --judge similarity
 """
 
 
@@ -76,14 +69,9 @@ class _JudgeSetup(NamedTuple):
     embedder: Embedder | None = None
 
 
-@click.group("judge", cls=CommandGroup, epilog=_GROUP_EXAMPLES)
-def command() -> None:
-    """Measure judges, which say whether a passage is relevant, before you trust them."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions):
-    """The options of `chunkwise judge calibrate`."""
+    """The options of `chunkwise testset calibrate`."""
 
     test_queries: str = queries_file(
         "Questions with labels or references: JSON, SQuAD, BEIR, TREC …", required=True
@@ -107,7 +95,7 @@ class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions):
     )  # fmt: skip
     strategy: str | None = option(
         "-s", "--strategy", metavar="SPEC", show_default="sentences, as long as the references",
-        help="How documents are cut into passages that count as irrelevant. List: `chunkwise strategies`.",
+        help="How documents are cut into passages that count as irrelevant. List: `chunkwise list strategies`.",
     )  # fmt: skip
     embedder: str | None = option(
         "--embedder", metavar="NAME", show_default="minilm",
@@ -129,7 +117,7 @@ class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions):
 
 
 @dataclass_command("calibrate", CalibrateOptions, examples=_EXAMPLES)
-def calibrate(options: CalibrateOptions) -> None:
+def command(options: CalibrateOptions) -> None:
     """Measure judges: how often they are right about passages whose relevance is known.
 
     SOURCE is any number of documents (files, folders, globs, archives), or an index. Without SOURCE the documents
@@ -319,6 +307,3 @@ def _warn(measured: list[CalibrationRun], options: CalibrateOptions) -> None:
         unseen = options.as_json or each.error
         if unseen and (warning := warning_of(each)):
             say(f"{each.calibration.name}: {warning}")
-
-
-command.add_command(calibrate)

@@ -1,4 +1,4 @@
-"""`chunkwise labels` and `testset from-labels`, as a user runs them."""
+"""`chunkwise testset labels` and `testset from-labels`, as a user runs them."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ def _labels(folder: Path) -> LabelStore:
 
 def test_from_export_to_evaluation(here: Run, tmp_path: Path) -> None:
     _labels(tmp_path)
-    out = here("labels", "export", "labels.jsonl")
+    out = here("testset", "labels", "export", "labels.jsonl")
     assert out.returncode == 0
     assert "3 labels written" in out.stderr
     found = json.loads(
-        here("labels", "import", "labels.jsonl", "--labels", "other.db", "--json").stdout
+        here("testset", "labels", "import", "labels.jsonl", "--labels", "other.db", "--json").stdout
     )
     assert (found["labels"], found["new"]) == (3, 3)
-    told = here("labels", "agreement").stdout
+    told = here("testset", "labels", "agreement").stdout
     assert "Krippendorff's alpha" in told
     assert "1 passage disputed" in told
     assert "2.0 s a label" in told
-    agreed = json.loads(here("labels", "agreement", "--json").stdout)
+    agreed = json.loads(here("testset", "labels", "agreement", "--json").stdout)
     assert agreed["agreement"]["relevance_disputed"] == 1
     assert agreed["unjudged"] == 2
 
-    listed = json.loads(here("labels", "adjudicate", "--json").stdout)["disputed"]
+    listed = json.loads(here("testset", "labels", "adjudicate", "--json").stdout)["disputed"]
     assert [(each["number"], each["grades"]) for each in listed] == [(1, {"ada": 3, "grace": 0})]
-    decided = here("labels", "adjudicate", "1", "--grade", "3", "--who", "eve", "--json")
+    decided = here("testset", "labels", "adjudicate", "1", "--grade", "3", "--who", "eve", "--json")
     assert json.loads(decided.stdout) == {"disputed": []}
 
     made = here("testset", "from-labels", "docs", "-o", "questions.json", "--json")
@@ -63,7 +63,7 @@ def test_from_export_to_evaluation(here: Run, tmp_path: Path) -> None:
 
 def test_without_labels_it_is_said_how_to_make_some(here: Run, tmp_path: Path) -> None:
     for words in (("agreement",), ("adjudicate",), ("export", "a.jsonl")):
-        told = here("labels", *words)
+        told = here("testset", "labels", *words)
         assert told.returncode == 1
         assert "chunkwise studio" in told.stderr
     assert here("testset", "from-labels", "-o", "q.json").returncode == 1
@@ -72,7 +72,7 @@ def test_without_labels_it_is_said_how_to_make_some(here: Run, tmp_path: Path) -
 
 def test_a_decision_is_a_grade_and_a_name(here: Run, tmp_path: Path) -> None:
     _labels(tmp_path)
-    assert here("labels", "adjudicate", "1", "--grade", "2").returncode == 2
-    told = here("labels", "adjudicate", "7", "--grade", "2", "--who", "eve")
+    assert here("testset", "labels", "adjudicate", "1", "--grade", "2").returncode == 2
+    told = here("testset", "labels", "adjudicate", "7", "--grade", "2", "--who", "eve")
     assert told.returncode == 2
     assert "disputed: 1 passage" in told.stderr

@@ -1,4 +1,4 @@
-"""`--keep`, `chunkwise history` and `chunkwise baseline` as a user runs them."""
+"""`--keep`, `chunkwise runs` and `chunkwise runs baseline` as a user runs them."""
 
 import csv
 import json
@@ -97,7 +97,7 @@ def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
         ("tune", "sweep.toml", "-o", "out", "-j", "1"),
         ("lint", "docs", "-n", "0"),
         ("profile", "docs"),
-        ("judge", "calibrate", "docs", "--test-queries", "queries.json", "--judge", "labels,./judge.py:Judge"),
+        ("testset", "calibrate", "docs", "--test-queries", "queries.json", "--judge", "labels,./judge.py:Judge"),
     )  # fmt: skip
     (tmp_path / "judge.py").write_text(
         "from chunkwise.core import Score\n"
@@ -118,16 +118,16 @@ def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
         assert run.main_metric, run.kind
         assert run.label
     assert "kappa.yes" in runs[-1].figures
-    listed = here("history")
+    listed = here("runs")
     assert listed.returncode == 0
     for kind in ("evaluate", "compare", "tune", "lint", "profile", "judge calibrate"):
         assert kind in listed.stdout
     assert "strategy structure → tokens" in listed.stdout
-    known = here("history", "import", "a.json", "out/results.json")
+    known = here("runs", "import", "a.json", "out/results.json")
     assert known.returncode == 0
     assert "0 runs imported" in known.stderr
     assert "2 files known already" in known.stderr
-    other = here("history", "import", "a.json", "out/results.json", "--history", "other.db")
+    other = here("runs", "import", "a.json", "out/results.json", "--history", "other.db")
     assert "2 runs imported as 1 to 2" in other.stderr
     both = History(tmp_path / "other.db"), History(tmp_path / ".chunkwise" / "history.db")
     tuned = [next(run for run in each.runs() if run.kind == "tune") for each in both]
@@ -221,14 +221,10 @@ def test_a_place_can_be_named_and_names_mean_keeping(
     assert here("profile", "docs", "-q").returncode == 0
     assert not (tmp_path / "ours.db").exists(), "the variable says where, not whether"
     assert here("profile", "docs", "-q", "--keep").returncode == 0
-    assert "profile" in here("history").stdout
+    assert "profile" in here("runs").stdout
     assert not (tmp_path / ".chunkwise").exists()
-    for words in (
-        ("history", "--history", "mine.db", "show", "1"),
-        ("history", "show", "1", "--history", "mine.db"),
-    ):
-        assert "Run 1" in here(*words).stdout
-    assert here("baseline", "--history", "mine.db", "set", "1").returncode == 0
+    assert "Run 1" in here("runs", "show", "1", "--history", "mine.db").stdout
+    assert here("runs", "baseline", "set", "1", "--history", "mine.db").returncode == 0
     assert len(History(tmp_path / "mine.db").baselines()) == 1
     assert not History(tmp_path / "ours.db").baselines()
 
@@ -238,9 +234,9 @@ def test_a_history_on_a_server_is_used_as_a_file_is(here: Run, tmp_path: Path) -
     url = new_url()
     done = here(*EVALUATE, "-q", "--keep", "--history", url)
     assert done.returncode == 0, done.stderr
-    assert here("baseline", "set", "1", "--history", url).returncode == 0
-    assert "recall@1000t" in here("history", "--history", url).stdout
-    shown = json.loads(here("history", "show", "last", "--json", "--history", url).stdout)
+    assert here("runs", "baseline", "set", "1", "--history", url).returncode == 0
+    assert "recall@1000t" in here("runs", "--history", url).stdout
+    shown = json.loads(here("runs", "show", "last", "--json", "--history", url).stdout)
     assert len(shown["questions"]) == 20
     assert not (tmp_path / ".chunkwise").exists()
 
@@ -255,47 +251,47 @@ def test_who_ran_it_is_left_out_where_that_is_wished(
 
 
 def test_an_empty_history_says_what_to_type(here: Run, tmp_path: Path) -> None:
-    for words in (("history",), ("history", "chart"), ("baseline",)):
+    for words in (("runs",), ("runs", "chart"), ("runs", "baseline")):
         done = here(*words)
         assert (done.returncode, done.stdout) == (0, "")
         assert "chunkwise evaluate … --keep" in done.stderr or "baseline set RUN" in done.stderr
-    assert json.loads(here("history", "--json").stdout)["rows"] == []
-    assert here("history", "show", "1").returncode == 2
+    assert json.loads(here("runs", "--json").stdout)["rows"] == []
+    assert here("runs", "show", "1").returncode == 2
     assert not (tmp_path / ".chunkwise").exists()
 
 
 def test_the_list_says_what_changed_since_the_one_before(here: Run, history: History) -> None:
-    shown = here("history").stdout
+    shown = here("runs").stdout
     for words in (
         "documents ~1", "questions +10", "k 5 → 9", "the first of its kind",
         "recall@5 0.500 (0.100–0.900)", "▁",
     ):  # fmt: skip
         assert words in shown, words
     assert shown.index("    4  2026") < shown.index("    1  2026"), "the latest first"
-    assert "2 of 4 runs shown" in here("history", "-n", "2").stdout
-    assert "no run of the kind 'lint'" in here("history", "--kind", "lint").stderr
-    rows = json.loads(here("history", "--json").stdout)["rows"]
+    assert "2 of 4 runs shown" in here("runs", "-n", "2").stdout
+    assert "no run of the kind 'lint'" in here("runs", "--kind", "lint").stderr
+    rows = json.loads(here("runs", "--json").stdout)["rows"]
     assert [row["number"] for row in rows] == [4, 3, 2, 1]
     assert rows[2]["changes"] == ["documents ~1"]
 
 
 def test_a_difference_is_told_with_what_it_comes_from(here: Run, history: History) -> None:
-    shown = " ".join(here("history", "diff", "1", "3").stdout.split())
+    shown = " ".join(here("runs", "diff", "1", "3").stdout.split())
     assert (
         "0.500 → 0.225, −27.5 points: −22.5 by 10 new questions, −5.0 by changed documents" in shown
     )
     assert "documents ~1: changed b.md" in shown
     assert "questions +10: new n0, n1, n2, n3, n4 and 5 more" in shown
     assert "no longer retrieved: a.md" in shown
-    told = json.loads(here("history", "diff", "baseline", "last", "--json").stdout or "null")
+    told = json.loads(here("runs", "diff", "baseline", "last", "--json").stdout or "null")
     assert told is None, "there is no baseline yet"
-    assert here("baseline", "set", "1").returncode == 0
-    told = json.loads(here("history", "diff", "baseline", "last", "--json").stdout)
+    assert here("runs", "baseline", "set", "1").returncode == 0
+    told = json.loads(here("runs", "diff", "baseline", "last", "--json").stdout)
     parts = told["metrics"]["recall@5"]["parts"]
     assert [part["cause"] for part in parts] == ["questions"]
-    assert here("history", "diff", "2", "2").returncode == 2
-    assert "allowed: its number" in here("history", "diff", "1", "x").stderr
-    assert "there is no run 9" in here("history", "diff", "1", "9").stderr
+    assert here("runs", "diff", "2", "2").returncode == 2
+    assert "allowed: its number" in here("runs", "diff", "1", "x").stderr
+    assert "there is no run 9" in here("runs", "diff", "1", "9").stderr
 
 
 def test_a_baseline_is_that_of_the_other_runs_kind(here: Run, history: History) -> None:
@@ -304,12 +300,12 @@ def test_a_baseline_is_that_of_the_other_runs_kind(here: Run, history: History) 
     history.add(kept_run(kind="lint"))
     asked = {("baseline", "4"): (1, 4), ("3", "baseline"): (3, 1), ("baseline", "last"): (5, 6)}
     for words, numbers in asked.items():
-        told = json.loads(here("history", "diff", *words, "--json").stdout)
+        told = json.loads(here("runs", "diff", *words, "--json").stdout)
         assert (told["before"], told["after"]) == numbers
 
 
 def test_one_run_is_shown_whole(here: Run, history: History) -> None:
-    shown = here("history", "show", "2").stdout
+    shown = here("runs", "show", "2").stdout
     for words in (
         "Run 2: evaluate",
         "recall@5",
@@ -318,7 +314,7 @@ def test_one_run_is_shown_whole(here: Run, history: History) -> None:
         "10 questions",
     ):
         assert words in shown, words
-    whole = json.loads(here("history", "show", "last", "--json").stdout)
+    whole = json.loads(here("runs", "show", "last", "--json").stdout)
     assert whole["number"] == 4
     assert len(whole["scores"]["recall@5"]) == 20
     assert whole["settings_hash"]
@@ -328,25 +324,25 @@ def test_a_chart_in_the_terminal_on_a_page_and_as_json(
     here: Run, history: History, tmp_path: Path
 ) -> None:
     history.set_baseline(1)
-    shown = here("history", "chart").stdout
+    shown = here("runs", "chart").stdout
     assert "recall@5 over 4 runs" in shown
     assert "│ baseline, run 1: 0.500" in shown
     assert shown.count("●") == 4
-    done = here("history", "chart", "recall@5", "--page", "recall.html")
+    done = here("runs", "chart", "recall@5", "--page", "recall.html")
     assert (done.returncode, done.stdout) == (0, "")
     page = (tmp_path / "recall.html").read_text("utf-8")
     assert "questions +10" in page
     assert "against the baseline" in page
-    points = json.loads(here("history", "chart", "recall@5", "--json").stdout)["points"]
+    points = json.loads(here("runs", "chart", "recall@5", "--json").stdout)["points"]
     assert [point["row"]["number"] for point in points] == [1, 2, 3, 4]
-    wrong = here("history", "chart", "recal@5")
+    wrong = here("runs", "chart", "recal@5")
     assert wrong.returncode == 2
     assert "did you mean recall@5?" in wrong.stderr
 
 
 def test_a_table_for_other_tools(here: Run, history: History, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
-    done = here("history", "export", "--csv", "r.csv", "--jsonl", "r.jsonl", "--parquet", "r.parquet")  # fmt: skip
+    done = here("runs", "export", "--csv", "r.csv", "--jsonl", "r.jsonl", "--parquet", "r.parquet")  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text("utf-8").splitlines()]
     assert [(row["run"], row["metric"]) for row in lines] == [(n, "recall@5") for n in (1, 2, 3, 4)]
@@ -357,26 +353,26 @@ def test_a_table_for_other_tools(here: Run, history: History, tmp_path: Path) ->
     import pyarrow.parquet as pq
 
     assert pq.read_table(tmp_path / "r.parquet").to_pylist() == lines
-    scores = here("history", "export", "--by-question", "--json").stdout.splitlines()
+    scores = here("runs", "export", "--by-question", "--json").stdout.splitlines()
     assert len(scores) == 10 + 10 + 20 + 20
     assert json.loads(scores[1])["question"] == "q1"
-    assert here("history", "export").returncode == 2
+    assert here("runs", "export").returncode == 2
 
 
 def test_pruning_asks_and_keeps_baselines(here: Run, history: History) -> None:
     history.set_baseline(2)
-    refused = here("history", "prune", "--older", "1d")
+    refused = here("runs", "prune", "--older", "1d")
     assert refused.returncode == 2
     assert "3 runs from before " in refused.stderr
     assert "(1 to 4) would be forgotten; nothing is yet: add --yes" in refused.stderr
     assert "Usage" not in refused.stderr
     assert len(history) == 4
-    done = here("history", "prune", "--older", "1d", "--yes", "--json")
+    done = here("runs", "prune", "--older", "1d", "--yes", "--json")
     assert json.loads(done.stdout) == {"forgotten": [1, 3, 4], "kept": 1}
     assert [run.number for run in history.runs()] == [2]
-    assert here("history", "prune", "--older", "1d").returncode == 0
-    assert "0 runs forgotten" in here("history", "prune", "--older", "1d").stderr
-    assert "like 30min, 12h, 90d" in here("history", "prune", "--older", "soon").stderr
+    assert here("runs", "prune", "--older", "1d").returncode == 0
+    assert "0 runs forgotten" in here("runs", "prune", "--older", "1d").stderr
+    assert "like 30min, 12h, 90d" in here("runs", "prune", "--older", "soon").stderr
 
 
 def test_ages() -> None:
@@ -392,7 +388,7 @@ def test_ages() -> None:
     "age", ["1500y", "101y", "99999w", "999999999h", "1decade", "6mo", "1days ago", "d", "-1d", "1.5y"]
 )  # fmt: skip
 def test_an_age_that_is_none_forgets_nothing(here: Run, history: History, age: str) -> None:
-    done = here("history", "prune", f"--older={age}", "--yes")
+    done = here("runs", "prune", f"--older={age}", "--yes")
     assert done.returncode == 2
     assert "at most 36,525 days; allowed behind the number: s, second, seconds, min" in done.stderr
     assert len(history) == 4
@@ -411,7 +407,7 @@ def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> Non
     (folder / "old.json").write_text(json.dumps(old), "utf-8")
     (folder / "broken.json").write_text('{"format": "chunkwise results", ', "utf-8")
     (folder / "other.json").write_text("[]", "utf-8")
-    done = here("history", "import", "results/*.json", "results/a.json")
+    done = here("runs", "import", "results/*.json", "results/a.json")
     assert done.returncode == 3
     assert "not imported: results/broken.json breaks off" in done.stderr
     assert "other.json is JSON, but no results" in done.stderr
@@ -420,27 +416,33 @@ def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> Non
     assert [run.source for run in runs] == ["b.json", "a.json", "old.json"], "the oldest first"
     assert runs[0].when == "2023-11-14T22:13:20Z"
     assert runs[2].settings["seed"] == 9
-    again = here("history", "import", "results", "--json")
+    again = here("runs", "import", "results", "--json")
     told = json.loads(again.stdout)
     assert [each["is_new"] for each in told["imported"]] == [False] * 3
     assert len(told["skipped"]) == 2
-    assert here("history", "import", "nothing.json").returncode == 1
+    assert here("runs", "import", "nothing.json").returncode == 1
 
 
 def test_baselines_are_set_listed_and_cleared(here: Run, history: History) -> None:
-    assert "run 4 is the baseline 'default' of evaluate" in here("baseline", "set", "last").stderr
-    assert json.loads(here("baseline", "set", "2", "--name", "main", "--json").stdout)["run"] == 2
-    shown = here("baseline").stdout.splitlines()
+    assert (
+        "run 4 is the baseline 'default' of evaluate"
+        in here("runs", "baseline", "set", "last").stderr
+    )
+    assert (
+        json.loads(here("runs", "baseline", "set", "2", "--name", "main", "--json").stdout)["run"]
+        == 2
+    )
+    shown = here("runs", "baseline").stdout.splitlines()
     assert [line.split()[:4] for line in shown] == [
         ["default", "evaluate", "run", "4"], ["main", "evaluate", "run", "2"],
     ]  # fmt: skip
-    assert "★ baseline main" in here("history").stdout
-    assert len(json.loads(here("baseline", "--json").stdout)["baselines"]) == 2
-    assert here("baseline", "clear", "--name", "nobody").returncode == 2
-    assert "1 baseline cleared" in here("baseline", "clear", "--name", "main").stderr
-    assert "1 baseline cleared" in here("baseline", "clear").stderr
-    assert here("baseline", "set", "77").returncode == 2
-    assert here("baseline", "set", "x").returncode == 2
+    assert "★ baseline main" in here("runs").stdout
+    assert len(json.loads(here("runs", "baseline", "--json").stdout)["baselines"]) == 2
+    assert here("runs", "baseline", "clear", "--name", "nobody").returncode == 2
+    assert "1 baseline cleared" in here("runs", "baseline", "clear", "--name", "main").stderr
+    assert "1 baseline cleared" in here("runs", "baseline", "clear").stderr
+    assert here("runs", "baseline", "set", "77").returncode == 2
+    assert here("runs", "baseline", "set", "x").returncode == 2
 
 
 def test_figures_are_written_for_prometheus_with_and_without_a_history(
@@ -505,16 +507,13 @@ def test_no_error_of_the_history_ends_a_good_run(
     assert "figures handed to Prometheus" in done.stderr
 
 
-def test_whoever_asks_for_a_list_is_told_that_it_needs_no_word(here: Run, history: History) -> None:
-    for group in ("history", "baseline"):
-        done = here(group, "list")
-        assert done.returncode == 2
-        assert f"no command is named 'list'; `chunkwise {group}` alone lists them" in done.stderr
-    assert "did you mean show?" in here("history", "shwo").stderr
+def test_list_need_not_be_named(here: Run, history: History) -> None:
+    assert here("runs", "list", "--json").stdout == here("runs", "--json").stdout
+    assert here("runs", "shwo").returncode == 2
 
 
 def test_a_table_goes_where_it_was_meant_to_go(here: Run, tmp_path: Path, history: History) -> None:
-    folder = here("history", "export", "--csv", "nowhere/runs.csv")
+    folder = here("runs", "export", "--csv", "nowhere/runs.csv")
     assert folder.returncode == 1
     assert (
         "there is no folder nowhere to write runs.csv into; make it: mkdir -p nowhere"
@@ -522,7 +521,7 @@ def test_a_table_goes_where_it_was_meant_to_go(here: Run, tmp_path: Path, histor
     )
     assert not (tmp_path / "nowhere").exists()
     (tmp_path / "runs.csv").write_text("mine")
-    words = ("history", "export", "--csv", "runs.csv")
+    words = ("runs", "export", "--csv", "runs.csv")
     there = here(*words)
     assert there.returncode == 2
     assert "runs.csv is there already; --force writes over it" in there.stderr
@@ -533,26 +532,26 @@ def test_a_table_goes_where_it_was_meant_to_go(here: Run, tmp_path: Path, histor
 
 
 def test_a_file_that_is_not_there_is_told_as_not_imported(here: Run) -> None:
-    done = here("history", "import", "gone.json")
+    done = here("runs", "import", "gone.json")
     assert done.returncode == 1
     assert done.stderr.startswith("chunkwise: not imported: there is no file gone.json; ")
 
 
 def test_the_baseline_can_be_named_wherever_a_run_can(here: Run, history: History) -> None:
-    assert here("baseline", "set", "#2").returncode == 0
-    assert here("baseline", "set", "baseline", "--name", "main").returncode == 0
+    assert here("runs", "baseline", "set", "#2").returncode == 0
+    assert here("runs", "baseline", "set", "baseline", "--name", "main").returncode == 0
     assert [(each.name, each.run) for each in history.baselines()] == [("default", 2), ("main", 2)]
-    wrong = here("baseline", "set", "first")
+    wrong = here("runs", "baseline", "set", "first")
     assert wrong.returncode == 2
-    assert "allowed: its number as `chunkwise history` lists it, last, or baseline" in wrong.stderr
+    assert "allowed: its number as `chunkwise runs` lists it, last, or baseline" in wrong.stderr
 
 
 def test_a_table_goes_to_stdout_by_a_dash(here: Run, tmp_path: Path) -> None:
     History(tmp_path / ".chunkwise" / "history.db").add(kept_run({"q1": 0.5}))
-    done = here("history", "export", "--csv", "-")
+    done = here("runs", "export", "--csv", "-")
     assert done.returncode == 0
     assert done.stdout.splitlines()[0].startswith("run,")
     assert len(done.stdout.splitlines()) > 1
     assert not (tmp_path / "-").exists()
-    assert here("history", "export", "--csv", "-", "--json").returncode == 2
-    assert here("history", "export", "--parquet", "-").returncode == 2
+    assert here("runs", "export", "--csv", "-", "--json").returncode == 2
+    assert here("runs", "export", "--parquet", "-").returncode == 2

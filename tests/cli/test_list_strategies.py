@@ -1,4 +1,4 @@
-"""`chunkwise strategies` as a user runs it."""
+"""`chunkwise list strategies` as a user runs it."""
 
 import json
 import re
@@ -12,7 +12,7 @@ __all__ = ["here"]  # a fixture
 
 
 def test_strategies_lists_all_and_one(here: Run) -> None:
-    everything = here("strategies").stdout
+    everything = here("list", "strategies").stdout
     for name in (
         "characters",
         "words",
@@ -25,7 +25,7 @@ def test_strategies_lists_all_and_one(here: Run) -> None:
         "code",
     ):
         assert f"{name}  " in everything
-    (one,) = json.loads(here("strategies", "sections", "--json").stdout)
+    (one,) = json.loads(here("list", "strategies", "sections", "--json").stdout)
     assert {p["name"]: p["default"] for p in one["parameters"]}["max_tokens"] == 800
     assert {p["name"]: p["default"] for p in one["parameters"]}["overlap_sentences"] == 2
 
@@ -35,7 +35,7 @@ def test_every_value_a_parameter_may_have_can_be_read(
     here: Run, monkeypatch: pytest.MonkeyPatch, width: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", width)
-    shown = here("strategies").stdout
+    shown = here("list", "strategies").stdout
     assert shown.count("…") == 1  # of the line that says how a strategy is written
     words = set(re.findall(r"\w+", shown))
     for strategy in describe_all():
@@ -46,7 +46,7 @@ def test_every_value_a_parameter_may_have_can_be_read(
 
 def test_strategies_in_brief(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "160")
-    lines = here("strategies", "--brief").stdout.splitlines()
+    lines = here("list", "strategies", "--brief").stdout.splitlines()
     assert [line.split()[0] for line in lines[:-2]] == strategies.names()
     assert "max_tokens" not in "".join(lines)
-    assert here("strategies", "--brief", "--json").returncode == 2
+    assert here("list", "strategies", "--brief", "--json").returncode == 2

@@ -1,4 +1,4 @@
-"""`chunkwise labels` and its commands: export, import, agreement, adjudicate."""
+"""`chunkwise testset labels` and its commands: export, import, agreement, adjudicate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from chunkwise.base.wording import (
     two_digits,
     with_interval,
 )
-from chunkwise.cli.dataclass_options import CommandGroup, argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.groups import CommandGroup
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 
@@ -28,44 +29,32 @@ if TYPE_CHECKING:
     from chunkwise.stats.intervals import Interval
 
 FORMATS = ("jsonl", "beir", "argilla", "label-studio")
-_EXAMPLES = """
-\b
-Examples:
-  chunkwise labels agreement                         # how far people agree, who did how much
-  chunkwise labels export labels.jsonl               # every event, undone ones too
-  chunkwise labels export qrels/ --format beir
-  chunkwise labels import theirs.jsonl
-  chunkwise labels adjudicate                        # what people disagree on
-  chunkwise testset from-labels -o questions.json    # labels become references
-\b
-Labels are made in the browser: chunkwise studio handbook/ --test-queries queries.json, page Labelling.
-"""
 _EXPORT_EXAMPLES = """
 \b
 Examples:
-  chunkwise labels export labels.jsonl
-  chunkwise labels export qrels/ --format beir
-  chunkwise labels export records.json --format argilla
-  chunkwise labels export tasks.json --format label-studio
+  chunkwise testset labels export labels.jsonl
+  chunkwise testset labels export qrels/ --format beir
+  chunkwise testset labels export records.json --format argilla
+  chunkwise testset labels export tasks.json --format label-studio
 """
 _IMPORT_EXAMPLES = """
 \b
 Examples:
-  chunkwise labels import labels.jsonl               # what is there already is not taken in twice
-  chunkwise labels import qrels/
-  chunkwise labels import tasks.json --format label-studio
+  chunkwise testset labels import labels.jsonl               # what is there already is not taken in twice
+  chunkwise testset labels import qrels/
+  chunkwise testset labels import tasks.json --format label-studio
 """
 _AGREEMENT_EXAMPLES = """
 \b
 Examples:
-  chunkwise labels agreement
-  chunkwise labels agreement --json | jq .agreement.alpha
+  chunkwise testset labels agreement
+  chunkwise testset labels agreement --json | jq .agreement.alpha
 """
 _ADJUDICATE_EXAMPLES = """
 \b
 Examples:
-  chunkwise labels adjudicate                        # list what is disputed, a number each
-  chunkwise labels adjudicate 1 --grade 2 --who ada  # decide the first of them
+  chunkwise testset labels adjudicate                        # list what is disputed, a number each
+  chunkwise testset labels adjudicate 1 --grade 2 --who ada  # decide the first of them
 \b
 Numbers are those of the list as it is now: a decision takes its passage out of it.
 """
@@ -88,19 +77,14 @@ class LabelsPlace:
         if must_exist and not store.exists():
             raise ChunkwiseError(
                 f"there are no labels at {store.place}; make some in the browser (chunkwise studio handbook/), "
-                "take some in (chunkwise labels import FILE), or name their file: --labels FILE"
+                "take some in (chunkwise testset labels import FILE), or name their file: --labels FILE"
             )
         return store
 
 
-@click.group("labels", cls=CommandGroup, epilog=_EXAMPLES)
-def command() -> None:
-    """Export and import people's labels, measure how far they agree, decide where they do not."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class LabelsExportOptions(LabelsPlace):
-    """The options of `chunkwise labels export`."""
+    """The options of `chunkwise testset labels export`."""
 
     file: Path = argument("FILE", type=click.Path(path_type=Path))
     format: str | None = option(
@@ -129,7 +113,7 @@ def export(options: LabelsExportOptions) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsImportOptions(LabelsPlace):
-    """The options of `chunkwise labels import`."""
+    """The options of `chunkwise testset labels import`."""
 
     file: Path = argument("FILE", type=click.Path(path_type=Path))
     format: str | None = option(
@@ -159,7 +143,7 @@ def import_(options: LabelsImportOptions) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions(LabelsPlace):
-    """The options of `chunkwise labels agreement`."""
+    """The options of `chunkwise testset labels agreement`."""
 
     as_json: bool = json_flag()
 
@@ -204,7 +188,7 @@ def agreement(options: AgreementOptions) -> None:
     if own.disputed:
         click.echo(
             f"{counted(own.disputed, 'passage')} disputed, {thousands(own.relevance_disputed)} on whether it answers: "
-            "chunkwise labels adjudicate"
+            "chunkwise testset labels adjudicate"
         )
 
 
@@ -214,7 +198,7 @@ def _interval(found: Interval | None) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class AdjudicateOptions(LabelsPlace):
-    """The options of `chunkwise labels adjudicate`."""
+    """The options of `chunkwise testset labels adjudicate`."""
 
     number: int | None = argument("[NUMBER]", type=click.IntRange(1), required=False)
     grade: int | None = option(
@@ -272,10 +256,11 @@ def adjudicate(options: AdjudicateOptions) -> None:
     if not found:
         say("nothing is disputed")
     elif sys.stdout.isatty():
-        say(
-            "decide one: chunkwise labels adjudicate 1 --grade 2 --who ada; or on the page Adjudication of the studio"
-        )
+        say("decide one: chunkwise testset labels adjudicate 1 --grade 2 --who ada")
 
 
-for each in (export, import_, agreement, adjudicate):
-    command.add_command(each)
+command = CommandGroup(
+    "labels",
+    help="Export, import and compare people's relevance labels.",
+    commands=[agreement, adjudicate, export, import_],
+)

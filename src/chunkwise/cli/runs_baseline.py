@@ -1,4 +1,4 @@
-"""`chunkwise baseline` and its commands: set, clear."""
+"""`chunkwise runs baseline`: list, set and clear."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
-from chunkwise.cli.keep_run import HistoryOption, hand_down, history_of_group
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.groups import DefaultGroup
+from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 from chunkwise.tracking.history import run_number
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise baseline                       # which runs later ones are compared with
-  chunkwise baseline set 41
-  chunkwise baseline set last --name main  # on the branch main
-  chunkwise baseline clear --name main
+  chunkwise runs baseline                       # which runs later ones are compared with
+  chunkwise runs baseline set 41
+  chunkwise runs baseline set last --name main  # on the branch main
+  chunkwise runs baseline clear --name main
 \b
 There is one baseline of each kind of run under a name. Where a branch has one of its own name, that is taken; else the
 one named default.
@@ -30,36 +31,37 @@ one named default.
 _SET_EXAMPLES = """
 \b
 Examples:
-  chunkwise baseline set 41
-  chunkwise baseline set last --name main
+  chunkwise runs baseline set 41
+  chunkwise runs baseline set last --name main
 """
 _CLEAR_EXAMPLES = """
 \b
 Examples:
-  chunkwise baseline clear
-  chunkwise baseline clear --name main
+  chunkwise runs baseline clear
+  chunkwise runs baseline clear --name main
 """
 
 
-@click.group("baseline", cls=ListingGroup, invoke_without_command=True, epilog=_EXAMPLES)
-@history_of_group
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else.")
-@click.pass_context
-def command(context: click.Context, place: str | None, as_json: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class BaselineOptions(HistoryOption):
+    """The options of `chunkwise runs baseline`."""
+
+    as_json: bool = json_flag()
+
+
+@dataclass_command("baseline", BaselineOptions, examples=_EXAMPLES)
+def list_baselines(options: BaselineOptions) -> None:
     """Show which runs later ones are compared with, and choose them."""
-    if context.invoked_subcommand is not None:
-        hand_down(context, place)
+    history = options.opened()
+    baselines = history.baselines()
+    if options.as_json:
+        print_json({"baselines": [asdict(baseline) for baseline in baselines]})
         return
-    history = HistoryOption(history=place).opened()
-    there = history.baselines()
-    if as_json:
-        print_json({"baselines": [asdict(each) for each in there]})
-        return
-    for each in there:
-        click.echo(_words(each, history))
-    if not there:
+    for baseline in baselines:
+        click.echo(_words(baseline, history))
+    if not baselines:
         say(
-            "no run is a baseline yet; `chunkwise baseline set RUN` makes one, `chunkwise history` lists runs"
+            "no baseline yet; `chunkwise runs baseline set RUN` sets one, `chunkwise runs` lists runs"
         )
 
 
@@ -78,7 +80,7 @@ def _words(baseline: Baseline, history: History) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SetOptions(HistoryOption):
-    """The options of `chunkwise baseline set`."""
+    """The options of `chunkwise runs baseline set`."""
 
     run: str = argument("RUN")
     name: str = option(
@@ -102,7 +104,7 @@ def set_baseline(options: SetOptions) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ClearOptions(HistoryOption):
-    """The options of `chunkwise baseline clear`."""
+    """The options of `chunkwise runs baseline clear`."""
 
     name: str | None = option(
         "--name", metavar="NAME", show_default="all", help="Clear only the baseline of this name."
@@ -122,5 +124,4 @@ def clear(options: ClearOptions) -> None:
         say(f"{counted(len(gone), 'baseline')} cleared")
 
 
-for each in (set_baseline, clear):
-    command.add_command(each)
+command = DefaultGroup(list_baselines, (set_baseline, clear))

@@ -1,4 +1,4 @@
-"""`chunkwise metrics`: every metric with what it declares."""
+"""`chunkwise list metrics`: every metric with what it declares."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from chunkwise.base.errors import UnknownName
-from chunkwise.cli.metrics import command
+from chunkwise.cli.list.metrics import command
 from chunkwise.metrics.registry import known_metrics
 from tables import cases
 

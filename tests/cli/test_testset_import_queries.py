@@ -1,4 +1,4 @@
-"""`chunkwise queries import` as a user runs it."""
+"""`chunkwise testset import-queries` as a user runs it."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ def write(path: Path, rows: list[dict[str, object]] = LOG) -> None:  # type: ign
 
 def test_a_log_becomes_questions_to_be_labelled(here: Run, tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl")
-    done = here("queries", "import", "log.jsonl", "--into", "q-live.json")
+    done = here("testset", "import-queries", "log.jsonl", "--into", "q-live.json")
     assert done.returncode == 0
     rows = json.loads((tmp_path / "q-live.json").read_text())
     assert [(row["query"], row["asked"], row["weight"]) for row in rows] == [
@@ -41,7 +41,7 @@ def test_what_was_imported_can_be_asked(here: Run, tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("The head of the station approves leave.\n")
-    assert here("queries", "import", "log.jsonl", "--into", "q.json", "-q").returncode == 0
+    assert here("testset", "import-queries", "log.jsonl", "--into", "q.json", "-q").returncode == 0
     assert here("index", "docs", "--into", "kb", "--vectors", "none", "-q").returncode == 0
     found = here("search", "kb", "--queries", "q.json", "--retriever", "bm25", "--json", "-q")
     assert found.returncode == 0
@@ -50,24 +50,24 @@ def test_what_was_imported_can_be_asked(here: Run, tmp_path: Path) -> None:
 
 def test_what_was_labelled_stays_and_only_new_ones_are_added(here: Run, tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl")
-    assert here("queries", "import", "log.jsonl", "--into", "q.json", "-q").returncode == 0
+    assert here("testset", "import-queries", "log.jsonl", "--into", "q.json", "-q").returncode == 0
     rows = json.loads((tmp_path / "q.json").read_text())
     rows[0]["relevant_text"] = "The head of the station."
     (tmp_path / "q.json").write_text(json.dumps(rows))
     write(tmp_path / "next.jsonl", [*LOG, {"query": "where is the boiler"}])
-    done = here("queries", "import", "next.jsonl", "--into", "q.json")
+    done = here("testset", "import-queries", "next.jsonl", "--into", "q.json")
     now = json.loads((tmp_path / "q.json").read_text())
     assert now[:3] == rows
     assert [row["query"] for row in now[3:]] == ["where is the boiler"]
     assert "4 questions drawn, 3 of them there already" in done.stderr
     before = (tmp_path / "q.json").read_bytes()
-    assert here("queries", "import", "next.jsonl", "--into", "q.json", "-q").returncode == 0
+    assert here("testset", "import-queries", "next.jsonl", "--into", "q.json", "-q").returncode == 0
     assert (tmp_path / "q.json").read_bytes() == before
 
 
 def test_as_json_nothing_else_is_printed(here: Run, tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl")
-    done = here("queries", "import", "log.jsonl", "--into", "q.json", "--json", "-n", "2")
+    done = here("testset", "import-queries", "log.jsonl", "--into", "q.json", "--json", "-n", "2")
     told = json.loads(done.stdout)
     assert (told["asked"], told["questions"], told["sampled"], told["added"]) == (16, 3, 2, 2)
     assert told["hidden"] == {"email": 1}
@@ -76,7 +76,7 @@ def test_as_json_nothing_else_is_printed(here: Run, tmp_path: Path) -> None:
 
 def test_bad_entries_are_told_and_the_rest_goes_on(here: Run, tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text('{"query": "one word"}\n' + "{broken\n" * 25)
-    done = here("queries", "import", "log.jsonl", "--into", "q.json")
+    done = here("testset", "import-queries", "log.jsonl", "--into", "q.json")
     assert done.returncode == 3
     assert done.stderr.count("skipped log.jsonl, line") == 10
     assert "skipped 15 more entries" in done.stderr
@@ -85,28 +85,30 @@ def test_bad_entries_are_told_and_the_rest_goes_on(here: Run, tmp_path: Path) ->
 
 def test_what_cannot_be_is_one_clear_line(here: Run, tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl")
-    gone = here("queries", "import", "none.jsonl", "--into", "q.json")
+    gone = here("testset", "import-queries", "none.jsonl", "--into", "q.json")
     assert (gone.returncode, gone.stderr.count("\n")) == (1, 1)
     (tmp_path / "junk.txt").write_text("???\n")
-    empty = here("queries", "import", "junk.txt", "--into", "q.json")
+    empty = here("testset", "import-queries", "junk.txt", "--into", "q.json")
     assert empty.returncode == 1
     assert "no question in junk.txt; nothing is written" in empty.stderr
     assert not (tmp_path / "q.json").exists()
-    same = here("queries", "import", "log.jsonl", "--into", "log.jsonl")
+    same = here("testset", "import-queries", "log.jsonl", "--into", "log.jsonl")
     assert same.returncode == 2
-    wrong = here("queries", "import", "log.jsonl", "--into", "q.json", "--embedder", "nobody")
+    wrong = here(
+        "testset", "import-queries", "log.jsonl", "--into", "q.json", "--embedder", "nobody"
+    )
     assert wrong.returncode == 2
-    other = here("queries", "import", "log.jsonl", "--into", "q.json", "--language", "xx")
+    other = here("testset", "import-queries", "log.jsonl", "--into", "q.json", "--language", "xx")
     assert other.returncode == 2
     (tmp_path / "o.json").write_text('[{"doc_id": "a"}]')
-    assert "no record with a question" in here("queries", "import", "log.jsonl", "--into", "o.json").stderr  # fmt: skip
+    assert here("testset", "import-queries", "log.jsonl", "--into", "o.json").returncode == 1
 
 
 def test_a_log_of_json_lines_that_begins_with_none_is_no_list_of_plain_questions(
     here: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "log.jsonl").write_text('not json\n{"query": "who approves leave?"}\n{"x": 1}\n')
-    done = here("queries", "import", "log.jsonl", "--into", "live.json")
+    done = here("testset", "import-queries", "log.jsonl", "--into", "live.json")
     assert done.returncode == 3, done.stderr
     assert "log.jsonl, line 1" in done.stderr
     text = (tmp_path / "live.json").read_text()

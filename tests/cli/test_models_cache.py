@@ -1,4 +1,4 @@
-"""`chunkwise cache` as a user runs it."""
+"""`chunkwise models cache` as a user runs it."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.cli.cache import command as cache
+from chunkwise.cli.models_cache import command as cache
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.home_folder import HOME_VARIABLE
 
@@ -26,7 +26,7 @@ def test_cache_stats_and_clear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     kept.put("minilm:1", {b"a": b"1" * 400_000, b"b": b"2"})
     kept.put("other:1", {b"c": b"3"})
     kept.close()
-    shown = call(cache, "stats").stdout
+    shown = call(cache).stdout
     assert "minilm:1" in shown
     assert "other:1" in shown
     told = json.loads(call(cache, "--json").stdout)
@@ -36,5 +36,5 @@ def test_cache_stats_and_clear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     nothing = call(cache, "clear", "--model", "", fails=True)
     assert isinstance(nothing.exception, ChunkwiseError)
     assert "model is ''" in str(nothing.exception)
-    assert "2 entries forgotten" in call(cache, "clear", "--model", "minilm").stderr
+    assert "2 entries removed" in call(cache, "clear", "--model", "minilm").stderr
     assert json.loads(call(cache, "clear", "--json").stdout)["removed"] == 1

@@ -1,4 +1,4 @@
-"""`chunkwise watch alerts` and `watch ack`: the alerts that stand, and those that somebody knows of."""
+"""`chunkwise monitor alerts` and `monitor ack`: the alerts that stand, and those that somebody knows of."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 _ACK_EXAMPLES = """
 \b
 Examples:
-  chunkwise watch ack 3
-  chunkwise watch ack 3 4 5
+  chunkwise monitor ack 3
+  chunkwise monitor ack 3 4 5
 """
 _ALERTS_EXAMPLES = """
 \b
 Examples:
-  chunkwise watch alerts
-  chunkwise watch alerts 3                 # questions that lost most, passages gained and lost, the likeliest cause
-  chunkwise watch alerts --all --json
+  chunkwise monitor alerts
+  chunkwise monitor alerts 3                 # questions that lost most, passages gained and lost, the likeliest cause
+  chunkwise monitor alerts --all --json
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class AckOptions(HistoryOption):
-    """The options of `chunkwise watch ack`."""
+    """The options of `chunkwise monitor ack`."""
 
     numbers: tuple[int, ...] = argument("ALERT...", type=click.IntRange(1), nargs=-1, required=True)
     as_json: bool = json_flag()
@@ -40,7 +40,7 @@ class AckOptions(HistoryOption):
 
 @dataclass_command("ack", AckOptions, examples=_ACK_EXAMPLES)
 def ack(options: AckOptions) -> None:
-    """Keep alerts quiet until the fall is worse. ALERT is a number, as `chunkwise watch alerts` lists them."""
+    """Keep alerts quiet until the fall is worse. ALERT is a number, as `chunkwise monitor alerts` lists them."""
     from chunkwise.base.wording import points
 
     history = options.opened()
@@ -57,7 +57,7 @@ def ack(options: AckOptions) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class AlertsOptions(HistoryOption):
-    """The options of `chunkwise watch alerts`."""
+    """The options of `chunkwise monitor alerts`."""
 
     number: int | None = argument("[ALERT]", type=click.IntRange(1), required=False)
     over: bool = option("--all", is_flag=True, help="Show those that are over, too.")

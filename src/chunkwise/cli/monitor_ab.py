@@ -1,4 +1,4 @@
-"""`chunkwise watch ab`."""
+"""`chunkwise monitor ab`."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise watch ab handbook/ --a now.toml --b new.toml --queries live.jsonl
-  chunkwise watch ab handbook/ --a now.toml --b new.toml --queries live.jsonl --how interleaved
-  chunkwise watch ab handbook/ --a now.toml --b new.toml --queries live.jsonl --metric mrr@5 --tolerance 0.01
-  chunkwise watch ab --queries seen-by-people.jsonl                  # each entry: clicks_a, clicks_b, or winner
+  chunkwise monitor ab handbook/ --a now.toml --b new.toml --queries live.jsonl
+  chunkwise monitor ab handbook/ --a now.toml --b new.toml --queries live.jsonl --how interleaved
+  chunkwise monitor ab handbook/ --a now.toml --b new.toml --queries live.jsonl --metric mrr@5 --tolerance 0.01
+  chunkwise monitor ab --queries seen-by-people.jsonl                  # each entry: clicks_a, clicks_b, or winner
 \b
 Look every day: the interval holds for all looks at once. The configurations are files as `chunkwise tune` writes them.
 \b
@@ -43,7 +43,7 @@ _LOOKS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class ABOptions(LlmOptions, AllowOption, SourceOptions):
-    """The options of `chunkwise watch ab`."""
+    """The options of `chunkwise monitor ab`."""
 
     a: Path | None = option(
         "--a", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG",

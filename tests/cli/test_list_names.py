@@ -1,4 +1,4 @@
-"""`chunkwise graph` as a user runs it."""
+"""`chunkwise list names` as a user runs it."""
 
 import json
 from pathlib import Path
@@ -27,10 +27,11 @@ def kb(here: Run, tmp_path: Path) -> str:
 
 
 def test_the_summary_of_an_index_says_how_many_names_it_has(here: Run, kb: str) -> None:
-    names = json.loads(here("graph", kb, "--json").stdout)["names"]
+    names = json.loads(here("list", "names", kb, "--json").stdout)["names"]
     words = ("index", "docs", "--into", kb, "--vectors", "none")
     assert (
-        f"{names} names to walk along; to look at them: chunkwise graph kb" in here(*words).stderr
+        f"{names} names to walk along; to look at them: chunkwise list names kb"
+        in here(*words).stderr
     )
     assert json.loads(here(*words, "--json").stdout)["name_count"] == names
     plain = here("index", "docs", "--into", "plain", "--vectors", "none")
@@ -38,7 +39,7 @@ def test_the_summary_of_an_index_says_how_many_names_it_has(here: Run, kb: str) 
 
 
 def test_the_overview_in_the_terminal(here: Run, kb: str) -> None:
-    done = here("graph", kb)
+    done = here("list", "names", kb)
     assert (done.returncode, done.stderr) == (0, "")
     assert "lead from one passage to another" in done.stdout
     assert "Salt Kitchen" in done.stdout
@@ -46,7 +47,7 @@ def test_the_overview_in_the_terminal(here: Run, kb: str) -> None:
 
 
 def test_a_name_in_the_terminal(here: Run, kb: str) -> None:
-    done = here("graph", kb, "salt", "kitchen", "-n", "2")
+    done = here("list", "names", kb, "salt", "kitchen", "-n", "2")
     assert (done.returncode, done.stderr) == (0, "")
     assert "3 mentions in 2 documents, 2 passages" in done.stdout
     assert "… 1 more mention" in done.stdout
@@ -55,10 +56,10 @@ def test_a_name_in_the_terminal(here: Run, kb: str) -> None:
 
 
 def test_json_is_exact(here: Run, kb: str, tmp_path: Path) -> None:
-    every = json.loads(here("graph", kb, "--json").stdout)
+    every = json.loads(here("list", "names", kb, "--json").stdout)
     assert every["documents"] == 2
     assert every["most_linked"][0]["passages"] == 2
-    found = json.loads(here("graph", kb, "Port Ansel", "--json").stdout)
+    found = json.loads(here("list", "names", kb, "Port Ansel", "--json").stdout)
     for place in found["mentions"]:
         text = (tmp_path / "docs" / place["doc_id"]).read_text()
         assert text[place["start"] : place["end"]] == "Port Ansel"
@@ -74,28 +75,28 @@ def test_what_is_told_is_the_sum_of_what_is_listed(here: Run, tmp_path: Path) ->
     assert (
         here("index", "more", "--into", "kb", "--graph", "--vectors", "none", "-q").returncode == 0
     )
-    found = json.loads(here("graph", "kb", "-n", "1000", "--json").stdout)
+    found = json.loads(here("list", "names", "kb", "-n", "1000", "--json").stdout)
     assert found["names"] == len(found["most_linked"])
     assert found["mentions"] == sum(each["mentions"] for each in found["most_linked"])
     assert found["most_linked"][-1]["name"] == "1999"
-    assert here("graph", "kb", "--page", "all.html").returncode == 0
+    assert here("list", "names", "kb", "--page", "all.html").returncode == 0
 
 
 def test_a_page_of_each(here: Run, kb: str, tmp_path: Path) -> None:
     for words in ((), ("Salt Kitchen",)):
-        done = here("graph", kb, *words, "--page", "graph.html")
+        done = here("list", "names", kb, *words, "--page", "graph.html")
         assert (done.returncode, done.stdout) == (0, "")
         assert "written: graph.html" in done.stderr
         assert "Salt Kitchen" in (tmp_path / "graph.html").read_text()
 
 
 def test_what_is_wrong_is_a_line(here: Run, kb: str) -> None:
-    done = here("graph", kb, "Nobody")
+    done = here("list", "names", kb, "Nobody")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert here("index", "docs", "--into", "plain", "--vectors", "none", "-q").returncode == 0
-    done = here("graph", "plain")
+    done = here("list", "names", "plain")
     assert done.returncode == 2
     assert "--graph" in done.stderr
     assert "another retriever" not in done.stderr
-    assert here("graph", kb, "--page", "names.txt").returncode == 2
+    assert here("list", "names", kb, "--page", "names.txt").returncode == 2

@@ -1,4 +1,4 @@
-"""`chunkwise extensions`."""
+"""`chunkwise list plugins`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise extensions                # every kind: its parts, and the packages they come from
-  chunkwise extensions loaders
-  chunkwise extensions --json
+  chunkwise list plugins                # every kind: its parts, and the packages they come from
+  chunkwise list plugins loaders
+  chunkwise list plugins --json
 \b
 How to add a part of your own: docs/extending.md.
 """
@@ -42,15 +42,15 @@ KINDS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExtensionsOptions:
-    """The options of `chunkwise extensions`."""
+class PluginsOptions:
+    """The options of `chunkwise list plugins`."""
 
     kinds: tuple[str, ...] = argument("[KINDS]...", nargs=-1)
     as_json: bool = json_flag()
 
 
-@dataclass_command("extensions", ExtensionsOptions, examples=_EXAMPLES)
-def command(options: ExtensionsOptions) -> None:
+@dataclass_command("plugins", PluginsOptions, examples=_EXAMPLES)
+def command(options: PluginsOptions) -> None:
     """List what can be added to, what is there, which package it comes from, and what cannot be loaded.
 
     KINDS are loaders, chunkers, embedders, rerankers, language_models, name_finders, retrievers, engines,

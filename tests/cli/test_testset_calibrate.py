@@ -1,4 +1,4 @@
-"""`chunkwise judge calibrate` as a user runs it, with judges that are real of their kind."""
+"""`chunkwise testset calibrate` as a user runs it, with judges that are real of their kind."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from tables import cases
 
 __all__ = ["here"]
 
-BASE = ("judge", "calibrate", "docs", "--test-queries", "queries.json")
+BASE = ("testset", "calibrate", "docs", "--test-queries", "queries.json")
 
 
 @pytest.fixture(autouse=True)
@@ -218,7 +218,7 @@ def test_labels_that_are_not_there_and_files_that_are_not_there_are_errors(here:
     ran = here(*BASE, "--against", "labels")
     assert ran.returncode == 1
     assert "no question has a labelled passage" in ran.stderr
-    missing = here("judge", "calibrate", "docs", "--test-queries", "none.json")
+    missing = here("testset", "calibrate", "docs", "--test-queries", "none.json")
     assert (missing.returncode, missing.stdout) == (1, "")
     assert "none.json does not exist" in missing.stderr
 

@@ -27,7 +27,18 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "live.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows * 15))
 
 
-AB = ("watch", "ab", "docs", "--a", "now.toml", "--b", "new.toml", "--queries", "live.jsonl", "-q")
+AB = (
+    "monitor",
+    "ab",
+    "docs",
+    "--a",
+    "now.toml",
+    "--b",
+    "new.toml",
+    "--queries",
+    "live.jsonl",
+    "-q",
+)
 
 
 @pytest.mark.usefixtures("large_inputs")
@@ -73,13 +84,13 @@ def test_a_log_of_what_people_saw_needs_nothing_else(here: Run, tmp_path: Path) 
         {"clicks_a": 1, "clicks_b": 0, "date": "2026-01-06"},
     ]
     (tmp_path / "seen.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = here("watch", "ab", "--queries", "seen.jsonl")
+    done = here("monitor", "ab", "--queries", "seen.jsonl")
     assert done.returncode == 0
     assert "Nothing is shown yet: go on" in done.stdout
     (tmp_path / "seen.jsonl").write_text(
         json.dumps(rows[1]) + "\n" + "{\n" + (json.dumps(rows[1]) + "\n") * 60
     )
-    done = here("watch", "ab", "--queries", "seen.jsonl")
+    done = here("monitor", "ab", "--queries", "seen.jsonl")
     assert done.returncode == 3
     assert "a is better than b, shown after " in done.stdout
     assert "(2026-01-06)" in done.stdout
@@ -88,8 +99,8 @@ def test_a_log_of_what_people_saw_needs_nothing_else(here: Run, tmp_path: Path) 
 @cases(
     "words, said, status",
     [
-        (("watch", "ab", "docs", "--a", "now.toml", "--queries", "live.jsonl"), "two configurations", 2),
-        (("watch", "ab", "docs", "--queries", "live.jsonl"), "name SOURCE, --a CONFIG and --b CONFIG", 2),
+        (("monitor", "ab", "docs", "--a", "now.toml", "--queries", "live.jsonl"), "two configurations", 2),
+        (("monitor", "ab", "docs", "--queries", "live.jsonl"), "name SOURCE, --a CONFIG and --b CONFIG", 2),
         ((*AB[:4], "none.toml", *AB[5:]), "none.toml", 1),
         ((*AB, "--metric", "nothing"), "nothing", 2),
         ((*AB[:-3], "--queries", "gone.jsonl"), "gone.jsonl", 1),

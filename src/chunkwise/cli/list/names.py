@@ -1,4 +1,4 @@
-"""`chunkwise graph`."""
+"""`chunkwise list names`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _EXAMPLES = """
 \b
 Examples:
   chunkwise index handbook/ --into kb --graph     # names are kept where --graph is given
-  chunkwise graph kb                              # how many names there are, and those that link most
-  chunkwise graph kb "Salt Kitchen"               # where a name stands, what stands beside it
-  chunkwise graph kb Salt Kitchen -n 100 --json   # words need no quotes
-  chunkwise graph kb --page graph.html            # a picture of the names that link most
-  chunkwise graph kb "Salt Kitchen" --page salt-kitchen.html
+  chunkwise list names kb                              # how many names there are, and those that link most
+  chunkwise list names kb "Salt Kitchen"               # where a name stands, what stands beside it
+  chunkwise list names kb Salt Kitchen -n 100 --json   # words need no quotes
+  chunkwise list names kb --page graph.html            # a picture of the names that link most
+  chunkwise list names kb "Salt Kitchen" --page salt-kitchen.html
 """
 
 _ON_PAGE = 80
@@ -36,8 +36,8 @@ _READ = 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphOptions(AllowOption, QuietOption):
-    """The options of `chunkwise graph`."""
+class NamesOptions(AllowOption, QuietOption):
+    """The options of `chunkwise list names`."""
 
     source: str = argument("SOURCE")
     words: tuple[str, ...] = argument("[NAME]...", nargs=-1)
@@ -49,8 +49,8 @@ class GraphOptions(AllowOption, QuietOption):
     as_json: bool = json_flag()
 
 
-@dataclass_command("graph", GraphOptions, examples=_EXAMPLES)
-def command(options: GraphOptions) -> None:
+@dataclass_command("names", NamesOptions, examples=_EXAMPLES)
+def command(options: NamesOptions) -> None:
     """Look at the names of an index: which link most passages, where each stands, what stands beside it.
 
     SOURCE is an index that `chunkwise index --graph` made. NAME is a name as any document writes it; without one, the
@@ -83,7 +83,7 @@ def command(options: GraphOptions) -> None:
             render_overview(found, console)
 
 
-def _view(lookup: NameLookup, options: GraphOptions, name: str) -> GraphView:
+def _view(lookup: NameLookup, options: NamesOptions, name: str) -> GraphView:
     from chunkwise.report.views.graph import name_view, overview_view
 
     title = shown_place(options.source)

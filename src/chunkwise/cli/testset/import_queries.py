@@ -1,4 +1,4 @@
-"""`chunkwise queries` and its command: import."""
+"""`chunkwise testset import-queries`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.base.wording import counted, percent, thousands
-from chunkwise.cli.dataclass_options import CommandGroup, argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
     QuietOption,
@@ -28,14 +28,9 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise queries import log.jsonl --into q-live.json
-"""
-_IMPORT_EXAMPLES = """
-\b
-Examples:
-  chunkwise queries import log.jsonl --into q-live.json
-  chunkwise queries import searches.csv --into q-live.json --query-field term --count-field hits -n 100
-  chunkwise queries import access.jsonl --into q-live.json --query-field request.query --embedder minilm
+  chunkwise testset import-queries log.jsonl --into q-live.json
+  chunkwise testset import-queries searches.csv --into q-live.json --query-field term --count-field hits -n 100
+  chunkwise testset import-queries access.jsonl --into q-live.json --query-field request.query --embedder minilm
 \b
 Questions already in the file stay as they are, with what was said about them: only new ones are added. Then say where
 the answers stand ("relevant_text": a passage), and check: chunkwise testset check q-live.json SOURCE.
@@ -51,14 +46,9 @@ _HIDDEN = {
 }  # fmt: skip
 
 
-@click.group("queries", cls=CommandGroup, epilog=_EXAMPLES)
-def command() -> None:
-    """Take in what people really asked, as questions for a test set."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class ImportQueriesOptions(QuietOption):
-    """The options of `chunkwise queries import`."""
+    """The options of `chunkwise testset import-queries`."""
 
     log: str = argument("LOG")
     into: Path = option(
@@ -96,8 +86,8 @@ class ImportQueriesOptions(QuietOption):
     as_json: bool = json_flag()
 
 
-@dataclass_command("import", ImportQueriesOptions, examples=_IMPORT_EXAMPLES)
-def import_log(options: ImportQueriesOptions) -> None:
+@dataclass_command("import-queries", ImportQueriesOptions, examples=_EXAMPLES)
+def command(options: ImportQueriesOptions) -> None:
     """Take questions from a log: the same ones joined, those about one thing clustered, some of them drawn.
 
     LOG is JSON lines, a JSON list, CSV, Parquet or plain lines ('-': standard input). Each question is written with how
@@ -233,6 +223,3 @@ def _show(
             "to be labelled: say where the answers stand (relevant_text), then: "
             f"chunkwise testset check {options.into} SOURCE"
         )
-
-
-command.add_command(import_log)

@@ -1,4 +1,4 @@
-"""`chunkwise metrics`."""
+"""`chunkwise list metrics`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise metrics                   # all of them, with what each needs and which values are good
-  chunkwise metrics --brief           # all of them, in a line each
-  chunkwise metrics completeness      # a group, or a family of metrics
-  chunkwise metrics recall chunk_recall
-  chunkwise metrics ./mine.py:MINE    # one of your own
-  chunkwise metrics --json
+  chunkwise list metrics                   # all of them, with what each needs and which values are good
+  chunkwise list metrics --brief           # all of them, in a line each
+  chunkwise list metrics completeness      # a group, or a family of metrics
+  chunkwise list metrics recall chunk_recall
+  chunkwise list metrics ./mine.py:MINE    # one of your own
+  chunkwise list metrics --json
 """
 
 _AT = {"none": "", "hits": "@k", "hits or tokens": "@k or @Nt"}
@@ -31,7 +31,7 @@ _AT = {"none": "", "hits": "@k", "hits or tokens": "@k or @Nt"}
 
 @dataclass(frozen=True, kw_only=True)
 class MetricsOptions:
-    """The options of `chunkwise metrics`."""
+    """The options of `chunkwise list metrics`."""
 
     names: tuple[str, ...] = argument("[NAMES]...", nargs=-1)
     brief: bool = option("--brief", is_flag=True, help="Show what each one says, and nothing else.")

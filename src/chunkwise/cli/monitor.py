@@ -1,4 +1,4 @@
-"""`chunkwise watch`: evaluate, keep, compare, alert; once or again and again."""
+"""`chunkwise monitor`: evaluate, keep, compare, alert; once or again and again."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ import click
 
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option, parsed_anew
 from chunkwise.cli.exit_status import settled
+from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.keep_run import ExporterOptions, HistoryOption, exporters_of, hand_on
 from chunkwise.cli.llm import DryRunEnded, show_estimate
+from chunkwise.cli.monitor_ab import command as ab
+from chunkwise.cli.monitor_alerts import ack, alerts
 from chunkwise.cli.options import Share, TimeSpan, json_flag, output_file, page_file
 from chunkwise.cli.run_evaluation import (
     Evaluated,
@@ -37,8 +40,6 @@ from chunkwise.cli.streams import (
     shown_place,
     stdout_console,
 )
-from chunkwise.cli.watch_ab import command as ab
-from chunkwise.cli.watch_alerts import ack, alerts
 from chunkwise.tracking.watch import repeat_every
 
 if TYPE_CHECKING:
@@ -54,45 +55,25 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise watch handbook/ --test-queries q.json                      # for cron and CI: status 4 when a metric fell
-  chunkwise watch handbook/ --test-queries q.json --every 1w           # stays, and does it every week
-  chunkwise watch handbook/ --test-queries q.json --alert exit,file:alerts.jsonl,env:TEAM_CHAT
-  chunkwise watch handbook/ --test-queries q.json --live asked.jsonl   # is what people ask still what is tested?
-  chunkwise watch handbook/ --test-queries q.json --tolerance 2% --page watch.html
-  chunkwise watch alerts                                               # those that stand
-  chunkwise watch ack 3                                                # quiet until it is worse
+  chunkwise monitor handbook/ --test-queries q.json                      # for cron and CI: status 4 when a metric fell
+  chunkwise monitor handbook/ --test-queries q.json --every 1w           # stays, and does it every week
+  chunkwise monitor handbook/ --test-queries q.json --alert exit,file:alerts.jsonl,env:TEAM_CHAT
+  chunkwise monitor handbook/ --test-queries q.json --live asked.jsonl   # is what people ask still what is tested?
+  chunkwise monitor handbook/ --test-queries q.json --tolerance 2% --page watch.html
+  chunkwise monitor alerts                                               # those that stand
+  chunkwise monitor ack 3                                                # quiet until it is worse
 \b
-Further commands, each with its own --help: `watch alerts` lists alerts, `watch ack` keeps one quiet, `watch ab`
-compares two configurations on live questions.
-\b
-A run is compared with the baseline (`chunkwise baseline set RUN`), or the first run that was watched. docs/watch.md
-says when it alerts, and how often that is wrong.
+A run is compared with the baseline (`chunkwise runs baseline set RUN`), or the first run that was watched.
+docs/monitor.md says when it alerts, and how often that is wrong.
 \b
 Exit status: 0 watched, 4 an alert stands (with --alert exit) or a figure is not as asked for, 3 something was left out,
 1 an error, or the run could not be kept and compared, 2 wrong usage or value.
 """
 
 
-class _WatchGroup(click.Group):
-    """`chunkwise watch SOURCE …` is a command that nobody has to name."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args or args[0] not in self.list_commands(ctx):
-            args = ["", *args]
-        return super().parse_args(ctx, args)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        return super().get_command(ctx, cmd_name) or run
-
-
-@click.group("watch", cls=_WatchGroup, add_help_option=False, epilog=_EXAMPLES)
-def command() -> None:
-    """Evaluate, keep the run, compare it with the baseline, and alert when a metric has become worse."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class WatchOptions(EvaluationOptions, HistoryOption, ExporterOptions):
-    """The options of `chunkwise watch`."""
+class MonitorOptions(EvaluationOptions, HistoryOption, ExporterOptions):
+    """The options of `chunkwise monitor`."""
 
     alert: tuple[str, ...] = option(
         "--alert", multiple=True, default=("exit",), show_default="exit", metavar="CHANNELS",
@@ -138,12 +119,12 @@ class WatchOptions(EvaluationOptions, HistoryOption, ExporterOptions):
     as_json: bool = json_flag("Print what was found as JSON on stdout and nothing else.")
 
 
-@dataclass_command("watch", WatchOptions, examples=_EXAMPLES)
-def run(options: WatchOptions) -> None:
+@dataclass_command("monitor", MonitorOptions, examples=_EXAMPLES)
+def run(options: MonitorOptions) -> None:
     """Evaluate, keep the run, compare it with the baseline, and alert when a metric has become worse.
 
     SOURCE and most options are those of `chunkwise evaluate`. The first run is what later ones are compared with, until
-    `chunkwise baseline set RUN` chooses another.
+    `chunkwise runs baseline set RUN` chooses another.
     """
     from chunkwise.report.alert_messages import AlertTemplates
     from chunkwise.tracking.notify import parse_channels, resolve_channels
@@ -170,22 +151,11 @@ def run(options: WatchOptions) -> None:
     repeat_every(watch.once_told, options.every, watch.last_time(), on_wait=waiting)
 
 
-class _Unnamed(click.Context):
-    """Its name is written by nobody, so it is shown to nobody."""
-
-    @property
-    def command_path(self) -> str:
-        return self.parent.command_path if self.parent else super().command_path
-
-
-run.context_class = _Unnamed
-
-
 class _Watch:
     """What is done each time."""
 
     def __init__(
-        self, options: WatchOptions, channels: tuple[Channel, ...], templates: AlertTemplates
+        self, options: MonitorOptions, channels: tuple[Channel, ...], templates: AlertTemplates
     ) -> None:
         self._given = options
         self._channels = channels
@@ -196,7 +166,7 @@ class _Watch:
         self._place = self._history.place  # one that can be none is told before any work
 
     def _prepare(self) -> None:
-        self._prepared: PreparedEvaluation[WatchOptions] = prepare(self._given)
+        self._prepared: PreparedEvaluation[MonitorOptions] = prepare(self._given)
         self._options = self._prepared.options
         self._metrics = measured_names(self._options.watched, self._options)
 
@@ -242,7 +212,7 @@ class _Watch:
                 number = self._keep(found, time.monotonic() - began)
             except ChunkwiseError as error:
                 self._show_lost(found)
-                take = f"chunkwise history import {shlex.quote(str(saved))}{self._history.option}"
+                take = f"chunkwise runs import {shlex.quote(str(saved))}{self._history.option}"
                 where = f"; to take it in later: {take}"
                 say(f"this run is not kept and not compared: {error}{where if saved else ''}")
                 return 1
@@ -436,7 +406,7 @@ class _Watch:
         )
 
 
-def _again(options: WatchOptions, paths: list[str]) -> str:
+def _again(options: MonitorOptions, paths: list[str]) -> str:
     """What evaluates the same once more."""
     from chunkwise.base.secrets import mask
 
@@ -457,7 +427,7 @@ _OWN = ("output", "page", "as_json", "quiet", "at_least", "at_most", "dry_run")
 class _LiveQuestions:
     """What people asked, compared with the test questions."""
 
-    def __init__(self, options: WatchOptions) -> None:
+    def __init__(self, options: MonitorOptions) -> None:
         self._options = options
         self._search: SearchMore | None = None
         self.left_out = False
@@ -517,5 +487,4 @@ class _LiveQuestions:
         }  # fmt: skip
 
 
-for each in (ab, ack, alerts):
-    command.add_command(each)
+command = DefaultGroup(run, (alerts, ack, ab))

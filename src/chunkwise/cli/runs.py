@@ -1,4 +1,4 @@
-"""`chunkwise history` and its commands: show, diff, chart, export, prune, import."""
+"""`chunkwise runs` and its commands."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.base.wording import counted, thousands
-from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE
-from chunkwise.cli.keep_run import HistoryOption, hand_down, history_of_group
+from chunkwise.cli.groups import DefaultGroup
+from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.options import TimeSpan, json_flag, page_file
+from chunkwise.cli.runs_baseline import command as baseline
 from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
 from chunkwise.tracking import KINDS
 from chunkwise.tracking.history import run_number
 
 if TYPE_CHECKING:
-    from chunkwise.tracking import RunKind
     from chunkwise.tracking.history import History
 
 _KIND: dict[str, Any] = {
@@ -35,61 +36,61 @@ _EXAMPLES = """
 \b
 Examples:
   chunkwise evaluate handbook/ --test-queries queries.json --keep   # a run joins the history
-  chunkwise history                                                 # every run, and what changed since the one before
-  chunkwise history -n 5 --kind evaluate
-  chunkwise history show 41
-  chunkwise history diff 41 57                                      # what became worse, and why
-  chunkwise history chart recall@1000t --page recall.html
-  chunkwise history export --csv runs.csv
-  chunkwise history prune --older 1y
-  chunkwise history import results/before.json results/after.json
+  chunkwise runs                                                 # every run, and what changed since the one before
+  chunkwise runs -n 5 --kind evaluate
+  chunkwise runs show 41
+  chunkwise runs diff 41 57                                      # what became worse, and why
+  chunkwise runs chart recall@1000t --page recall.html
+  chunkwise runs export --csv runs.csv
+  chunkwise runs prune --older 1y
+  chunkwise runs import results/before.json results/after.json
 """
 _SHOW_EXAMPLES = """
 \b
 Examples:
-  chunkwise history show 41
-  chunkwise history show last --json
+  chunkwise runs show 41
+  chunkwise runs show last --json
 """
 _DIFF_EXAMPLES = """
 \b
 Examples:
-  chunkwise history diff 41 57
-  chunkwise history diff baseline last --all
-  chunkwise history diff 41 57 --json
+  chunkwise runs diff 41 57
+  chunkwise runs diff baseline last --all
+  chunkwise runs diff 41 57 --json
 \b
 A difference is divided into what came from the questions, the documents, the settings and the versions; the parts add
-up to it. docs/watch.md says how.
+up to it. docs/monitor.md says how.
 """
 _CHART_EXAMPLES = """
 \b
 Examples:
-  chunkwise history chart                           # the main metric of the latest run
-  chunkwise history chart recall@1000t -n 40
-  chunkwise history chart boundary_issues --kind lint
-  chunkwise history chart recall@1000t --page recall.html
+  chunkwise runs chart                           # the main metric of the latest run
+  chunkwise runs chart recall@1000t -n 40
+  chunkwise runs chart boundary_issues --kind lint
+  chunkwise runs chart recall@1000t --page recall.html
 """
 _EXPORT_EXAMPLES = """
 \b
 Examples:
-  chunkwise history export --csv runs.csv
-  chunkwise history export --parquet scores.parquet --by-question
-  chunkwise history export --jsonl runs.jsonl --kind evaluate
-  chunkwise history export --json
+  chunkwise runs export --csv runs.csv
+  chunkwise runs export --parquet scores.parquet --by-question
+  chunkwise runs export --jsonl runs.jsonl --kind evaluate
+  chunkwise runs export --json
 """
 _PRUNE_EXAMPLES = """
 \b
 Examples:
-  chunkwise history prune --older 1y
-  chunkwise history prune --older 90d --yes
+  chunkwise runs prune --older 1y
+  chunkwise runs prune --older 90d --yes
 \b
 Baselines are kept, however old they are.
 """
 _IMPORT_EXAMPLES = """
 \b
 Examples:
-  chunkwise history import results/before.json results/after.json
-  chunkwise history import chunkwise-tune/results.json
-  chunkwise history import results
+  chunkwise runs import results/before.json results/after.json
+  chunkwise runs import chunkwise-tune/results.json
+  chunkwise runs import results
 \b
 The oldest file becomes the first run. The same file is one run, however often it is imported.
 \b
@@ -98,33 +99,33 @@ error, 2 wrong usage.
 """
 
 
-@click.group("history", cls=ListingGroup, invoke_without_command=True, epilog=_EXAMPLES)
-@click.option("-n", "--last", type=click.IntRange(1), default=20, show_default=True, metavar="N",
-              help="Number of runs to show, the latest first.")  # fmt: skip
-@click.option("--kind", **_KIND)
-@history_of_group
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else.")
-@click.pass_context
-def command(
-    context: click.Context, last: int, kind: RunKind | None, place: str | None, as_json: bool
-) -> None:
-    """List the runs that were kept: when, what, figures with small charts, what changed since the one before.
+@dataclass(frozen=True, kw_only=True)
+class ListOptions(HistoryOption):
+    """The options of `chunkwise runs list`."""
 
-    Runs are kept by --keep of evaluate, tune, compare, judge calibrate, lint and profile.
+    last: int = option(
+        "-n", "--last", type=click.IntRange(1), default=20, show_default=True, metavar="N",
+        help="Number of runs to show, the latest first.",
+    )  # fmt: skip
+    kind: str | None = option("--kind", **_KIND)
+    as_json: bool = json_flag()
+
+
+@dataclass_command("runs", ListOptions, examples=_EXAMPLES)
+def list_runs(options: ListOptions) -> None:
+    """List saved runs: when, what, scores with small charts, what changed since the one before.
+
+    --save of evaluate, tune, compare, testset calibrate, lint and profile adds runs.
     """
-    if context.invoked_subcommand is not None:
-        hand_down(context, place)
-        return
-
     from chunkwise.report.terminal.history import render_history
     from chunkwise.report.views.history import history_view
 
-    history = HistoryOption(history=place).opened()
-    view = history_view(history, kind=kind, last=last)
-    if as_json:
+    history = options.opened()
+    view = history_view(history, kind=options.kind, last=options.last)  # type: ignore[arg-type]
+    if options.as_json:
         print_json(view.to_dict())
     elif not view.rows:
-        _say_empty(history, kind if view.total else None)
+        _say_empty(history, options.kind if view.total else None)
     else:
         render_history(view, stdout_console())
 
@@ -133,13 +134,13 @@ def _say_empty(history: History, kind: str | None = None) -> None:
     what = f"no run of the kind {kind!r} is" if kind else "no run is"
     say(
         f"{what} kept in {shown_place(history.place)} yet; add --keep to a command: "
-        f"chunkwise {kind or 'evaluate'} … --keep, or take files of results in: chunkwise history import FILE..."
+        f"chunkwise {kind or 'evaluate'} … --keep, or take files of results in: chunkwise runs import FILE..."
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShowOptions(HistoryOption):
-    """The options of `chunkwise history show`."""
+    """The options of `chunkwise runs show`."""
 
     run: str = argument("RUN")
     as_json: bool = json_flag("Print all that is kept of the run as JSON on stdout and nothing else.")  # fmt: skip
@@ -165,7 +166,7 @@ def show(options: ShowOptions) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DiffOptions(HistoryOption):
-    """The options of `chunkwise history diff`."""
+    """The options of `chunkwise runs diff`."""
 
     before: str = argument("BEFORE")
     after: str = argument("AFTER")
@@ -199,7 +200,7 @@ def diff(options: DiffOptions) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ChartOptions(HistoryOption):
-    """The options of `chunkwise history chart`."""
+    """The options of `chunkwise runs chart`."""
 
     metric: str | None = argument("[METRIC]", required=False, default=None)
     kind: str | None = option("--kind", **_KIND)
@@ -241,7 +242,7 @@ def chart(options: ChartOptions) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions(HistoryOption):
-    """The options of `chunkwise history export`."""
+    """The options of `chunkwise runs export`."""
 
     csv: Path | None = option(
         "--csv", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), metavar="FILE",
@@ -319,7 +320,7 @@ def _check_target(file: Path, force: bool) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PruneOptions(HistoryOption):
-    """The options of `chunkwise history prune`."""
+    """The options of `chunkwise runs prune`."""
 
     older: float = option(
         "--older", type=TimeSpan(36_525), required=True, metavar="AGE",
@@ -357,7 +358,7 @@ def prune(options: PruneOptions) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions(HistoryOption):
-    """The options of `chunkwise history import`."""
+    """The options of `chunkwise runs import`."""
 
     files: tuple[str, ...] = argument("FILE...", nargs=-1, required=True)
     as_json: bool = json_flag()
@@ -389,5 +390,5 @@ def import_files(options: ImportOptions) -> None:
         sys.exit(SKIPPED if found else FAILED)
 
 
-for subcommand in (show, diff, chart, export, prune, import_files):
-    command.add_command(subcommand)
+command = DefaultGroup(list_runs, (show, diff, chart, baseline, export, import_files, prune))
+command.add_command(list_runs, "list")

@@ -1,0 +1,16 @@
+"""`chunkwise list`: each list in a file of its own."""
+
+from chunkwise.cli.groups import LazyGroup
+
+command = LazyGroup(
+    "list",
+    package="chunkwise.cli.list",
+    help="List strategies, metrics, prompts, plugins and the names of an index.",
+    summaries={
+        "strategies": "Chunking strategies, their parameters and when to use them",
+        "metrics": "Metrics, their bounds, targets and requirements",
+        "prompts": "Prompts for language models; copy them to change them",
+        "plugins": "Installed plugins by kind, and loading errors",
+        "names": "Names of an index (--graph): most linked, mentions, neighbors",
+    },
+)

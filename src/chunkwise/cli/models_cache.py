@@ -1,0 +1,84 @@
+"""`chunkwise models cache`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from chunkwise.base.wording import counted, megabytes, thousands
+from chunkwise.cli.dataclass_options import dataclass_command, option
+from chunkwise.cli.groups import DefaultGroup
+from chunkwise.cli.options import json_flag
+from chunkwise.cli.streams import print_json, say
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise models cache                        # how much is cached, for which models
+  chunkwise models cache clear --model minilm
+  chunkwise models cache clear
+  chunkwise models cache --json
+"""
+_CLEAR_EXAMPLES = """
+\b
+Examples:
+  chunkwise models cache clear
+  chunkwise models cache clear --model minilm
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheOptions:
+    """The options of `chunkwise models cache`."""
+
+    as_json: bool = json_flag()
+
+
+@dataclass_command("cache", CacheOptions, examples=_EXAMPLES)
+def stats(options: CacheOptions) -> None:
+    """Show how much is cached for each model, and where: embeddings, answers, verdicts."""
+    from chunkwise.models.cache import ModelCache
+
+    cache = ModelCache()
+    models = cache.stats()
+    entries = sum(model.entries for model in models)
+    if options.as_json:
+        print_json({
+            "path": str(cache.path),
+            "bytes_on_disk": cache.size(),
+            "entries": entries,
+            "models": [model._asdict() for model in models],
+        })  # fmt: skip
+        return
+    for model in models:
+        click.echo(f"{thousands(model.entries):>10}  {megabytes(model.bytes):>12}  {model.model}")
+    click.echo(f"{thousands(entries):>10}  {megabytes(cache.size()):>12}  on disk: {cache.path}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClearOptions:
+    """The options of `chunkwise models cache clear`."""
+
+    model: str | None = option(
+        "--model", metavar="NAME", help="Clear only models whose name begins with this."
+    )
+    as_json: bool = json_flag()
+
+
+@dataclass_command("clear", ClearOptions, examples=_CLEAR_EXAMPLES)
+def clear(options: ClearOptions) -> None:
+    """Delete cached results; they are computed again when needed."""
+    from chunkwise.models.cache import ModelCache
+
+    cache = ModelCache()
+    before = cache.size()
+    removed = cache.clear(options.model)
+    freed = max(0, before - cache.size())
+    if options.as_json:
+        print_json({"removed": removed, "freed": freed}, indent=None)
+    else:
+        say(f"{counted(removed, 'entry')} removed, {megabytes(freed)} freed")
+
+
+command = DefaultGroup(stats, (clear,))
