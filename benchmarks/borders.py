@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from benchmarks import corpora
 from benchmarks.tables import table
-from chunkwise import Document, get_strategy
+from chunkwise import Document
+from chunkwise.ext import get_strategy
 from chunkwise.chunkers.semantic import SemanticChunker, border_similarity
 from chunkwise.text.analyzed import Analyzed
 

@@ -150,7 +150,8 @@ def _headings(documents: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _arrays(tokenizer: Any, documents: Sequence[Any], questions: Sequence[Any]) -> dict[str, Any]:
-    from chunkwise import Document, get_strategy
+    from chunkwise import Document
+    from chunkwise.ext import get_strategy
 
     strategy = get_strategy("sentences(max_tokens=200, overlap=0)")
     number = {row["doc_id"]: at for at, row in enumerate(documents)}

@@ -61,7 +61,7 @@ Operations = dict[str, Callable[[], object]]
 def cut(text: str, format: str, strategy: str, **parameters: object) -> None:
     """Chunks and their texts, of a document that nothing is known of yet."""
     document = chunkwise.Document("x.py", text, format=format)
-    for chunk in chunkwise.get_strategy(strategy, **parameters).chunks(document):
+    for chunk in chunkwise.ext.get_strategy(strategy, **parameters).chunks(document):
         chunk.text  # noqa: B018
 
 

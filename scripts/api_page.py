@@ -9,15 +9,18 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any, Literal, get_origin
 
 import chunkwise
+from chunkwise import ext, options
 from chunkwise.core.document import PlaceInDocument
 
 HEAD = """# Python
 
-Everything that `import chunkwise` offers, written by `scripts/generate_docs.py` from the code; `make docs` writes it
-anew. The same thing has the same name in every verb and, with dashes, on the command line ([commands](commands.md)).
+Verbs and values are in `chunkwise`, option values in `chunkwise.options`, names for authors of parts in
+`chunkwise.ext`. `make docs` writes this page from the code. The same thing has the same name in every verb and,
+with dashes, on the command line ([commands](commands.md)).
 Values have `to_dict()` (plain values, ready for JSON), a short `repr`, and draw themselves in notebooks. In signatures:
 """
 
@@ -141,50 +144,36 @@ WITHIN = """What verbs return and what fields hold, and what has no name in `chu
 
 def api_page() -> str:
     """The whole page."""
-    found = {name: getattr(chunkwise, name) for name in chunkwise.__all__}
-    verbs = {name: each for name, each in found.items() if inspect.isfunction(each)}
-    errors = {
-        name: each
-        for name, each in found.items()
-        if inspect.isclass(each) and issubclass(each, Exception)
+    verbs, values = _functions_and_classes(chunkwise, chunkwise.__all__)
+    tools, parts = _functions_and_classes(ext, ext.__all__)
+    settings = {
+        name: value
+        for name, value in vars(options).items()
+        if inspect.isclass(value) and value.__module__ == options.__name__
     }
-    values = {name: each for name, each in found.items() if name not in verbs | errors}
-    parts = [HEAD, *(f"- `{name}`: {told}" for name, told in TYPES.items()), "", "## Verbs\n"]
-    for name, each in sorted(verbs.items()):
-        parts.append(_function(f"chunkwise.{name}", each))
-        if name == "strategies":
-            parts.append(_strategies())
-    parts.append("## Values\n")
-    parts += [_class(f"chunkwise.{name}", each) for name, each in sorted(values.items())]
-    parts.append("## Values within values\n")
-    parts.append(WITHIN)
-    parts += [_class(each.__name__, each) for each in _within(verbs, values)]
-    parts.append("## Errors\n")
-    parts += [_class(f"chunkwise.{name}", each) for name, each in sorted(errors.items())]
-    return "\n".join(parts).rstrip() + "\n"
+    settings["RayCluster"] = options.RayCluster
+    within = _within({**verbs, **tools}, {**values, **parts, **settings})
+    lines = [HEAD, *(f"- `{name}`: {told}" for name, told in TYPES.items()), "", "## Verbs\n"]
+    lines += [_function(f"chunkwise.{name}", verb) for name, verb in verbs.items()]
+    lines.append("## Values\n")
+    lines += [_class(f"chunkwise.{name}", value) for name, value in values.items()]
+    lines.append("## Options\n")
+    lines += [_class(f"chunkwise.options.{name}", kind) for name, kind in sorted(settings.items())]
+    lines.append("## For authors of parts\n")
+    lines += [_function(f"chunkwise.ext.{name}", tool) for name, tool in tools.items()]
+    lines += [_class(f"chunkwise.ext.{name}", part) for name, part in parts.items()]
+    lines.append("## Values within values\n")
+    lines.append(WITHIN)
+    lines += [_class(value.__name__, value) for value in within]
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def _strategies() -> str:
-    """Every strategy of ours with its parameters; what has no default is left out."""
-    rows = []
-    for strategy in chunkwise.strategies():
-        shown = [
-            f"`{each['name']}={each['default']!r}`"
-            for each in strategy["parameters"]
-            if each["default"] is not None
-        ]
-        others = [f"`{each['name']}`" for each in strategy["parameters"] if each["default"] is None]
-        rows.append(
-            f"| `{strategy['name']}` | {_cell(strategy['purpose'])} | {_cell(', '.join([*shown, *others]))} |"
-        )
-    return "\n".join(
-        [
-            "| strategy | | parameters and what they are where nothing is said |",
-            "|---|---|---|",
-            *rows,
-            "",
-        ]
-    )
+def _functions_and_classes(
+    module: ModuleType, names: list[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    public = {name: getattr(module, name) for name in names}
+    functions = {name: value for name, value in public.items() if inspect.isfunction(value)}
+    return functions, {name: value for name, value in public.items() if name not in functions}
 
 
 def _within(verbs: dict[str, Any], values: dict[str, Any]) -> list[type]:
@@ -225,21 +214,30 @@ def _named(annotation: str, module: str) -> list[type]:
 
 
 def _function(name: str, function: Any, level: str = "###") -> str:
-    told = inspect.getdoc(function) or ""
-    lines = [
-        f"{level} {name}",
-        "",
-        "```python",
-        _signature(name, function),
-        "```",
-        "",
-        _prose(told),
-        "",
-    ]
-    rows = [f"| `{each.name}` | {_meaning(name, each)} |" for each in _parameters(function)]
+    doc = inspect.getdoc(function) or ""
+    lines = [f"{level} {name}", "", "```python", _signature(name, function), "```", ""]
+    lines += [_prose(doc.partition("\nArgs:\n")[0]), ""]
+    rows = [f"| `{each.name}` | {_meaning(name, each, doc)} |" for each in _parameters(function)]
     if rows:
         lines += ["| parameter | |", "|---|---|", *rows, ""]
+    for title in ("Returns", "Raises"):
+        if text := section(doc, title):
+            lines += [f"{title}: {_prose(text)}", ""]
+    if example := section(doc, "Example"):
+        lines += ["```python", example, "```", ""]
     return "\n".join(lines)
+
+
+def section(doc: str, title: str) -> str:
+    """One section of a Google-style docstring."""
+    found = re.search(rf"(?ms)^{title}:\n(.*?)(?=^\S|\Z)", doc)
+    return textwrap.dedent(found[1]).strip() if found else ""
+
+
+def arguments(doc: str) -> dict[str, str]:
+    """The descriptions of parameters in a Google-style docstring."""
+    described = re.findall(r"(?ms)^\*{0,2}(\w+): (.*?)(?=^\S|\Z)", section(doc, "Args"))
+    return {name: " ".join(text.split()) for name, text in described}
 
 
 def _class(name: str, found: Any) -> str:
@@ -344,14 +342,11 @@ def _default(value: object) -> str:
     return shown if len(shown) <= 40 else "…"
 
 
-def _meaning(name: str, parameter: inspect.Parameter) -> str:
-    """A parameter without a meaning is an error: it would be one that nobody explains."""
-    here = f"{name}.{parameter.name}"
-    if here not in MEANS_HERE and parameter.name not in MEANS:
-        raise SystemExit(f"{here} has no meaning yet: add it to MEANS in scripts/api_page.py")
-    told = MEANS_HERE.get(here) or MEANS[parameter.name]
-    takes_index = parameter.name == "source" and "Index" in str(parameter.annotation)
-    return _cell(f"{told}; or an `Index`, or the place of one" if takes_index else told)
+def _meaning(name: str, parameter: inspect.Parameter, doc: str) -> str:
+    described = arguments(doc).get(parameter.name)
+    return _cell(
+        described or MEANS_HERE.get(f"{name}.{parameter.name}") or MEANS.get(parameter.name, "")
+    )
 
 
 def _fields(found: Any) -> Iterator[tuple[str, str, str]]:
@@ -374,13 +369,25 @@ def _fields(found: Any) -> Iterator[tuple[str, str, str]]:
         for node in tree.body:
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 last = node.target.id
-                kinds[last] = ast.unparse(node.annotation)
+                kinds[last], help = _described(node.annotation)
+                told |= {last: help} if help else {}
             elif last and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 told[last] = _prose(str(node.value.value))
             else:
                 last = ""
     for name in (each for each in names if not each.startswith("_")):
         yield name, _spelled_out(kinds.get(name, ""), found.__module__), told.get(name, "")
+
+
+def _described(annotation: ast.expr) -> tuple[str, str]:
+    """The type of a field, and the help of a declared option."""
+    match annotation:
+        case ast.Subscript(
+            ast.Name("Annotated"),
+            ast.Tuple([kind, ast.Call(ast.Name("option"), [ast.Constant(help)])]),
+        ):
+            return ast.unparse(kind), str(help)
+    return ast.unparse(annotation), ""
 
 
 def _spelled_out(annotation: str, module: str) -> str:

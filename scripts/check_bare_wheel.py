@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 USE = """
 import importlib, pkgutil, sys
+from pathlib import Path
 import chunkwise
 assert not {"numpy", "click", "jinja2", "rich", "lxml"} & set(sys.modules), "import chunkwise is not light"
 adapters = {f"chunkwise.{name}" for name in ("dspy", "haystack", "langchain", "llamaindex")}
@@ -28,6 +29,7 @@ for name in adapters:
         assert f"pip install 'chunkwise[{name.partition('.')[2]}]'" in str(error), error
     else:
         raise AssertionError(f"what {name} is for should not be here")
+assert (Path(chunkwise.__file__).parent / "py.typed").exists()
 chunks = list(chunkwise.chunk(chunkwise.__path__[0] + "/corpus"))
 assert len(chunks) > 50, len(chunks)
 assert all(c.text == c.document.text[c.start:c.end] for c in chunks)

@@ -169,7 +169,7 @@ def test_a_part_that_is_broken_is_listed_with_its_reason(installed: Path) -> Non
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 2.0\n")
     (installed / "bad_parts.py").write_text(
-        "from chunkwise import Metric\nTAKEN = Metric('recall', 'Mine.', score=len)\nclass Empty: ...\n"
+        "from chunkwise.ext import Metric\nTAKEN = Metric('recall', 'Mine.', score=len)\nclass Empty: ...\n"
     )
     (about / "entry_points.txt").write_text(
         "[chunkwise.loaders]\ngone = no_such_module:X\nempty = bad_parts:Empty\ntext = bad_parts:Empty\n"

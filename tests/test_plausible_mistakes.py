@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import chunkwise
-from chunkwise import Document, Fact, Metric, Passage, Query, Reference, Span
+from chunkwise import Document, Query, Reference, Span
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.ext import Fact, Metric, Passage
 from chunkwise.metrics.evidence import Evidence
 from hash_embedder import PlainHashEmbedder
 from tables import cases
@@ -24,7 +25,7 @@ QUERY = Query("1", "When does the ferry leave?", (Reference("a.md", 10, 34),))
 class Whole:
     """Cuts nothing."""
 
-    def split(self, document: chunkwise.Analyzed) -> Sequence[Span]:
+    def split(self, document: chunkwise.ext.Analyzed) -> Sequence[Span]:
         return [Span(0, len(document.text))]
 
 
@@ -117,22 +118,22 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: chunkwise.lint(DOCUMENTS, kinds=5), "kinds is 5; a list of names is needed"),
     (lambda: chunkwise.lint(DOCUMENTS, kinds=[5]), "kinds has 5; allowed: mid_word"),
     (lambda: _evaluate(metrics=5), "metrics is 5; a list of names is needed"),
-    (lambda: _evaluate(metrics=[5]), "5 is int, and no metric; a metric is chunkwise.Metric"),
-    (lambda: _evaluate(metrics=[_score]), "_score is function, and no metric; a metric is chunkwise.Metric"),
+    (lambda: _evaluate(metrics=[5]), "5 is int, and no metric; a metric is chunkwise.ext.Metric"),
+    (lambda: _evaluate(metrics=[_score]), "_score is function, and no metric; a metric is chunkwise.ext.Metric"),
     # questions
     (lambda: Query("1", "q?", (("tty.md", 0, 50),)),
      r"references of the question '1' has \('tty.md', 0, 50\); Reference is needed: "
      r"chunkwise.Reference\('tty.md', 0, 50\)"),
-    (lambda: Query("1", "q?", (Passage("tty.md", 0, 50),)), "Reference is needed: chunkwise.Reference"),
+    (lambda: Query("1", "q?", (Passage("tty.md", 0, 50),)), "Reference is needed"),
     (lambda: Query("1", "q?", Reference("tty.md", 0, 50)),
      r"references of the question '1' is Reference\(.*; a tuple of Reference is needed: \(…,\)"),
-    (lambda: Query("1", "q?", facts=("nine",)), r"facts .* has 'nine'; Fact is needed: chunkwise.Fact\('nine'\)"),
+    (lambda: Query("1", "q?", facts=("nine",)), r"facts .* has 'nine'; Fact is needed"),
     (lambda: Query("1", "q?", types="lookup"), "types .* is 'lookup'; a tuple of str is needed"),
     (lambda: Query(1, "q?"), "id of the question 1 is 1; a str is needed: '1'"),
     (lambda: Query("1", None), "text of the question '1' is None; a str is needed"),
     (lambda: Reference("tty.md", "0", 50), "start of the reference to 'tty.md' is '0'; a whole number is needed"),
     (lambda: Reference(5, 0, 50), "doc_id of a reference is 5; a str is needed"),
-    (lambda: Reference("tty.md", 0, 50, (("b.md", 1, 2),)), "alternatives .* Passage is needed: chunkwise.Passage"),
+    (lambda: Reference("tty.md", 0, 50, (("b.md", 1, 2),)), "alternatives .* Passage is needed"),
     # documents
     (lambda: Document("a", "x", metadata=[1]), r"metadata of the document 'a' is \[1\]; a dict is needed"),
     (lambda: Document("a", "x", {"year": 2024}),
@@ -153,7 +154,7 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: Metric("x", "y", score=0.5), "score of the metric 'x' is 0.5; a function of the evidence is needed"),
     # classes
     (lambda: list(chunkwise.chunk(DOCUMENTS, Whole)), r"Whole is a class; an object of it is needed: Whole\(\)"),
-    (lambda: chunkwise.get_strategy(Whole), r"Whole is a class; an object of it is needed: Whole\(\)"),
+    (lambda: chunkwise.ext.get_strategy(Whole), r"Whole is a class; an object of it is needed: Whole\(\)"),
     (lambda: chunkwise.index(DOCUMENTS, embedder=PlainHashEmbedder), r"PlainHashEmbedder is a class; .*: Plain.*\(\)"),
     (lambda: _index().search("x", reranker=Reading), r"Reading is a class; an object of it is needed: Reading\(\)"),
     (lambda: _evaluate(reranker=Reading), r"Reading is a class; an object of it is needed: Reading\(\)"),

@@ -5,6 +5,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,9 @@ def test_what_cannot_be_read_is_a_warning_unless_somebody_says_otherwise(name: s
     assert found is None or found.default == "warn"
 
 
-@cases("name", chunkwise.__all__)
+@cases("name", [*chunkwise.__all__, *(f"ext.{name}" for name in chunkwise.ext.__all__)])
 def test_every_public_name_is_there_and_says_what_it_is(name: str) -> None:
-    found = getattr(chunkwise, name)
+    found = attrgetter(name)(chunkwise)
     assert inspect.getdoc(found)
     assert f"### chunkwise.{name}\n" in (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 
@@ -88,7 +89,7 @@ def test_results_as_a_dict_are_what_the_file_holds(tmp_path: Path) -> None:
 
 
 def test_dir_has_public_names_alone() -> None:
-    assert dir(chunkwise) == sorted([*chunkwise.__all__, "__version__"])
+    assert dir(chunkwise) == sorted([*chunkwise.__all__, "__version__", "ext", "options"])
 
 
 @cases("given", [{"unit": "lines"}, {"relevance_threshold": 2}, {"similarity_threshold": "high"}])
@@ -189,13 +190,13 @@ def test_all_that_cannot_be_read_is_an_error_unless_somebody_takes_it() -> None:
     """The rule as the page of the API says it, whatever cuts."""
 
     class Whole:
-        def split(self, document: chunkwise.Analyzed) -> list[chunkwise.Span]:
+        def split(self, document: chunkwise.ext.Analyzed) -> list[chunkwise.Span]:
             return [chunkwise.Span(0, len(document.text))]
 
     for strategy in ("structure", Whole()):
-        told: list[chunkwise.UnreadableDocument] = []
+        told: list[chunkwise.ext.UnreadableDocument] = []
         for how in ("warn", "raise"):
-            with pytest.raises(chunkwise.UnreadableDocument, match=r"missing\.md"):
+            with pytest.raises(chunkwise.ext.UnreadableDocument, match=r"missing\.md"):
                 list(chunkwise.chunk("missing.md", strategy, on_unreadable=how))  # type: ignore[arg-type]
         assert list(chunkwise.chunk("missing.md", strategy, on_unreadable=told.append)) == []
         assert [str(each) for each in told] == ["missing.md: no such file or folder"]
@@ -214,12 +215,3 @@ def test_every_value_a_verb_gives_is_on_the_page() -> None:
         "LocatedIssue", "QuestionResult", "Recommendation", "Settings", "SweepResult", "Outcome", "DocumentGroup",
     ):  # fmt: skip
         assert f"\n### {name}\n" in page
-
-
-def test_defaults_of_strategies_are_where_parameters_are_listed() -> None:
-    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    listed = page.partition("### chunkwise.strategies\n")[2].partition("\n### ")[0]
-    row = next(line for line in listed.splitlines() if line.startswith("| `sentences` |"))
-    assert "`overlap=50`" in row
-    described = {each["name"]: each for each in chunkwise.strategies()}
-    assert "50" in described["sentences"]["purpose"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+from chunkwise.base.lazy_names import lazy_names
 from chunkwise.base.schema import Amount, Count, Name, Names, Options, Share, option
 
 if TYPE_CHECKING:
+    from chunkwise.base.ray_workers import RayCluster as RayCluster
     from chunkwise.documents.loader import Loader
     from chunkwise.documents.ocr import Ocr
     from chunkwise.models.rerank.reranker import Reranker
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from chunkwise.text.tokens.tokenizers import TokenizerLike
 else:
     Loader = Ocr = Reranker = Retriever = TokenizerLike = Where = Any
+    _, __getattr__, _ = lazy_names(__name__, {"chunkwise.base.ray_workers": "RayCluster"})
 
 
 def parse_pages(text: str) -> tuple[int, int]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise import chunk_text, get_strategy, strategies
+from chunkwise import chunk_text
 from chunkwise.base.errors import BrokenContract, ChunkwiseError, UnknownName
 from chunkwise.base.user_code import run_file
 from chunkwise.chunkers import strategies as registry
 from chunkwise.core import Document, Span
+from chunkwise.ext import describe_strategies, get_strategy
 from chunkwise.testkit import check_chunker
 from chunkwise.text.analyzed import Analyzed
 from tables import cases
@@ -78,7 +79,7 @@ def test_a_plugin_appears_like_a_built_in_one_and_a_broken_one_is_a_warning(
     assert registry.names()[-2:] == ["broken", "halves"]
     assert len(chunk_text("abcd", strategy="halves")) == 2
     with pytest.warns(UserWarning, match="'broken' cannot be loaded"):
-        assert "halves" in [each["name"] for each in strategies()]
+        assert "halves" in [each["name"] for each in describe_strategies()]
 
 
 class Breaks:

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise import get_strategy, strategies
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.base.spec import key, parse
 from chunkwise.chunkers import strategies as registry
+from chunkwise.ext import describe_strategies, get_strategy
 from tables import cases
 
 
@@ -117,7 +117,7 @@ def test_no_text_breaks_the_parser(text: str) -> None:
 
 
 def test_every_strategy_tells_what_it_is_for_and_what_each_parameter_means() -> None:
-    listed = strategies()
+    listed = describe_strategies()
     assert [each["name"] for each in listed] == registry.names()
     for each in listed:
         assert each["purpose"], each["name"]

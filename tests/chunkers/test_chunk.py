@@ -147,7 +147,7 @@ def test_a_stream_is_not_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_parameters_can_be_keywords_and_functions() -> None:
-    strategy = chunkwise.get_strategy("sentences(overlap=0)", max_tokens=12, tokenizer=len)
+    strategy = chunkwise.ext.get_strategy("sentences(overlap=0)", max_tokens=12, tokenizer=len)
     chunks = chunkwise.chunk_text("One two. Three four. Five.", strategy)
     assert [chunk.text for chunk in chunks] == ["One two.", "Three four.", "Five."]
     assert chunks[0].token_count == 8
@@ -159,15 +159,15 @@ def test_a_tokenizer_function_is_asked_whatever_its_name_and_answer() -> None:
 
     text = "abcdefgh " * 20
     for count in (characters, lambda text: np.zeros((len(text) + 3) // 4)):
-        strategy = chunkwise.get_strategy("recursive", max_tokens=9, tokenizer=count)
+        strategy = chunkwise.ext.get_strategy("recursive", max_tokens=9, tokenizer=count)
         chunks = chunkwise.chunk_text(text, strategy)
         assert all(chunk.token_count == characters(chunk.text) <= 9 for chunk in chunks)
         assert max(len(chunk.text) for chunk in chunks) > 9
 
 
 def test_chunks_do_not_keep_the_analysis_alive() -> None:
-    analyzed = chunkwise.Analyzed(chunkwise.Document("x", "# A\n\nText.\n", format="markdown"))
-    chunks = list(chunkwise.get_strategy("sections").chunks(analyzed))
+    analyzed = chunkwise.ext.Analyzed(chunkwise.Document("x", "# A\n\nText.\n", format="markdown"))
+    chunks = list(chunkwise.ext.get_strategy("sections").chunks(analyzed))
     kept = ref(analyzed)
     del analyzed
     assert kept() is None
@@ -177,7 +177,7 @@ def test_chunks_do_not_keep_the_analysis_alive() -> None:
 def test_what_several_jobs_cannot_do_is_said() -> None:
     with pytest.raises(InvalidParameter, match="jobs is 0; the least allowed is 1"):
         chunkwise.chunk("nowhere", jobs=0)
-    strategy = chunkwise.get_strategy("sentences", tokenizer=lambda text: len(text))
+    strategy = chunkwise.ext.get_strategy("sentences", tokenizer=lambda text: len(text))
     with pytest.raises(InvalidParameter, match="cannot be sent to another process"):
         list(chunkwise.chunk("nowhere", strategy, jobs=2, on_unreadable=print))
     error = MissingExtra("writing Parquet", "parquet")

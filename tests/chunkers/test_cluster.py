@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from chunkwise import Document, chunk_text, get_strategy
+from chunkwise import Document, chunk_text
 from chunkwise.chunkers import cluster as cluster_module
 from chunkwise.chunkers.cluster import ClusterChunker, best_starts
+from chunkwise.ext import get_strategy
 from chunkwise.testkit import check_chunker, check_chunks
 from hash_embedder import HashEmbedder
 from how_many import examples

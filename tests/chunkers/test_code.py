@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chunkwise import Document, get_strategy
+from chunkwise import Document
+from chunkwise.ext import get_strategy
 from chunkwise.testkit import check_chunks
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from tables import cases

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from chunkwise import Document, get_strategy
+from chunkwise import Document
 from chunkwise.chunkers.context_from_headings import with_headings
 from chunkwise.core import Chunk
+from chunkwise.ext import get_strategy
 from chunkwise.text.analyzed import Analyzed
 from tables import cases
 

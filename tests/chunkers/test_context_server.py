@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from chunkwise import Document, get_strategy
+from chunkwise import Document
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.context_writer import ContextWriter, with_contexts
+from chunkwise.ext import get_strategy
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient
@@ -116,7 +117,8 @@ def test_the_limit_of_money_leaves_headings(tmp_path: Path) -> None:
 _RUN = """
 import sys
 from pathlib import Path
-from chunkwise import Document, get_strategy
+from chunkwise import Document
+from chunkwise.ext import get_strategy
 from chunkwise.chunkers.context_writer import ContextWriter
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkwise import Document, get_strategy, read
+from chunkwise import Document, read
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.context_from_headings import with_headings
@@ -20,6 +20,7 @@ from chunkwise.chunkers.context_writer import (
     contexts_estimate,
 )
 from chunkwise.core import Chunk, Span
+from chunkwise.ext import get_strategy
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request

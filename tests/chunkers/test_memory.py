@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise import Document, UnreadableDocument
+from chunkwise import Document
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.write_chunks import chunk_lines
 from chunkwise.documents.source import Source
+from chunkwise.ext import UnreadableDocument
 from chunkwise.text.analyzed import Analyzed
 
 pytestmark = pytest.mark.usefixtures("large_inputs")

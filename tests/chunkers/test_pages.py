@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise import Document, get_strategy
+from chunkwise import Document
+from chunkwise.ext import get_strategy
 from chunkwise.testkit import check_chunker, check_chunks
 
 PAGES = [

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkwise import Document, chunk_text, get_strategy
+from chunkwise import Document, chunk_text
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Chunk, Span
+from chunkwise.ext import get_strategy
 from chunkwise.testkit import check_chunker, check_chunks
 from chunkwise.testkit.hostile import hostile_documents
 from how_many import examples

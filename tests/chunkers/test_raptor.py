@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkwise import Document, get_strategy
+from chunkwise import Document
 from chunkwise.base.errors import BrokenContract, ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.check_pieces import merged_spans
 from chunkwise.chunkers.raptor import RaptorChunker, clusters, first_sentences, summary_requests
 from chunkwise.core import Chunk, Piece, Span
+from chunkwise.ext import get_strategy
 from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient

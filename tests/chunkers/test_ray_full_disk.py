@@ -134,7 +134,7 @@ def test_where_nobody_has_room_the_document_is_set_aside_by_name(
         "problems = []\n"
         "made = chunkwise.index(\n"
         "    ['s3://room/long/page0.html', 's3://room/long/short.md'],\n"
-        "    vectors='none', jobs=chunkwise.RayCluster(),\n"
+        "    vectors='none', jobs=chunkwise.options.RayCluster(),\n"
         "    on_unreadable=lambda each: problems.append(str(each)),\n"
         ")\n"
         "print(*problems, sep='\\n')\n"

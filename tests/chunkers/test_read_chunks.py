@@ -73,7 +73,7 @@ def test_chonkie_names_no_document_and_its_chunks_are_found_by_their_text() -> N
 
 @cases("suffix", ["jsonl", "csv", "parquet"])
 def test_our_own_files_are_exact_in_every_format(suffix: str, tmp_path: Path) -> None:
-    strategy = chunkwise.get_strategy("sentences(max_tokens=20, overlap=8)")
+    strategy = chunkwise.ext.get_strategy("sentences(max_tokens=20, overlap=8)")
     documents = [
         *DOCUMENTS,
         Document("nasty", 'One, "two".\r\n\r\nÜ 😀 e\u0301. \u2028 Line; end.'),
@@ -186,8 +186,10 @@ def test_other_tools_chunks_are_indexed_and_searched(tmp_path: Path) -> None:
 
 
 def test_other_places_in_a_file_of_the_same_name_are_another_strategy(tmp_path: Path) -> None:
-    first = chunkwise.get_strategy(read(written(tmp_path, {"text": "# Leave"})).strategy()).label
-    second = chunkwise.get_strategy(
+    first = chunkwise.ext.get_strategy(
+        read(written(tmp_path, {"text": "# Leave"})).strategy()
+    ).label
+    second = chunkwise.ext.get_strategy(
         read(written(tmp_path, {"text": "Call before"})).strategy()
     ).label
     assert first != second
@@ -211,7 +213,7 @@ def test_hostile_documents_come_back_exact_and_can_be_sent_to_another_process(
     tmp_path: Path,
 ) -> None:
     documents = hostile_documents()
-    strategy = chunkwise.get_strategy("characters(max_chars=90, overlap=20)")
+    strategy = chunkwise.ext.get_strategy("characters(max_chars=90, overlap=20)")
     chunks = [each for document in documents for each in strategy.chunks(document)]
     path = tmp_path / "ours.jsonl"
     with chunk_file(path) as write:

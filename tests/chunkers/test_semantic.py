@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkwise import Document, chunk_text, get_strategy
+from chunkwise import Document, chunk_text
 from chunkwise.base.errors import InvalidParameter, MissingExtra, UnknownName
 from chunkwise.chunkers.cluster import ClusterChunker
 from chunkwise.chunkers.semantic import SemanticChunker, border_similarity, named_embedder
+from chunkwise.ext import get_strategy
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.testkit import check_chunker, check_chunks
 from chunkwise.text.analyzed import Analyzed
@@ -288,7 +289,7 @@ def test_a_missing_library_is_answered_with_the_command(monkeypatch: pytest.Monk
 @pytest.mark.usefixtures("processes")
 def test_strategies_are_listed_without_loading_a_runtime() -> None:
     code = (
-        "import json, sys; from chunkwise.chunkers import describe_all, get_strategy; describe_all(); "
+        "import json, sys; from chunkwise.chunkers import describe_strategies, get_strategy; describe_strategies(); "
         "get_strategy('semantic'); get_strategy('cluster'); "
         "print(json.dumps([m for m in ('onnxruntime', 'tokenizers', 'scipy') if m in sys.modules]))"
     )

@@ -2,8 +2,9 @@
 
 from itertools import pairwise
 
-from chunkwise import Document, chunk_text, get_strategy
+from chunkwise import Document, chunk_text
 from chunkwise.core import Chunk
+from chunkwise.ext import get_strategy
 from chunkwise.testkit import check_chunks
 from chunkwise.text.analyzed import Analyzed
 from tables import cases

@@ -33,7 +33,7 @@ def test_a_package_that_is_missing_is_told_with_the_command_that_installs_it() -
             __import__(module)
         except ImportError:
             with pytest.raises(MissingExtra, match=rf"pip install 'chunkwise\[{library}\]'"):
-                chunkwise.get_strategy(f"{library}:SentenceSplitter")
+                chunkwise.ext.get_strategy(f"{library}:SentenceSplitter")
 
 
 def test_a_file_names_splitters_of_the_text_alone() -> None:
@@ -44,7 +44,7 @@ def test_a_file_names_splitters_of_the_text_alone() -> None:
     ):  # fmt: skip
         distrust(name, "the index kb")
         with named_by_user({}), pytest.raises(NotAllowed, match="the index kb names"):
-            chunkwise.get_strategy(name)
+            chunkwise.ext.get_strategy(name)
 
 
 def cut(text: str, size: int, step: int) -> list[tuple[int, int]]:
@@ -152,9 +152,9 @@ STRATEGIES = [
 @cases("name", STRATEGIES)
 def test_texts_that_stand_there_are_all_found(name: str) -> None:
     pytest.importorskip(INSTALLED[name.partition(":")[0]])
-    strategy = chunkwise.get_strategy(name)
+    strategy = chunkwise.ext.get_strategy(name)
     assert isinstance(strategy.chunker, OtherSplitter)
-    assert chunkwise.get_strategy(strategy.label).label == strategy.label
+    assert chunkwise.ext.get_strategy(strategy.label).label == strategy.label
     assert pickle.loads(pickle.dumps(strategy.chunker)) == strategy.chunker
     assert strategy.code  # with the package's version, which an index is held to
     for document in hostile_documents():
@@ -185,9 +185,9 @@ def test_what_a_splitter_raises_is_told_with_its_name() -> None:
         ("langchain:TextSplitter", "is no splitter that can be used"),
     ):
         with pytest.raises(ChunkwiseError, match=message):
-            chunkwise.get_strategy(name)
+            chunkwise.ext.get_strategy(name)
     with pytest.raises(UnknownName, match="no strategy is named 'lanchain:X'"):
-        chunkwise.get_strategy("lanchain:X")
+        chunkwise.ext.get_strategy("lanchain:X")
 
 
 PLAN = """

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from chunkwise.chunkers import describe_all, strategies
+from chunkwise.chunkers import describe_strategies, strategies
 from cli.in_process import Run, here
 
 __all__ = ["here"]  # a fixture
@@ -38,7 +38,7 @@ def test_every_value_a_parameter_may_have_can_be_read(
     shown = here("list", "strategies").stdout
     assert shown.count("…") == 1  # of the line that says how a strategy is written
     words = set(re.findall(r"\w+", shown))
-    for strategy in describe_all():
+    for strategy in describe_strategies():
         for parameter in strategy["parameters"]:
             assert words.issuperset(parameter["choices"]), parameter
             assert parameter["name"] in words

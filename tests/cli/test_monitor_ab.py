@@ -69,7 +69,7 @@ def test_two_configurations_are_held_against_each_other(here: Run) -> None:
 
 def test_a_judge_may_say_who_is_better(here: Run, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "from chunkwise import Score\n\n\nclass Long:\n    name = 'long'\n\n"
+        "from chunkwise.ext import Score\n\n\nclass Long:\n    name = 'long'\n\n"
         "    def judge(self, queries, hits):\n"
         "        return [[Score(float(len(hit.text) > 80)) for hit in own] for own in hits]\n"
     )

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 import chunkwise
-from chunkwise import Document, get_strategy
+from chunkwise import Document
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.write_chunks import row_of
 from chunkwise.core import Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.ext import get_strategy
 from cli.in_process import Run, here
 from hash_embedder import HashEmbedder
 from rule_summariser import FirstSentences

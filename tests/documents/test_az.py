@@ -161,16 +161,18 @@ def test_what_is_not_there_and_who_may_not(
     container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for place in ("az://container/nowhere/", "az://other/docs/"):
-        with pytest.raises(chunkwise.UnreadableDocument, match="no such file or folder"):
+        with pytest.raises(chunkwise.ext.UnreadableDocument, match="no such file or folder"):
             list(chunkwise.read(place))
     own = os.environ["AZURE_STORAGE_CONNECTION_STRING"]
     other = base64.b64encode(b"another key").decode()
     monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", re.sub("(?<=Key=)[^;]+", other, own))
     fsspec.get_filesystem_class("az").clear_instance_cache()
-    with pytest.raises(chunkwise.UnreadableDocument, match="permission denied"):
+    with pytest.raises(chunkwise.ext.UnreadableDocument, match="permission denied"):
         list(chunkwise.read("az://container/docs/"))
     monkeypatch.delenv("AZURE_STORAGE_CONNECTION_STRING")
     fsspec.get_filesystem_class("az").clear_instance_cache()
-    with pytest.raises(chunkwise.UnreadableDocument, match="set AZURE_STORAGE_CONNECTION_STRING"):
+    with pytest.raises(
+        chunkwise.ext.UnreadableDocument, match="set AZURE_STORAGE_CONNECTION_STRING"
+    ):
         list(chunkwise.read("az://container/docs/"))
     fsspec.get_filesystem_class("az").clear_instance_cache()

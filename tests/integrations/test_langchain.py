@@ -193,7 +193,7 @@ def test_headings_and_parents_are_told() -> None:
         (lambda: ChunkwiseTextSplitter("words", length_function=_words), "words counts by itself"),
         (lambda: ChunkwiseTextSplitter("sentences", nothing=1), "has no parameter 'nothing'"),
         (lambda: ChunkwiseTextSplitter("sentence"), "did you mean sentences"),
-        (lambda: ChunkwiseTextSplitter(chunkwise.get_strategy("words"), chunk_size=3), "made already"),
+        (lambda: ChunkwiseTextSplitter(chunkwise.ext.get_strategy("words"), chunk_size=3), "made already"),
         (lambda: ChunkwiseTextSplitter().create_documents(["a"], [{}, {}]), "2 metadatas for 1 text"),
         (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator=False), "keep_separator is False; .* leave it out"),
         (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator="end"), "keep_separator is 'end'"),
@@ -261,7 +261,7 @@ def test_files_become_documents_with_their_places(tmp_path: Path) -> None:
 
 SEARCHES: list[dict[str, Any]] = [
     {}, {"k": 1}, {"k": 3, "retriever": "bm25"}, {"budget": 30}, {"k": 4, "neighbours": 1},
-    {"k": 3, "filter": {"year": {">=": 2021}}}, {"k": 3, "filter": chunkwise.Filter(documents="lamps*")},
+    {"k": 3, "filter": {"year": {">=": 2021}}}, {"k": 3, "filter": chunkwise.ext.Filter(documents="lamps*")},
     {"k": 3, "filter": "topics=oil"}, {"k": 2, "reranker": SharedWords()},
 ]  # fmt: skip
 
@@ -269,7 +269,9 @@ SEARCHES: list[dict[str, Any]] = [
 def plain_search(place: Path, settings: dict[str, Any]) -> list[chunkwise.Hit]:
     wanted = dict(settings)
     filter = wanted.pop("filter", None)
-    named = {"only": filter} if isinstance(filter, chunkwise.Filter) else {"where": filter or ()}
+    named = (
+        {"only": filter} if isinstance(filter, chunkwise.ext.Filter) else {"where": filter or ()}
+    )
     return chunkwise.open_index(place).search(QUESTION, **wanted, **named)
 
 

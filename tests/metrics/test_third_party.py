@@ -14,9 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 import chunkwise
-from chunkwise import Document, Evidence, Metric, Query, Score, Targets
+from chunkwise import Document, Query
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.cli.main import group as main_group
+from chunkwise.ext import Evidence, Metric, Score, Targets
 from chunkwise.metrics.registry import known_metrics, lower_is_better, remember
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
@@ -228,7 +229,7 @@ QUERIES = [Query("a", "a keel?"), Query("b", "salt from water?")]
 def declared(site: Path, body: str, **more: object) -> None:
     told = "".join(f", {key}={value!r}" for key, value in more.items())
     code = (
-        f"from chunkwise import Metric, Score\ndef score(evidence):\n    {body}\n"
+        f"from chunkwise.ext import Metric, Score\ndef score(evidence):\n    {body}\n"
         f"M = Metric('odd', 'Odd.', score=score{told})\n"
     )
     install(site, "odd_metric", code, "chunkwise.metrics", {"odd": "odd_metric:M"})
@@ -267,7 +268,7 @@ def test_lower_is_better_and_figures_of_a_whole_chunking(site: Path) -> None:
 
 def test_a_name_of_ours_is_ours(site: Path) -> None:
     code = (
-        "from chunkwise import Metric\nM = Metric('recall', 'Mine.', score=lambda evidence: [])\n"
+        "from chunkwise.ext import Metric\nM = Metric('recall', 'Mine.', score=lambda evidence: [])\n"
     )
     install(site, "taken", code, "chunkwise.metrics", {"recall": "taken:M"})
     with pytest.warns(UserWarning, match="which is one of our own metrics"):

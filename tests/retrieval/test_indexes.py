@@ -311,7 +311,7 @@ def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
         tmp_path / "in", into=tmp_path / "kb", embedder=Tiny(), jobs=2, on_unreadable=skipped.append
     )
     assert str(again.changes) == "1 removed, 11 unchanged, 1 skipped"
-    with pytest.raises(chunkwise.UnreadableDocument, match=r"broken\.pdf"):
+    with pytest.raises(chunkwise.ext.UnreadableDocument, match=r"broken\.pdf"):
         chunkwise.index(tmp_path / "in", embedder=Tiny(), on_unreadable="raise")
 
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from chunkwise import Document, get_strategy
+from chunkwise import Document
 from chunkwise.chunkers import Strategy, strategies
+from chunkwise.ext import get_strategy
 from chunkwise.testkit import check_chunker, check_chunks
 from chunkwise.testkit.hostile import hostile_documents
 from hash_embedder import HashEmbedder

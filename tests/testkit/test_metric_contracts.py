@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from chunkwise import Evidence, Metric, Score
 from chunkwise.base.errors import BrokenContract, InvalidParameter
 from chunkwise.core import Hit, Query
+from chunkwise.ext import Evidence, Metric, Score
 from chunkwise.metrics.answers.question_evidence import LlmMetric
 from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
 from chunkwise.metrics.registry import known_metrics

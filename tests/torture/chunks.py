@@ -7,8 +7,9 @@ import warnings
 from functools import cache
 from importlib.resources import files
 
-from chunkwise import Document, get_strategy
+from chunkwise import Document
 from chunkwise.chunkers import Strategy, strategies
+from chunkwise.ext import get_strategy
 from chunkwise.testkit import check_chunks
 from chunkwise.testkit.hostile import hostile_documents
 from hash_embedder import HashEmbedder

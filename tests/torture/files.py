@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from chunkwise import get_strategy
 from chunkwise.core import Document
+from chunkwise.ext import get_strategy
 from chunkwise.testkit import check_chunks
 from documents.mutated_files import checked_outcomes, mutated
 from torture.run import Part

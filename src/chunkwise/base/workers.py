@@ -86,7 +86,7 @@ Jobs = int | Cluster
 def check_jobs(jobs: Jobs) -> None:
     if isinstance(jobs, bool) or not (isinstance(jobs, int) or hasattr(jobs, "workers")):
         raise InvalidParameter(
-            f"jobs is {jobs!r}; a number of processes is needed, or a cluster: chunkwise.RayCluster()"
+            f"jobs is {jobs!r}; a number of processes is needed, or a cluster: chunkwise.options.RayCluster()"
         )
     if isinstance(jobs, int) and jobs < 1:
         raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")

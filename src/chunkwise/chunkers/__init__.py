@@ -3,7 +3,7 @@
 from chunkwise.chunkers.registry import (
     Chunker,
     Strategy,
-    describe_all,
+    describe_strategies,
     describe_strategy,
     get_strategy,
     strategies,
@@ -12,7 +12,7 @@ from chunkwise.chunkers.registry import (
 __all__ = [
     "Chunker",
     "Strategy",
-    "describe_all",
+    "describe_strategies",
     "describe_strategy",
     "get_strategy",
     "strategies",

@@ -218,6 +218,6 @@ def _name_of(chunker: object) -> str:
     return type(chunker).__name__
 
 
-def describe_all() -> list[dict[str, Any]]:
+def describe_strategies() -> list[dict[str, Any]]:
     """Every strategy with its parameters, defaults, bounds and when to use it."""
     return [describe_strategy(name, cls) for name, cls in strategies.all().items()]

@@ -118,16 +118,8 @@ def _keep_tuple(value: object, name: str, kind: type, of: str) -> None:
     for each in given:
         if not isinstance(each, kind):
             raise InvalidParameter(
-                f"the {name} of {of} has {shown(each)}; {kind.__name__} is needed{_written(each, kind)}"
+                f"the {name} of {of} has {shown(each)}; {kind.__name__} is needed"
             )
-
-
-def _written(given: object, kind: type) -> str:
-    """What was meant, as it is written; empty: nobody can tell."""
-    if kind is str:
-        return ""
-    values = given if isinstance(given, tuple) else (given,)
-    return f": chunkwise.{kind.__name__}({', '.join(map(shown, values))})"
 
 
 def _whole_number(what: str, given: object) -> int:

@@ -89,7 +89,7 @@ def _checked(name: str, part: object) -> Metric:
         )
     if not isinstance(part, Metric):
         raise InvalidParameter(
-            f"{name} is {type(part).__name__}, and no metric; a metric is chunkwise.Metric(name, help, score=…)"
+            f"{name} is {type(part).__name__}, and no metric; a metric is chunkwise.ext.Metric(name, help, score=…)"
         )
     if part.name in _own():
         raise InvalidParameter(f"{name} declares {part.name!r}, which is one of our own metrics")

@@ -143,7 +143,7 @@ class ProfileAdvice:
     """"corpus", "folder NAME" or "format NAME"."""
     kind: Literal["start", "note"]
     strategy_spec: str
-    """What `chunkwise.get_strategy` takes; empty for a note."""
+    """What `chunkwise.ext.get_strategy` takes; empty for a note."""
     why: str
 
 

@@ -13,7 +13,7 @@ from msgspec import Meta
 from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter, NotAllowed
 from chunkwise.base.wording import counted, thousands
-from chunkwise.chunkers import Strategy, describe_all, get_strategy
+from chunkwise.chunkers import Strategy, describe_strategies, get_strategy
 from chunkwise.core import SECTION_SEPARATOR, Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.sanitize import one_line
@@ -448,7 +448,7 @@ class StrategiesView(View):
 
 def strategies(project: Project, _: NoParameters) -> StrategiesView:
     found = []
-    for each in describe_all():
+    for each in describe_strategies():
         strategy = get_strategy(each["name"])
         if strategy.asks_a_model:
             continue

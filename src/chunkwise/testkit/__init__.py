@@ -2,53 +2,32 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from chunkwise.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from chunkwise.testkit.chunkers import check_chunker, check_chunks
-    from chunkwise.testkit.engines import check_engine
-    from chunkwise.testkit.loaders import check_loader
-    from chunkwise.testkit.metrics import check_judge, check_metric
-    from chunkwise.testkit.models import (
-        check_embedder,
-        check_language_model,
-        check_name_finder,
-        check_reranker,
+    from chunkwise.testkit.chunkers import check_chunker as check_chunker
+    from chunkwise.testkit.chunkers import check_chunks as check_chunks
+    from chunkwise.testkit.engines import check_engine as check_engine
+    from chunkwise.testkit.loaders import check_loader as check_loader
+    from chunkwise.testkit.metrics import check_judge as check_judge
+    from chunkwise.testkit.metrics import check_metric as check_metric
+    from chunkwise.testkit.models import check_embedder as check_embedder
+    from chunkwise.testkit.models import check_language_model as check_language_model
+    from chunkwise.testkit.models import check_name_finder as check_name_finder
+    from chunkwise.testkit.models import check_reranker as check_reranker
+    from chunkwise.testkit.retrievers import check_retriever as check_retriever
+else:
+    # The author of a strategy needs no index and no metric.
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "chunkwise.testkit.chunkers": "check_chunker check_chunks",
+            "chunkwise.testkit.engines": "check_engine",
+            "chunkwise.testkit.loaders": "check_loader",
+            "chunkwise.testkit.metrics": "check_judge check_metric",
+            "chunkwise.testkit.models": "check_embedder check_language_model check_name_finder check_reranker",
+            "chunkwise.testkit.retrievers": "check_retriever",
+        },
     )
-    from chunkwise.testkit.retrievers import check_retriever
-
-# Imported when first used: who writes a strategy needs no index and no metric.
-_HOMES = {
-    "check_chunker": "chunkers",
-    "check_chunks": "chunkers",
-    "check_embedder": "models",
-    "check_engine": "engines",
-    "check_judge": "metrics",
-    "check_language_model": "models",
-    "check_loader": "loaders",
-    "check_metric": "metrics",
-    "check_name_finder": "models",
-    "check_reranker": "models",
-    "check_retriever": "retrievers",
-}
-
-__all__ = [
-    "check_chunker",
-    "check_chunks",
-    "check_embedder",
-    "check_engine",
-    "check_judge",
-    "check_language_model",
-    "check_loader",
-    "check_metric",
-    "check_name_finder",
-    "check_reranker",
-    "check_retriever",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'chunkwise.testkit' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"chunkwise.testkit.{_HOMES[name]}"), name)

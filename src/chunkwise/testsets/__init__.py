@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from chunkwise.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from chunkwise.testsets.check import OnProblem, Problem, check_testset
-    from chunkwise.testsets.reading import read_questions, read_testset
-    from chunkwise.testsets.testset import TestSet
-
-__all__ = ["OnProblem", "Problem", "TestSet", "check_testset", "read_questions", "read_testset"]
-
-_MODULES = {
-    "OnProblem": "check",
-    "Problem": "check",
-    "TestSet": "testset",
-    "check_testset": "check",
-    "read_questions": "reading",
-    "read_testset": "reading",
-}
-
-
-def __getattr__(name: str) -> Any:
+    from chunkwise.testsets.check import OnProblem as OnProblem
+    from chunkwise.testsets.check import Problem as Problem
+    from chunkwise.testsets.check import check_testset as check_testset
+    from chunkwise.testsets.reading import read_questions as read_questions
+    from chunkwise.testsets.reading import read_testset as read_testset
+    from chunkwise.testsets.testset import TestSet as TestSet
+else:
     # Formats and the search for passages are imported by those who read test sets.
-    if name not in _MODULES:
-        raise AttributeError(f"module 'chunkwise.testsets' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"chunkwise.testsets.{_MODULES[name]}"), name)
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "chunkwise.testsets.check": "OnProblem Problem check_testset",
+            "chunkwise.testsets.reading": "read_questions read_testset",
+            "chunkwise.testsets.testset": "TestSet",
+        },
+    )

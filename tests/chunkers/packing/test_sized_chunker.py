@@ -3,7 +3,7 @@
 import pytest
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.chunkers import describe_all, get_strategy
+from chunkwise.chunkers import describe_strategies, get_strategy
 from tables import cases
 
 
@@ -52,7 +52,7 @@ def test_sensible_ones_are_not(spec: str) -> None:
 def test_every_overlap_tells_its_bounds() -> None:
     told = [
         (parameter["low"], parameter["high"], parameter["help"])
-        for strategy in describe_all()
+        for strategy in describe_strategies()
         for parameter in strategy["parameters"]
         if parameter["name"] == "overlap"
     ]

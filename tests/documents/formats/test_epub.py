@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from chunkwise import get_strategy
 from chunkwise.core import Document
 from chunkwise.documents.formats.html import loader as html_module
 from chunkwise.documents.formats.html.loader import flattened
+from chunkwise.ext import get_strategy
 from tables import cases
 from untimed import is_linear
 

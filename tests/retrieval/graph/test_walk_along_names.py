@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise import Document, Filter, Query
+from chunkwise import Document, Query
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import Chunked, under_id
+from chunkwise.ext import Filter
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval.graph.build_graph import name_graph
 from chunkwise.retrieval.graph.names_and_neighbours import NameLookup

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chunkwise import Block, Document, get_strategy
+from chunkwise import Document
 from chunkwise.chunkers.chunk import Chunked
+from chunkwise.ext import Block, get_strategy
 from chunkwise.retrieval.indexed_document import IndexedDocument, document_of, record_of
 from chunkwise.retrieval.indexing import build
 from chunkwise.retrieval.indexing.build import build_documents

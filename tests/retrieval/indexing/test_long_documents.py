@@ -363,7 +363,7 @@ def _breaking(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     def broken(self: Any, *given: Any) -> Iterator[Any]:
         for number, each in enumerate(read(self, *given)):
             if number == after:
-                raise chunkwise.UnreadableDocument(self.document.source, "input/output error")
+                raise chunkwise.ext.UnreadableDocument(self.document.source, "input/output error")
             yield each
 
     monkeypatch.setattr(long_documents.LongDocument, "segments", broken)

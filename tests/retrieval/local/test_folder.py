@@ -25,8 +25,9 @@ import numpy as np
 import pytest
 
 import chunkwise
-from chunkwise import ChunkwiseError, Document, get_strategy
+from chunkwise import ChunkwiseError, Document
 from chunkwise.core import Span
+from chunkwise.ext import get_strategy
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import manifest as manifest_module
 from chunkwise.retrieval.local.manifest import MANIFEST_NAME

@@ -40,14 +40,14 @@ def command(options: StrategiesOptions) -> None:
 
     NAMES are the strategies to show; without any, all are shown.
     """
-    from chunkwise.chunkers import describe_all, describe_strategy, strategies
+    from chunkwise.chunkers import describe_strategies, describe_strategy, strategies
 
     if options.brief and options.as_json:
         raise click.UsageError("--brief and --json: give one of them; JSON is always complete")
     described = (
         [describe_strategy(name, strategies.get(name)) for name in options.names]
         if options.names
-        else describe_all()
+        else describe_strategies()
     )
     if options.as_json:
         print_json(json.loads(json.dumps(described, default=str)))
