@@ -249,14 +249,14 @@ def test_wrong_values_are_told() -> None:
         (LlmEstimate(0, 0, 0, 0, 0.0, 0.0), "nothing is to be asked"),
         (LlmEstimate(0, 3, 0, 0, 0.0, 0.0), "nothing is to be asked; every answer (3) is kept from earlier runs"),
         (LlmEstimate(1, 0, 10, 20, 0.0, 0.2),
-         "1 call; about 10 tokens to read; at most 20 to write; no money; about 1 second"),
+         "1 call; about 10 tokens to read; at most 20 to write; no money; about a moment"),
         (LlmEstimate(2000, 5, 1_000_000, 20_000, 2.345, 600.0),
          "2,000 calls (5 more are kept from earlier runs); about 1M tokens to read; "
-         "at most 20,000 to write; about $2.35; about 10 minutes"),
+         "at most 20,000 to write; about $2.35; about 10 min"),
         (LlmEstimate(2, 0, 10, 20, None, None),
          "2 calls; about 10 tokens to read; at most 20 to write; the price is not known (--price IN/OUT)"),
         (LlmEstimate(2, 0, 10, 20, 0.000123, 9000.0),
-         "2 calls; about 10 tokens to read; at most 20 to write; under $0.01; about 2.5 hours"),
+         "2 calls; about 10 tokens to read; at most 20 to write; under $0.01; about 2 h 30 min"),
     ],
 )  # fmt: skip
 def test_an_estimate_in_words(

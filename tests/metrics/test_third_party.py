@@ -19,6 +19,7 @@ from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.cli.main import group as main_group
 from chunkwise.ext import Evidence, Metric, Score, Targets
 from chunkwise.metrics.registry import known_metrics, lower_is_better, remember
+from chunkwise.options import SearchOptions
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 FILES = dict(
@@ -153,7 +154,7 @@ def test_a_sweep_is_decided_by_it(variety: Metric, corpus: Path) -> None:
     retriever, strategy = (first["configuration"][key] for key in ("retriever", "strategy"))
     alone = chunkwise.evaluate(
         "handbook", "queries.json", strategy=strategy, retriever=retriever, metrics="variety@2", k=2,
-        neighbours=first["configuration"]["neighbours"],
+        search=SearchOptions(neighbors=first["configuration"]["neighbours"]),
     )  # fmt: skip
     assert first["scores"]["variety@2"] == [each.scores["variety@2"] for each in alone.questions]
     assert "variety@2" in (corpus / "out" / "report.html").read_text("utf-8")
@@ -267,9 +268,7 @@ def test_lower_is_better_and_figures_of_a_whole_chunking(site: Path) -> None:
 
 
 def test_a_name_of_ours_is_ours(site: Path) -> None:
-    code = (
-        "from chunkwise.ext import Metric\nM = Metric('recall', 'Mine.', score=lambda evidence: [])\n"
-    )
+    code = "from chunkwise.ext import Metric\nM = Metric('recall', 'Mine.', score=lambda evidence: [])\n"
     install(site, "taken", code, "chunkwise.metrics", {"recall": "taken:M"})
     with pytest.warns(UserWarning, match="which is one of our own metrics"):
         assert known_metrics()["recall"].help != "Mine."

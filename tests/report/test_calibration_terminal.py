@@ -84,10 +84,10 @@ def test_presumed_and_disputed_passages_are_said_to_be_so() -> None:
 @cases(
     "cost, words",
     [
-        (Cost(500, 123_456, 2_000, 0.1234, 3.26), "500 calls, 123k tokens read, 2,000 written, $0.12, 3.3 minutes"),
-        (Cost(1, 10, 1, None, 600), "1 call, 10 tokens read, 1 written, price not known, 10.0 hours"),
+        (Cost(500, 123_456, 2_000, 0.1234, 3.26), "500 calls, 123k tokens read, 2,000 written, $0.12, 3 min"),
+        (Cost(1, 10, 1, None, 600), "1 call, 10 tokens read, 1 written, price not known, 10 h"),
         (Cost(1, 10, 1, 0.00234), "1 call, 10 tokens read, 1 written, $0.0023"),
-        (Cost(minutes=0.01), "no money, a few seconds"),
+        (Cost(minutes=0.01), "no money, 1 s"),
     ],
 )  # fmt: skip
 def test_costs_in_words(cost: Cost, words: str) -> None:

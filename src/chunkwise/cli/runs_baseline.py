@@ -103,7 +103,7 @@ def set_baseline(options: SetOptions) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClearOptions(HistoryOption):
+class ClearBaselineOptions(HistoryOption):
     """The options of `chunkwise runs baseline clear`."""
 
     name: str | None = option(
@@ -112,8 +112,8 @@ class ClearOptions(HistoryOption):
     as_json: bool = json_flag()
 
 
-@dataclass_command("clear", ClearOptions, examples=_CLEAR_EXAMPLES)
-def clear(options: ClearOptions) -> None:
+@dataclass_command("clear", ClearBaselineOptions, examples=_CLEAR_EXAMPLES)
+def clear(options: ClearBaselineOptions) -> None:
     """Forget which runs are baselines; the runs themselves stay."""
     gone = options.opened().clear_baselines(options.name)
     if options.as_json:

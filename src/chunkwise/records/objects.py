@@ -55,7 +55,7 @@ def _of_tuple(item: Sequence[object], depth: int) -> dict[str, object] | str:
         and all(type(each) is int for each in item[1:3])
     ):
         found: dict[str, object] = dict(zip(("doc_id", "start", "end"), item[:3], strict=True))
-        return {**found, "score": item[3]} if len(item) == 4 else found
+        return {**found, "score": _plain(item[3], depth + 1)} if len(item) == 4 else found
     if len(item) == 2 and isinstance(item[1], int | float) and depth < _DEEPEST:
         inner = record_of_object(item[0], depth + 1)
         return inner if isinstance(inner, str) else {**inner, "score": float(item[1])}

@@ -47,11 +47,12 @@ class Conflict(ChunkwiseError):
 def read_body(takes: type[R], body: bytes) -> R:
     """Read a JSON object; names in it are data, never followed."""
     try:
-        return _checked(msgspec.json.decode(body or b"{}", type=takes))
+        request = msgspec.json.decode(body or b"{}", type=takes)
     except msgspec.ValidationError as error:
         raise _invalid(error) from None
     except (ValueError, RecursionError):  # also text that is not UTF-8
         raise InvalidParameter('the body is not JSON; send an object: {"text": "…"}') from None
+    return _checked(request)
 
 
 def read_query(takes: type[R], path: Mapping[str, str], query: Sequence[tuple[str, str]]) -> R:
