@@ -1,7 +1,7 @@
 """What a walk along names is worth where answers stand in several places, and what it costs where they do not.
 
 python -m benchmarks.graph                          # all parts of docs/benchmarks/graph.md
-python -m benchmarks.graph musique --keep FOLDER    # one of them; a second run goes on with its indexes
+python -m benchmarks.graph musique --save FOLDER    # one of them; a second run goes on with its indexes
 """
 
 from __future__ import annotations
@@ -1058,7 +1058,7 @@ def chinese_names() -> str:
 
 def main() -> None:
     options = argparse.ArgumentParser(add_help=False)
-    options.add_argument("--keep", type=Path, help="folder in which indexes are kept")
+    options.add_argument("--save", type=Path, help="folder in which indexes are kept")
     options.add_argument(
         "--peers", type=Path, help="folder with an environment each: " + ", ".join(PEERS)
     )

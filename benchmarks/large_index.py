@@ -1,6 +1,6 @@
 """Ten million chunks in a folder, made and searched by the commands themselves: docs/benchmarks/scale.md.
 
-    python -m benchmarks.large_index built --chunks 10000000 --folder /somewhere/large [--vectors] [--keep]
+    python -m benchmarks.large_index built --chunks 10000000 --folder /somewhere/large [--vectors] [--save]
     python -m benchmarks.large_index asked --folder /somewhere/large/kb     # an index that was kept
 
 Chunks are twelve words that stand side by side in the sample corpus, in another order; with `--vectors` each has 384
@@ -158,7 +158,7 @@ def main() -> None:
     reader.add_argument("--folder", type=Path)
     reader.add_argument("--retriever", default="bm25")
     reader.add_argument("--vectors", action="store_true")
-    reader.add_argument("--keep", action="store_true")
+    reader.add_argument("--save", action="store_true")
     given = reader.parse_args()
     if given.folder is None and given.what != "built":
         reader.error(f"{given.what} needs --folder: that of an index")

@@ -2,7 +2,7 @@
 
 python -m benchmarks.same_models FOLDER                    # all samples; figures are kept in the folder
 python -m benchmarks.same_models FOLDER --questions 40 xquad_en
-python -m benchmarks.same_models FOLDER --page             # docs/benchmarks/retrieval.md, from what the folder has
+python -m benchmarks.same_models FOLDER --html             # docs/benchmarks/retrieval.md, from what the folder has
 
 From parts: chunks of 1,000 characters with 200 of overlap, words and `minilm` by reciprocal ranks, the best hundred
 chunks put in order by the cross-encoder. Several sizes: `search --budget`, words and `minilm`, the cross-encoder over
@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="for figures: a second run goes on with them")
     parser.add_argument("samples", nargs="*", help="names of samples; none: all")
     parser.add_argument("--questions", type=int, help="of each sample, at most")
-    parser.add_argument("--page", action="store_true", help="only write what the folder has")
+    parser.add_argument("--html", action="store_true", help="only write what the folder has")
     given = parser.parse_args()
     if not given.page:
         for sample in SAMPLES:

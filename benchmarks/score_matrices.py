@@ -101,7 +101,7 @@ def scored_set(each: QuestionSet, keep: Path) -> ScoredSet:
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--keep", type=Path, required=True)
+    options.add_argument("--save", type=Path, required=True)
     options.add_argument("names", nargs="*")
     given = options.parse_args()
     for each in ALL_SETS:

@@ -33,7 +33,7 @@ def parts(kept: Kept) -> dict[str, tuple[str, Callable[[], str]]]:
 if __name__ == "__main__":
     options = argparse.ArgumentParser(add_help=False)
     options.add_argument(
-        "--keep", type=Path, metavar="FOLDER", help="where sweeps are kept, to go on with them"
+        "--save", type=Path, metavar="FOLDER", help="where sweeps are kept, to go on with them"
     )
     options.add_argument(
         "--exact",

@@ -424,7 +424,7 @@ def main() -> None:
         "--speed", action="store_true", help="only 1,000 questions over 1,000,000 tokens"
     )
     parser.add_argument(
-        "--keep", type=Path, help="a folder for figures: a second run goes on with them"
+        "--save", type=Path, help="a folder for figures: a second run goes on with them"
     )
     given = parser.parse_args()
     if given.speed:

@@ -1,4 +1,4 @@
-"""Alarms of `chunkwise monitor` on made-up weeks: false ones where nothing changed, missed ones where something fell."""
+"""Alarms of `chunkwise monitor` on made-up weeks: false where nothing changed, missed where something fell."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--indexes", type=Path, help="folder of indexes made before, NAME.idx each")
     parser.add_argument("--before", type=Path, help="figures of an earlier run, to show both")
-    parser.add_argument("--keep", type=Path, help="where to keep the figures of this run")
+    parser.add_argument("--save", type=Path, help="where to keep the figures of this run")
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument(
         "--first", type=int, default=0, help="1, 2: pages of the docs that nothing was chosen on"

@@ -22,12 +22,12 @@ HEAD = re.compile(r" \| head -(\d+)$")
 STEPS = (
     (
         "Cut a document: every chunk is an exact span of its source.",
-        'chunkwise chunk handbook/recipes-of-the-salt-kitchen.md -s "sections(max_tokens=200)" -n 3',
+        'chunkwise chunk handbook/recipes-of-the-salt-kitchen.md -s "sections(max_tokens=200)" --show 3',
     ),
     (
         "As pages: what the documents look like, and where the cuts fall.",
-        "chunkwise profile handbook --page profile.html",
-        'chunkwise chunk handbook -s "sentences(max_tokens=120, overlap=30)" --page cuts.html',
+        "chunkwise profile handbook --html profile.html",
+        'chunkwise chunk handbook -s "sentences(max_tokens=120, overlap=30)" --html cuts.html',
     ),
     (
         "Make them findable, by words and by vectors: on this machine, no key, no server.",

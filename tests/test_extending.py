@@ -198,7 +198,7 @@ def test_a_part_that_is_broken_is_listed_with_its_reason(installed: Path) -> Non
     shown = run("chunkwise list plugins loaders")
     assert "gone  bad 2.0, no_such_module:X" in shown
     assert "chunkers" not in shown
-    wrong = CliRunner().invoke(main_group, ["extensions", "tokenizers"])
+    wrong = CliRunner().invoke(main_group, ["list", "plugins", "tokenizers"])
     assert wrong.exit_code == 2
     assert "'tokenizers' cannot be added to; kinds: loaders" in wrong.output
 

@@ -67,7 +67,7 @@ def test_every_output_has_the_same_rows(
 
 
 def test_the_view_is_one_page_without_network(here: Run, handbook: Path, tmp_path: Path) -> None:
-    done = here("chunk", "handbook", "--page", "cuts.html")
+    done = here("chunk", "handbook", "--html", "cuts.html")
     assert done.returncode == 0
     page = (tmp_path / "cuts.html").read_text()
     assert "Ask in writing." in page
@@ -137,10 +137,10 @@ def test_hostile_file_names_and_text(here: Run, handbook: Path, tmp_path: Path) 
     (handbook / "a'b\"; DROP <b>.md").write_text(
         "# <script>alert(1)</script>\n\n\x1b[31m=cmd|'/c calc'!A1\n"
     )
-    done = here("chunk", "handbook", "-o", "out.csv", "--page", "v.html")
+    done = here("chunk", "handbook", "-o", "out.csv", "--html", "v.html")
     assert done.returncode == 0
     assert "<script>alert(1)" not in (tmp_path / "v.html").read_text()
-    shown = here("chunk", "handbook", "-n", "50")
+    shown = here("chunk", "handbook", "--show", "50")
     assert "\x1b" not in shown.stdout
 
 
@@ -189,7 +189,7 @@ def test_an_empty_folder_is_said_to_be_empty(here: Run, tmp_path: Path) -> None:
 def test_the_same_command_again_gives_the_same_file(
     here: Run, handbook: Path, tmp_path: Path, name: str
 ) -> None:
-    words = ["chunk", "handbook", "-o", f"handbook/{name}", "--page", "handbook/cuts.html"]
+    words = ["chunk", "handbook", "-o", f"handbook/{name}", "--html", "handbook/cuts.html"]
     assert here(*words).returncode == 0
     before = (handbook / name).read_bytes()
     again = here(*words)
@@ -204,7 +204,7 @@ def test_an_input_is_never_overwritten(here: Run, handbook: Path) -> None:
     assert done.returncode == 2
     assert "would be overwritten" in done.stderr
     assert (handbook / "rows.csv").read_text() == "a,b\n1,2\n"
-    assert here("chunk", "handbook", "--page", "handbook/leave.md").returncode == 2
+    assert here("chunk", "handbook", "--html", "handbook/leave.md").returncode == 2
     assert (handbook / "leave.md").read_bytes() == before
 
 
@@ -328,7 +328,7 @@ def test_an_index_hands_its_chunks_out(here: Run, handbook: Path, tmp_path: Path
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
         json.loads(line) for line in fresh.splitlines()
     ]
-    here("chunk", "kb", "-o", "kb.jsonl", "--page", "kb.html")
+    here("chunk", "kb", "-o", "kb.jsonl", "--html", "kb.html")
     assert (tmp_path / "kb.jsonl").read_text("utf-8").count("\n") == fresh.count("\n")
     assert "<html" in (tmp_path / "kb.html").read_text("utf-8")
 
@@ -339,7 +339,7 @@ def test_an_index_hands_its_chunks_out(here: Run, handbook: Path, tmp_path: Path
         (["kb", "-s", "words"], "has its chunks already: leave out --strategy"),
         (["kb", "handbook"], "name the index alone"),
         (["kb", "--with-vectors"], "name it with -o chunks.parquet"),
-        (["kb", "--with-vectors", "-o", "x.jsonl", "--json"], "leave --page and --json out"),
+        (["kb", "--with-vectors", "-o", "x.jsonl", "--json"], "leave --html and --json out"),
         (["kb", "--with-vectors", "-o", "x.jsonl"], "made without vectors"),
         (["handbook", "--with-vectors", "-o", "x.jsonl"], "only an index has vectors"),
     ],
@@ -369,7 +369,7 @@ def test_quiet_says_nothing_of_a_page_that_cannot_show_everything(
     here: Run, handbook: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chunkwise.cli.cut_documents._CHARACTERS_AT_MOST", 1)
-    words = ("chunk", "handbook", "--page", "page.html")
+    words = ("chunk", "handbook", "--html", "page.html")
     assert "more would make it too large for a browser" in here(*words).stderr
     done = here(*words, "-q")
     assert (done.stdout, done.stderr) == ("", "")

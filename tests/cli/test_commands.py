@@ -112,9 +112,9 @@ def test_every_command_is_in_the_docs(words: str) -> None:
 
 
 def test_a_misspelled_flag_is_answered_with_the_nearest(here: Run, docs: Path) -> None:
-    done = here("chunk", "docs", "--paeg", "x.html")
+    done = here("chunk", "docs", "--hmtl", "x.html")
     assert done.returncode == 2
-    assert "--page" in done.stderr
+    assert "--html" in done.stderr
 
 
 def test_queries_is_another_name_that_stays(here: Run, docs: Path) -> None:
@@ -158,7 +158,7 @@ CHART = "runs chart recall@5 --kind evaluate"
 WATCH = "monitor docs --test-queries queries.json --retriever bm25"
 PAGES = [
     ("chunk docs", ChunksView),
-    ("lint docs -n 0 -s words(max_words=7)", ChunksView),
+    ("lint docs --show 0 -s words(max_words=7)", ChunksView),
     ("profile docs", ProfileView),
     ("evaluate docs --test-queries queries.json --retriever bm25 -o a.json", EvaluationView),
     ("compare a.json b.json", ComparisonView),
@@ -186,12 +186,12 @@ def test_what_a_page_shows_can_be_had_as_data(here: Run, docs: Path, tmp_path: P
         here("index", "docs", "--into", "kb", "--vectors", "none", "--graph", "-q").returncode == 0
     )
     asked = ("--test-queries", "queries.json", "--retriever", "bm25", "-q", "-o", "b.json")
-    assert here("evaluate", "docs", *asked, "--keep").returncode == 0
+    assert here("evaluate", "docs", *asked, "--save").returncode == 0
     assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0
     data, html = tmp_path / "page.json", tmp_path / "page.html"
     for words, kind in PAGES:
         for name in (data.name, html.name):
-            done = here(*words.split(), "--page", name)
+            done = here(*words.split(), "--html", name)
             assert done.returncode in (0, 3), (words, done.stderr)
         values = same_page(data, html, kind)
         if words.startswith("lint"):  # it is opened where there is most to see
@@ -204,6 +204,6 @@ def test_what_a_page_of_watch_shows_can_be_had_as_data(here: Run, docs: Path, tm
     data, html = tmp_path / "page.json", tmp_path / "page.html"
     for one, other in ((data, html), (html, data)):
         for words, to in ((WATCH, one), (CHART, other)):
-            done = here(*words.split(), "--page", to.name)
+            done = here(*words.split(), "--html", to.name)
             assert done.returncode == 0, (words, done.stderr)
         same_page(data, html, MetricHistoryView)

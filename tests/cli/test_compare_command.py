@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.cli import main
 from chunkwise.evaluation.results import write_results
 from cli.in_process import Run, here
 from made_results import of_questions, question, results
@@ -15,9 +14,8 @@ __all__ = ["here"]  # a fixture
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path) -> Path:
     """Three runs on the same forty questions."""
-    monkeypatch.setitem(main._COMMANDS, "compare", "Say whether one run is better than another.")
     write_results(results(1), tmp_path / "a.json")
     write_results(results(2, lift=0.3), tmp_path / "b.json")
     write_results(results(3), tmp_path / "c.json")
@@ -79,7 +77,7 @@ def test_metrics_are_chosen_by_name(here: Run, folder: Path) -> None:
 
 
 def test_a_page_of_all_of_it(here: Run, folder: Path) -> None:
-    done = here("compare", "a.json", "b.json", "c.json", "--page", "page.html")
+    done = here("compare", "a.json", "b.json", "c.json", "--html", "page.html")
     assert done.returncode == 0
     assert done.stderr == "written: page.html\n"
     assert "b is better" in done.stdout
@@ -88,7 +86,7 @@ def test_a_page_of_all_of_it(here: Run, folder: Path) -> None:
                  "Holm", "exact sign test", "Which is the best of all?", "precision"):  # fmt: skip
         assert told in page
     assert "http://" not in page.replace("http-equiv", "")
-    done = here("compare", "a.json", "b.json", "--page", "b.json")
+    done = here("compare", "a.json", "b.json", "--html", "b.json")
     assert (done.returncode, done.stdout) == (2, "")
 
 
@@ -168,7 +166,7 @@ def test_nothing_that_a_file_of_results_names_is_run_or_read(here: Run, folder: 
         value = json.loads(text)
         value["configuration"] |= {"page_template": "/etc/passwd", "embedder": "evil.py:M"}
         (folder / name).write_text(json.dumps(value))
-    for words in ((), ("--json",), ("--all",), ("--page", "page.html"), ("-o", "both.json")):
+    for words in ((), ("--json",), ("--all",), ("--html", "page.html"), ("-o", "both.json")):
         done = here("compare", "a.json", "b.json", *words)
         assert "Traceback" not in done.stderr
         assert "root:" not in done.stdout

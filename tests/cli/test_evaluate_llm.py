@@ -79,7 +79,7 @@ def test_figures_who_judged_and_what_it_cost(here: Run, server: ChatServer, tmp_
         json.dumps([{"query_id": f"q{n}", "answer": passage(n)} for n in range(4)])
     )
     words = (*FEW, "--judge", "llm", "--llm", server.name(), "--answers", "answers.json")
-    words += ("--price", "1/2", "-o", "results.json", "--page", "page.html")
+    words += ("--price", "1/2", "-o", "results.json", "--html", "page.html")
     done = here(*words)
     assert done.returncode == 0, done.stderr
     results = read_results(tmp_path / "results.json")
@@ -117,7 +117,7 @@ def test_a_calibration_stands_beside_the_figures(
     keep_calibration(
         calibration(verdicts, judge=str(judges["llm"]["identity"]), name="llm", against="labels")
     )
-    done = here(*words, "--page", "page.html")
+    done = here(*words, "--html", "page.html")
     told = "against people's labels: accuracy 0.95, κ 0.90 (measured elsewhere, 20 verdicts)"
     assert told in " ".join(done.stdout.split())
     assert told in (tmp_path / "page.html").read_text().replace("&#x27;", "'").replace("&#39;", "'")

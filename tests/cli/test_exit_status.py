@@ -119,10 +119,10 @@ def test_a_limit_that_does_not_hold_comes_before_what_was_skipped(
     here: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "docs" / "broken.docx").write_bytes(b"PK\x03\x04 broken")
-    limits = ("--at-least", "recall@5=1", "--at-most", "recall@5=0")
+    limits = ("--fail-under", "recall@5=1", "--fail-over", "recall@5=0")
     assert here(*with_(READING["evaluate"], DOCS="docs"), *limits, "-q").returncode == 4
     assert (
-        here("lint", "docs", "-s", "tokens(max_tokens=5)", "--at-most", "0", "-q").returncode == 4
+        here("lint", "docs", "-s", "tokens(max_tokens=5)", "--fail-over", "0", "-q").returncode == 4
     )
 
 

@@ -198,7 +198,7 @@ def test_what_is_usual_need_not_be_named(here: Run, tmp_path: Path) -> None:
     assert done.returncode == 0
     text = (tmp_path / ".github" / "workflows" / "chunkwise-watch.yml").read_text()
     assert (
-        "chunkwise monitor handbook --test-queries q.json --config recommendation.toml --alert exit"
+        "chunkwise monitor handbook --queries q.json --config recommendation.toml --alert exit"
         in text
     )
     (tmp_path / "docs").mkdir()

@@ -36,7 +36,7 @@ def test_the_shortest_command_shows_issues_by_file(here: Run, handbook: Path) ->
 def test_a_reader_who_leaves_opens_no_gate(
     handbook: Path, tmp_path: Path, form: tuple[str, ...]
 ) -> None:
-    words = ("handbook", "-s", "tokens(max_tokens=7)", "--at-most", "0.1", *form)
+    words = ("handbook", "-s", "tokens(max_tokens=7)", "--fail-over", "0.1", *form)
     done = run_without_reader(tmp_path, "lint", *words)
     assert done.returncode == 4, done.stderr
 
@@ -68,7 +68,7 @@ def test_one_issue_a_line_and_nothing_else(here: Run, handbook: Path) -> None:
 
 def test_files_of_issues_and_the_page(here: Run, handbook: Path, tmp_path: Path) -> None:
     words = ("lint", "handbook", "-s", "tokens(max_tokens=7)")
-    done = here(*words, "-o", "issues.jsonl", "--page", "cuts.html")
+    done = here(*words, "-o", "issues.jsonl", "--html", "cuts.html")
     assert done.returncode == 0
     assert done.stdout == ""
     assert "written: issues.jsonl" in done.stderr
@@ -90,15 +90,15 @@ def test_kinds(here: Run, handbook: Path) -> None:
 
 
 def test_a_share_that_is_too_large_fails(here: Run, handbook: Path) -> None:
-    words = ("lint", "handbook", "-n", 0)
-    assert here(*words, "-s", "sections", "--at-most", "0.1").returncode == 0
-    done = here(*words, "-s", "tokens(max_tokens=7)", "--at-most", "0.1")
+    words = ("lint", "handbook", "--show", 0)
+    assert here(*words, "-s", "sections", "--fail-over", "0.1").returncode == 0
+    done = here(*words, "-s", "tokens(max_tokens=7)", "--fail-over", "0.1")
     assert done.returncode == 4
     assert "at most 0.1 is allowed" in done.stderr
-    both = here(*words, "missing.txt", "-s", "tokens(max_tokens=7)", "--at-most", "0.1")
+    both = here(*words, "missing.txt", "-s", "tokens(max_tokens=7)", "--fail-over", "0.1")
     assert both.returncode == 4
-    assert here(*words, "-s", "tokens(max_tokens=7)", "--at-most", "1").returncode == 0
-    assert here(*words, "--at-most", "10").returncode == 2
+    assert here(*words, "-s", "tokens(max_tokens=7)", "--fail-over", "1").returncode == 0
+    assert here(*words, "--fail-over", "10").returncode == 2
 
 
 def test_what_cannot_be_read_is_a_line(here: Run, handbook: Path) -> None:
@@ -131,7 +131,7 @@ def test_an_index_is_examined_as_it_is(here: Run, handbook: Path, tmp_path: Path
     assert rows(done) == rows(here("lint", "handbook", "-s", strategy, "--json")) != []
     assert done.stderr == ""
     assert f"Boundary issues of {strategy}" in here("lint", "kb").stdout
-    assert here("lint", "kb", "--page", "kb.html").returncode == 0
+    assert here("lint", "kb", "--html", "kb.html").returncode == 0
     assert "Five to one" in (tmp_path / "kb.html").read_text()
     assert "leave out strategy" in here("lint", "kb", "-s", "tokens").stderr
     assert here("lint", "kb", "--chunks", "x.jsonl").returncode == 2
@@ -186,7 +186,7 @@ def test_wrong_usage(here: Run, handbook: Path) -> None:
     refused = here("lint", "handbook", "-o", "issues.csv")
     assert refused.returncode == 2
     assert ".jsonl" in refused.stderr
-    assert here("lint", "handbook", "--page", "page.txt").returncode == 2
+    assert here("lint", "handbook", "--html", "page.txt").returncode == 2
 
 
 def test_standard_input_and_documents_without_text(here: Run) -> None:
@@ -194,7 +194,7 @@ def test_standard_input_and_documents_without_text(here: Run) -> None:
         "lint", "-", "-s", "tokens(max_tokens=4)", "--json", stdin="The lamp was lit at dusk."
     )
     assert {row["source"] for row in rows(done)} == {"stdin"}
-    empty = here("lint", "-", "--at-most", "0", stdin=" \n")
+    empty = here("lint", "-", "--fail-over", "0", stdin=" \n")
     assert empty.returncode == 1
     assert "empty: no text in it" in empty.stderr
 
@@ -208,7 +208,7 @@ def test_the_page_opens_on_the_document_with_most_issues(here: Run, tmp_path: Pa
     )
     (folder / "c.txt").write_text("All is well there.\n")
     for verb, first in (("lint", 2), ("chunk", 1)):
-        here(verb, "texts", "-s", "characters(max_chars=40, overlap=0)", "--page", f"{verb}.html")
+        here(verb, "texts", "-s", "characters(max_chars=40, overlap=0)", "--html", f"{verb}.html")
         page = (tmp_path / f"{verb}.html").read_text(encoding="utf-8")
         script = re.search(r'<script[^>]*id="overview"[^>]*>(.*?)</script>', page, re.DOTALL)
         assert script
@@ -219,7 +219,7 @@ def test_quiet_says_nothing_of_a_page_that_cannot_show_everything(
     here: Run, handbook: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chunkwise.cli.cut_documents._CHARACTERS_AT_MOST", 1)
-    words = ("lint", "handbook", "--page", "page.html")
+    words = ("lint", "handbook", "--html", "page.html")
     assert "more would make it too large for a browser" in here(*words).stderr
     done = here(*words, "-q")
     assert (done.stdout, done.stderr) == ("", "")

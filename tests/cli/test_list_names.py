@@ -47,7 +47,7 @@ def test_the_overview_in_the_terminal(here: Run, kb: str) -> None:
 
 
 def test_a_name_in_the_terminal(here: Run, kb: str) -> None:
-    done = here("list", "names", kb, "salt", "kitchen", "-n", "2")
+    done = here("list", "names", kb, "salt", "kitchen", "--show", "2")
     assert (done.returncode, done.stderr) == (0, "")
     assert "3 mentions in 2 documents, 2 passages" in done.stdout
     assert "… 1 more mention" in done.stdout
@@ -75,16 +75,16 @@ def test_what_is_told_is_the_sum_of_what_is_listed(here: Run, tmp_path: Path) ->
     assert (
         here("index", "more", "--into", "kb", "--graph", "--vectors", "none", "-q").returncode == 0
     )
-    found = json.loads(here("list", "names", "kb", "-n", "1000", "--json").stdout)
+    found = json.loads(here("list", "names", "kb", "--show", "1000", "--json").stdout)
     assert found["names"] == len(found["most_linked"])
     assert found["mentions"] == sum(each["mentions"] for each in found["most_linked"])
     assert found["most_linked"][-1]["name"] == "1999"
-    assert here("list", "names", "kb", "--page", "all.html").returncode == 0
+    assert here("list", "names", "kb", "--html", "all.html").returncode == 0
 
 
 def test_a_page_of_each(here: Run, kb: str, tmp_path: Path) -> None:
     for words in ((), ("Salt Kitchen",)):
-        done = here("list", "names", kb, *words, "--page", "graph.html")
+        done = here("list", "names", kb, *words, "--html", "graph.html")
         assert (done.returncode, done.stdout) == (0, "")
         assert "written: graph.html" in done.stderr
         assert "Salt Kitchen" in (tmp_path / "graph.html").read_text()
@@ -99,4 +99,4 @@ def test_what_is_wrong_is_a_line(here: Run, kb: str) -> None:
     assert done.returncode == 2
     assert "--graph" in done.stderr
     assert "another retriever" not in done.stderr
-    assert here("list", "names", kb, "--page", "names.txt").returncode == 2
+    assert here("list", "names", kb, "--html", "names.txt").returncode == 2

@@ -79,7 +79,7 @@ def test_relations_are_priced_asked_once_and_shown(here: Run, films: Path) -> No
     assert "Emil Vane" not in shown.stdout
     rows = json.loads(here("list", "names", "kb", "Anna Orme", "--json").stdout)
     assert [row["object"] for row in rows["relations"]] == ["Anna Orme", "Ghent"]
-    assert here("list", "names", "kb", "--page", "graph.html").returncode == 0
+    assert here("list", "names", "kb", "--html", "graph.html").returncode == 0
     assert "was directed by" in Path("graph.html").read_text()
 
 
@@ -175,7 +175,7 @@ def test_a_question_about_the_whole(here: Run, films: Path) -> None:
         "orme.md",
     }
     assert "It is about films." in here("list", "names", "kb").stdout
-    here("list", "names", "kb", "--page", "graph.html")
+    here("list", "names", "kb", "--html", "graph.html")
     assert "It is about films." in Path("graph.html").read_text()
     plain = here("index", films, "--into", "plain", "--vectors", "none", "--graph")
     assert plain.returncode == 0

@@ -304,7 +304,7 @@ def test_a_history_that_cannot_be_written_to_costs_one_line(
 def test_the_page_has_the_chart(here: Run, tmp_path: Path) -> None:
     for _ in range(3):
         here(*WATCH, "-q")
-    done = here(*WATCH, *WORSE, "-q", "--page", "watch.html")
+    done = here(*WATCH, *WORSE, "-q", "--html", "watch.html")
     assert done.returncode == 4
     text = (tmp_path / "watch.html").read_text()
     assert "alert 1" in text
@@ -438,7 +438,7 @@ def test_figures_are_handed_on(here: Run, tmp_path: Path) -> None:
 def test_documents_that_changed_since_a_baseline_that_was_only_evaluated(
     here: Run, tmp_path: Path
 ) -> None:
-    here("evaluate", *WATCH[1:], "-q", "--keep")
+    here("evaluate", *WATCH[1:], "-q", "--save")
     here("runs", "baseline", "set", 1)
     (tmp_path / "docs" / "more.md").write_text("# More\n\nA new document about boats.\n", "utf-8")
     view = json.loads(here(*WATCH, "--json", "-q").stdout)
@@ -536,7 +536,7 @@ def test_runs_that_have_nothing_in_common_are_no_success(here: Run) -> None:
 @pytest.mark.parametrize("what", ["monitor", "evaluate"])
 def test_a_reader_who_leaves_changes_no_status(here: Run, tmp_path: Path, what: str) -> None:
     here(*WATCH, "-q")
-    gate = ("--at-least", "recall@5=0.99") if what == "evaluate" else ()
+    gate = ("--fail-under", "recall@5=0.99") if what == "evaluate" else ()
     done = run_without_reader(tmp_path, what, *WATCH[1:], *WORSE, *gate)
     assert done.returncode == 4, done.stderr
 
@@ -548,7 +548,7 @@ def test_a_full_disk_behind_the_output_loses_neither_run_nor_alert(
     here: Run, tmp_path: Path, place: Path, what: str
 ) -> None:
     here(*WATCH, "-q")
-    own = ("--alert", "file:alerts.jsonl") if what == "monitor" else ("--keep",)
+    own = ("--alert", "file:alerts.jsonl") if what == "monitor" else ("--save",)
     command = [sys.executable, "-m", "chunkwise", what, *WATCH[1:], *WORSE, *own]
     with open("/dev/full", "wb") as full:
         done = subprocess.run(

@@ -152,9 +152,9 @@ def contents(folder: Path) -> dict[str, bytes]:
         ["evaluate", "texts/**/*.txt", *EVALUATE, "-o", "texts/deep/hours.txt"],
         ["evaluate", "texts", *EVALUATE, "-o", "link.md"],
         ["evaluate", *EVALUATE, "-o", "texts/leave.md"],
-        ["evaluate", "texts", *EVALUATE, "--page", "texts/page.html"],
+        ["evaluate", "texts", *EVALUATE, "--html", "texts/page.html"],
         ["lint", "texts", "-o", "texts/rows.jsonl"],
-        ["lint", "texts", "--page", "texts/page.html"],
+        ["lint", "texts", "--html", "texts/page.html"],
         ["chunk", "texts", "-o", "texts/rows.jsonl"],
         ["testset", "check", "asked.json", "texts", "-o", "texts/leave.md"],
         ["testset", "convert", "asked.json", "--to", "chunkwise", "--documents", "texts",
@@ -162,17 +162,17 @@ def contents(folder: Path) -> dict[str, bytes]:
         ["testset", "convert", "asked.json", "--to", "beir", "--documents", "texts", "-o", "texts/deep"],
         ["testset", "convert", "asked.json", "--to", "chunkwise", "--documents", "texts",
          "-o", "new.json", "--documents-to", "texts/rows.jsonl"],
-        ["tune", "texts", *TUNE, "--page", "texts/page.html"],
-        ["tune", "texts", *TUNE, "--page", "asked.json"],
-        ["tune", "texts", *TUNE, "--page", "out/../asked.json"],
-        ["tune", "texts", *TUNE, "--page", "link.json"],
-        ["tune", "texts", *ASK_MINE, "--page", "asked.json"],
-        ["tune", *ASK_MINE, "--page", "texts/page.html"],
-        ["tune", "sweep.toml", "-o", "out", "--page", "asked.json"],
-        ["tune", "sweep.toml", "-o", "out", "--page", "texts/page.html"],
-        ["tune", "sweep.toml", "-o", "out", "--page", "plan.html"],
-        ["tune", "--resume", "-o", "kept", "--page", "asked.json"],
-        ["tune", "--resume", "-o", "kept", "--page", "texts/page.html"],
+        ["tune", "texts", *TUNE, "--html", "texts/page.html"],
+        ["tune", "texts", *TUNE, "--html", "asked.json"],
+        ["tune", "texts", *TUNE, "--html", "out/../asked.json"],
+        ["tune", "texts", *TUNE, "--html", "link.json"],
+        ["tune", "texts", *ASK_MINE, "--html", "asked.json"],
+        ["tune", *ASK_MINE, "--html", "texts/page.html"],
+        ["tune", "sweep.toml", "-o", "out", "--html", "asked.json"],
+        ["tune", "sweep.toml", "-o", "out", "--html", "texts/page.html"],
+        ["tune", "sweep.toml", "-o", "out", "--html", "plan.html"],
+        ["tune", "--resume", "-o", "kept", "--html", "asked.json"],
+        ["tune", "--resume", "-o", "kept", "--html", "texts/page.html"],
     ],
 )  # fmt: skip
 def test_a_document_in_a_folder_is_never_overwritten(
@@ -204,7 +204,7 @@ def test_a_page_is_no_other_file_of_its_sweep(here: Run, docs: Path, tmp_path: P
     (tmp_path / "sweep.toml").write_text(PLAN)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "sweep.html").symlink_to(tmp_path / "out" / "sweep.toml")
-    words = ("tune", "sweep.toml", "-o", "out", "--page")
+    words = ("tune", "sweep.toml", "-o", "out", "--html")
     for is_swept in (False, True):
         if is_swept:
             assert here(*words, "out/report.html", "-q").returncode == 0
@@ -220,18 +220,18 @@ def test_a_page_is_no_other_file_of_its_sweep(here: Run, docs: Path, tmp_path: P
 @pytest.mark.parametrize(
     "words",
     [
-        ["evaluate", "texts", *EVALUATE, "-o", "texts/results.json", "--page", "texts/report.html"],
-        ["lint", "texts", *CUT, "-o", "texts/issues.jsonl", "--page", "texts/cuts.html"],
+        ["evaluate", "texts", *EVALUATE, "-o", "texts/results.json", "--html", "texts/report.html"],
+        ["lint", "texts", *CUT, "-o", "texts/issues.jsonl", "--html", "texts/cuts.html"],
         ["chunk", "texts", "-o", "texts/chunks.jsonl"],
         ["chunk", "texts", "-o", "texts/chunks.csv"],
         ["chunk", "texts", "-o", "texts/chunks.parquet"],
-        ["chunk", "texts", "--page", "texts/cuts.json"],
-        ["lint", "texts", *CUT, "--page", "texts/cuts.json"],
-        ["profile", "texts", "--page", "texts/profile.json"],
-        ["evaluate", "texts", *EVALUATE, "--page", "texts/report.json"],
-        ["watch", "texts", *EVALUATE, "--page", "texts/watch.json"],
-        ["tune", "sweep.toml", "-o", "out", "--page", "texts/tuned.json"],
-        ["tune", "sweep.toml", "-o", "out", "--page", "texts/tuned.html"],
+        ["chunk", "texts", "--html", "texts/cuts.json"],
+        ["lint", "texts", *CUT, "--html", "texts/cuts.json"],
+        ["profile", "texts", "--html", "texts/profile.json"],
+        ["evaluate", "texts", *EVALUATE, "--html", "texts/report.json"],
+        ["watch", "texts", *EVALUATE, "--html", "texts/watch.json"],
+        ["tune", "sweep.toml", "-o", "out", "--html", "texts/tuned.json"],
+        ["tune", "sweep.toml", "-o", "out", "--html", "texts/tuned.html"],
     ],
 )  # fmt: skip
 def test_what_we_wrote_is_written_again(here: Run, texts: Path, words: list[str]) -> None:
@@ -249,7 +249,7 @@ def test_what_we_wrote_is_written_again(here: Run, texts: Path, words: list[str]
 def test_a_page_as_data_doubles_no_corpus(here: Run, texts: Path, tmp_path: Path) -> None:
     words = ("--vectors", "none", "--json")
     before = json.loads(here("index", "texts", "--into", "one", *words).stdout)
-    assert here("chunk", "texts", "--page", "texts/cuts.json", "-q").returncode == 0
+    assert here("chunk", "texts", "--html", "texts/cuts.json", "-q").returncode == 0
     done = here("index", "texts", "--into", "two", *words)
     assert done.returncode == 3
     assert "cuts.json: a page written by chunkwise, not a document" in done.stderr
@@ -274,7 +274,7 @@ def test_a_loop_of_links_is_one_line(here: Run, texts: Path, tmp_path: Path) -> 
 
 
 def test_one_file_cannot_be_results_and_page(here: Run, texts: Path) -> None:
-    done = here("evaluate", "texts", *EVALUATE, "-o", "a.html", "--page", "./a.html")
+    done = here("evaluate", "texts", *EVALUATE, "-o", "a.html", "--html", "./a.html")
     assert done.returncode == 2
     assert "written twice" in done.stderr
 
@@ -283,9 +283,9 @@ def test_one_file_cannot_be_results_and_page(here: Run, texts: Path) -> None:
     "words",
     [
         ["evaluate", "texts", *EVALUATE, "-o", "file/results.json"],
-        ["evaluate", "texts", *EVALUATE, "--page", "file/page.html"],
+        ["evaluate", "texts", *EVALUATE, "--html", "file/page.html"],
         ["lint", "texts", "-o", "file/issues.jsonl"],
-        ["lint", "texts", "--page", "file/page.html"],
+        ["lint", "texts", "--html", "file/page.html"],
         ["compare", "none.json", "neither.json", "-o", "file/c.json"],
         ["testset", "check", "asked.json", "texts", "-o", "file/asked.json"],
     ],
@@ -306,7 +306,7 @@ def test_figures_are_shown_when_they_cannot_be_kept(here: Run, texts: Path, tmp_
     # Through links: should this ever fail, it is not the device that is replaced.
     for name in ("full.html", "full.json"):
         (tmp_path / name).symlink_to("/dev/full")
-    for more in (("-o", "full.json", "--page", "page.html"), ("--page", "full.html")):
+    for more in (("-o", "full.json", "--html", "page.html"), ("--html", "full.html")):
         done = here("evaluate", "texts", *EVALUATE, *more)
         assert done.returncode == 1
         assert "recall@5" in done.stdout
@@ -322,11 +322,11 @@ def test_a_full_disk_is_one_line(here: Run, texts: Path, tmp_path: Path) -> None
         (tmp_path / name).symlink_to("/dev/full")
     for words in (
         ("lint", "texts", *CUT, "-o", "full.jsonl"),
-        ("lint", "texts", *CUT, "--page", "full.html"),
+        ("lint", "texts", *CUT, "--html", "full.html"),
         ("chunk", "texts", "-o", "full.csv"),
         ("chunk", "texts", "-o", "full.jsonl"),
-        ("chunk", "texts", "--page", "full.html"),
-        ("profile", "texts", "--page", "full.html"),
+        ("chunk", "texts", "--html", "full.html"),
+        ("profile", "texts", "--html", "full.html"),
         ("testset", "check", "asked.json", "texts", "-o", "full.jsonl"),
     ):
         done = here(*words)
@@ -388,8 +388,8 @@ def test_results_and_questions_of_before_change_nothing(
         (["--seed", "-1"], "Invalid value for '--seed'"),
         (["--relevance-threshold", "1.5"], "Invalid value for '--relevance-threshold'"),
         (["--similarity-threshold", "-2"], "Invalid value for '--similarity-threshold'"),
-        (["--at-least", "recall=80"], "80 is outside of -1 to 1; write a share"),
-        (["--at-most", "mrr=0.5"], "mrr@5 is not among what is measured: recall@5"),
+        (["--fail-under", "recall=80"], "80 is outside of -1 to 1; write a share"),
+        (["--fail-over", "mrr=0.5"], "mrr@5 is not among what is measured: recall@5"),
     ],
 )
 def test_wrong_values_are_told_before_anything_is_read(
@@ -429,7 +429,7 @@ def test_an_empty_answer_is_unscored(here: Run, texts: Path, tmp_path: Path) -> 
 def test_one_chunk_is_no_chunks(here: Run, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Nobody sleeps.")
     (tmp_path / "theirs.jsonl").write_text('{"doc_id": "a.txt", "start": 2, "end": 9}\n')
-    done = here("lint", "a.txt", "--chunks", "theirs.jsonl", "--at-most", "0", "-n", "0")
+    done = here("lint", "a.txt", "--chunks", "theirs.jsonl", "--fail-over", "0", "--show", "0")
     assert done.returncode == 4
     assert "1 of 1 chunk has a boundary issue" in done.stderr
 
@@ -464,7 +464,7 @@ def test_a_server_that_a_recommendation_names_is_sent_nothing(here: Run, tmp_pat
 
 
 @cases(
-    "words", ["lint docs --at-most nan", "evaluate docs --max-cost nan", "evaluate docs --relevance-threshold inf"]
+    "words", ["lint docs --fail-over nan", "evaluate docs --max-cost nan", "evaluate docs --relevance-threshold inf"]
 )  # fmt: skip
 def test_what_is_no_number_turns_no_limit_off(here: Run, docs: Path, words: str) -> None:
     done = here(*words.split())
@@ -481,7 +481,7 @@ def test_a_page_is_never_written_over_another_file_that_was_given(here: Run, opt
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))
     Path("read.json").write_text(made.to_str())
     done = here(
-        "evaluate", "docs", "--test-queries", "q.json", option, "read.json", "--page", "read.json"
+        "evaluate", "docs", "--test-queries", "q.json", option, "read.json", "--html", "read.json"
     )
     assert done.returncode == 2
     assert "read.json is read and would be overwritten" in done.stderr

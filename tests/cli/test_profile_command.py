@@ -18,7 +18,7 @@ def test_profile_in_the_terminal_as_json_and_as_a_page(
     assert "Where to start" in shown.stdout
     told = json.loads(here("profile", "handbook", "--json").stdout)
     assert told["total"]["documents"] == 3
-    done = here("profile", "handbook", "--page", "p.html")
+    done = here("profile", "handbook", "--html", "p.html")
     assert "written: p.html" in done.stderr
     assert "https://" not in (tmp_path / "p.html").read_text()
 
@@ -31,7 +31,7 @@ def test_profile_skips_like_chunk(here: Run, handbook: Path) -> None:
     assert "empty.txt: empty" in strict.stderr
 
 
-@cases("words", [[], ["--json"], ["--page", "p.html"]])
+@cases("words", [[], ["--json"], ["--html", "p.html"]])
 def test_a_profile_of_nothing_is_none(here: Run, tmp_path: Path, words: list[str]) -> None:
     done = here("profile", "nowhere.md", *words)
     assert done.returncode == 1
@@ -41,7 +41,7 @@ def test_a_profile_of_nothing_is_none(here: Run, tmp_path: Path, words: list[str
 
 
 def test_profile_leaves_its_own_page_out(here: Run, handbook: Path) -> None:
-    words = ["profile", "handbook", "--page", "handbook/p.html", "--json"]
+    words = ["profile", "handbook", "--html", "handbook/p.html", "--json"]
     first, second = here(*words), here(*words)
     assert first.returncode == second.returncode == 0
     assert first.stdout == second.stdout

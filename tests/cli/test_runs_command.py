@@ -1,4 +1,4 @@
-"""`--keep`, `chunkwise runs` and `chunkwise runs baseline` as a user runs them."""
+"""`--save`, `chunkwise runs` and `chunkwise runs baseline` as a user runs them."""
 
 import csv
 import json
@@ -55,7 +55,7 @@ def history(tmp_path: Path) -> History:
 
 def test_a_run_joins_the_history_of_the_project(here: Run, tmp_path: Path) -> None:
     plain = here(*EVALUATE, "--json")
-    done = here(*EVALUATE, "--keep", "--json")
+    done = here(*EVALUATE, "--save", "--json")
     assert done.returncode == 0
     assert done.stderr == f"chunkwise: kept as run 1 in {tmp_path / '.chunkwise' / 'history.db'}\n"
     assert json.loads(done.stdout)["summary"] == json.loads(plain.stdout)["summary"]
@@ -76,13 +76,13 @@ def test_a_run_joins_the_history_of_the_project(here: Run, tmp_path: Path) -> No
 
 def test_no_text_of_a_document_is_kept_unless_it_is_asked_for(here: Run, tmp_path: Path) -> None:
     sentence = b"Whoever needs more asks at the office"
-    assert here(*EVALUATE, "-q", "--keep").returncode == 0
-    assert here("lint", "docs", "-q", "--keep", "-s", "tokens(max_tokens=9)").returncode == 0
-    assert here("profile", "docs", "-q", "--keep").returncode == 0
+    assert here(*EVALUATE, "-q", "--save").returncode == 0
+    assert here("lint", "docs", "-q", "--save", "-s", "tokens(max_tokens=9)").returncode == 0
+    assert here("profile", "docs", "-q", "--save").returncode == 0
     kept = [path.read_bytes() for path in (tmp_path / ".chunkwise").iterdir()]
     assert kept
     assert not [each for each in kept if sentence in each or b"is kept by the" in each]
-    assert here(*EVALUATE, "-q", "--keep-text").returncode == 0
+    assert here(*EVALUATE, "-q", "--save-text").returncode == 0
     run = History(tmp_path / ".chunkwise" / "history.db").run(4)
     assert "is kept by the" in run.questions[0].hits[0].text
 
@@ -95,7 +95,7 @@ def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
         (*EVALUATE, "-o", "b.json", "-s", "tokens(max_tokens=30)"),
         ("compare", "a.json", "b.json"),
         ("tune", "sweep.toml", "-o", "out", "-j", "1"),
-        ("lint", "docs", "-n", "0"),
+        ("lint", "docs", "--show", "0"),
         ("profile", "docs"),
         ("testset", "calibrate", "docs", "--test-queries", "queries.json", "--judge", "labels,./judge.py:Judge"),
     )  # fmt: skip
@@ -107,7 +107,7 @@ def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
         "        return [[Score(1.0) for _ in own] for own in hits]\n"
     )
     for words in commands:
-        done = here(*words, "--keep")
+        done = here(*words, "--save")
         assert done.returncode == 0, done.stderr
         assert "chunkwise: kept as run " in done.stderr
     runs = History(tmp_path / ".chunkwise" / "history.db").runs()
@@ -158,7 +158,7 @@ def breaks(path: Path, how: str) -> sqlite3.Connection:
 
 @pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("how", ["later", "damaged", "folder", "another", "locked"])
-@pytest.mark.parametrize("asked", [(), ("--at-most", "recall@1000t=0")])
+@pytest.mark.parametrize("asked", [(), ("--fail-over", "recall@1000t=0")])
 def test_a_history_that_cannot_be_used_is_one_line_and_changes_nothing_else(
     here: Run, tmp_path: Path, how: str, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,7 +166,7 @@ def test_a_history_that_cannot_be_used_is_one_line_and_changes_nothing_else(
     plain = here(*EVALUATE, *asked, "-o", "plain.json")
     assert plain.returncode == (4 if asked else 0)
     with closing(breaks(tmp_path / ".chunkwise" / "history.db", how)):
-        done = here(*EVALUATE, *asked, "-o", "kept.json", "--keep")
+        done = here(*EVALUATE, *asked, "-o", "kept.json", "--save")
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
     added = [line for line in done.stderr.splitlines() if line not in plain.stderr.splitlines()]
     assert len(added) == 2, added  # the other names the file of results
@@ -179,7 +179,7 @@ def test_a_reader_that_leaves_early_loses_no_run(tmp_path: Path, history: Histor
     os.close(read)
     try:
         with open(os.devnull, "w") as nowhere:
-            status = with_streams(tmp_path, *EVALUATE, "--json", "--keep", out=write, err=nowhere.fileno())  # fmt: skip
+            status = with_streams(tmp_path, *EVALUATE, "--json", "--save", out=write, err=nowhere.fileno())  # fmt: skip
     finally:
         os.close(write)
     assert status == 0
@@ -191,12 +191,12 @@ def test_a_killed_command_has_its_results_in_a_file_and_the_next_one_is_kept(
     here: Run, tmp_path: Path
 ) -> None:
     """While it waits for the history, which another process holds."""
-    assert here(*EVALUATE, "-q", "--keep").returncode == 0
+    assert here(*EVALUATE, "-q", "--save").returncode == 0
     place = tmp_path / ".chunkwise" / "history.db"
     with closing(sqlite3.connect(place, isolation_level=None)) as other, other:
         other.execute("begin immediate")
         process = subprocess.Popen(
-            [sys.executable, "-m", "chunkwise", *EVALUATE, "-o", "safe.json", "--keep", "--json"],
+            [sys.executable, "-m", "chunkwise", *EVALUATE, "-o", "safe.json", "--save", "--json"],
             cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert process.stdout
@@ -208,7 +208,7 @@ def test_a_killed_command_has_its_results_in_a_file_and_the_next_one_is_kept(
         other.execute("rollback")
     assert json.loads((tmp_path / "safe.json").read_text()) == json.loads(printed)
     assert len(History(place)) == 1
-    assert here(*EVALUATE, "-q", "--keep").returncode == 0
+    assert here(*EVALUATE, "-q", "--save").returncode == 0
     assert len(History(place)) == 2
 
 
@@ -220,7 +220,7 @@ def test_a_place_can_be_named_and_names_mean_keeping(
     monkeypatch.setenv(HISTORY_VARIABLE, str(tmp_path / "ours.db"))
     assert here("profile", "docs", "-q").returncode == 0
     assert not (tmp_path / "ours.db").exists(), "the variable says where, not whether"
-    assert here("profile", "docs", "-q", "--keep").returncode == 0
+    assert here("profile", "docs", "-q", "--save").returncode == 0
     assert "profile" in here("runs").stdout
     assert not (tmp_path / ".chunkwise").exists()
     assert "Run 1" in here("runs", "show", "1", "--history", "mine.db").stdout
@@ -232,7 +232,7 @@ def test_a_place_can_be_named_and_names_mean_keeping(
 @pytest.mark.usefixtures("processes")
 def test_a_history_on_a_server_is_used_as_a_file_is(here: Run, tmp_path: Path) -> None:
     url = new_url()
-    done = here(*EVALUATE, "-q", "--keep", "--history", url)
+    done = here(*EVALUATE, "-q", "--save", "--history", url)
     assert done.returncode == 0, done.stderr
     assert here("runs", "baseline", "set", "1", "--history", url).returncode == 0
     assert "recall@1000t" in here("runs", "--history", url).stdout
@@ -245,7 +245,7 @@ def test_who_ran_it_is_left_out_where_that_is_wished(
     here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHUNKWISE_HISTORY_WHO", "no")
-    assert here("profile", "docs", "-q", "--keep").returncode == 0
+    assert here("profile", "docs", "-q", "--save").returncode == 0
     origin = History(tmp_path / ".chunkwise" / "history.db").run(1).origin
     assert (origin.user, origin.host) == ("", "")
 
@@ -254,7 +254,7 @@ def test_an_empty_history_says_what_to_type(here: Run, tmp_path: Path) -> None:
     for words in (("runs",), ("runs", "chart"), ("runs", "baseline")):
         done = here(*words)
         assert (done.returncode, done.stdout) == (0, "")
-        assert "chunkwise evaluate … --keep" in done.stderr or "baseline set RUN" in done.stderr
+        assert "chunkwise evaluate … --save" in done.stderr or "baseline set RUN" in done.stderr
     assert json.loads(here("runs", "--json").stdout)["rows"] == []
     assert here("runs", "show", "1").returncode == 2
     assert not (tmp_path / ".chunkwise").exists()
@@ -268,7 +268,7 @@ def test_the_list_says_what_changed_since_the_one_before(here: Run, history: His
     ):  # fmt: skip
         assert words in shown, words
     assert shown.index("    4  2026") < shown.index("    1  2026"), "the latest first"
-    assert "2 of 4 runs shown" in here("runs", "-n", "2").stdout
+    assert "2 of 4 runs shown" in here("runs", "--last", "2").stdout
     assert "no run of the kind 'lint'" in here("runs", "--kind", "lint").stderr
     rows = json.loads(here("runs", "--json").stdout)["rows"]
     assert [row["number"] for row in rows] == [4, 3, 2, 1]
@@ -328,7 +328,7 @@ def test_a_chart_in_the_terminal_on_a_page_and_as_json(
     assert "recall@5 over 4 runs" in shown
     assert "│ baseline, run 1: 0.500" in shown
     assert shown.count("●") == 4
-    done = here("runs", "chart", "recall@5", "--page", "recall.html")
+    done = here("runs", "chart", "recall@5", "--html", "recall.html")
     assert (done.returncode, done.stdout) == (0, "")
     page = (tmp_path / "recall.html").read_text("utf-8")
     assert "questions +10" in page
@@ -456,7 +456,7 @@ def test_figures_are_written_for_prometheus_with_and_without_a_history(
     assert f'chunkwise_figure{{kind="evaluate",metric="recall@1000t"}} {mean!r}' in text
     assert "chunkwise_run_number" not in text
     assert not (tmp_path / ".chunkwise").exists()
-    assert here(*EVALUATE, "--prometheus", "out.prom", "-q", "--keep").stderr == ""
+    assert here(*EVALUATE, "--prometheus", "out.prom", "-q", "--save").stderr == ""
     assert 'chunkwise_run_number{kind="evaluate"} 1.0' in (tmp_path / "out.prom").read_text()
     for words in (("lint", "docs"), ("profile", "docs")):
         assert here(*words, "-q", "--prometheus", "other.prom").returncode == 0
@@ -486,7 +486,7 @@ def test_what_cannot_be_handed_on_changes_nothing_else(
     monkeypatch.setattr(
         "chunkwise.tracking.export_to_mlflow_otel_prometheus.write_prometheus", fail
     )
-    done = here(*EVALUATE, "--keep", "--prometheus", "out.prom", "--json")
+    done = here(*EVALUATE, "--save", "--prometheus", "out.prom", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["summary"]
     assert "chunkwise: figures are not handed to Prometheus (out.prom): no room" in done.stderr
@@ -501,7 +501,7 @@ def test_no_error_of_the_history_ends_a_good_run(
         raise error
 
     monkeypatch.setattr(History, "add", fail)
-    done = here(*EVALUATE, "--keep", "--prometheus", "out.prom", "--json")
+    done = here(*EVALUATE, "--save", "--prometheus", "out.prom", "--json")
     assert done.returncode == 0
     assert f"chunkwise: this run is not kept: {error}" in done.stderr
     assert "figures handed to Prometheus" in done.stderr

@@ -45,7 +45,18 @@ def judges(printed: str) -> list[dict[str, Any]]:
 
 
 def with_llm(server: ChatServer, *more: object) -> tuple[object, ...]:
-    return (*BASE, "--judge", "llm", "--llm", server.name(), "--price", "1/2", "-n", "20", *more)
+    return (
+        *BASE,
+        "--judge",
+        "llm",
+        "--llm",
+        server.name(),
+        "--price",
+        "1/2",
+        "--count",
+        "20",
+        *more,
+    )
 
 
 def test_a_model_that_knows_is_measured_shown_and_remembered(here: Run) -> None:
@@ -137,7 +148,8 @@ def test_the_key_appears_nowhere(
 
 def test_several_judges_stand_beside_each_other(here: Run) -> None:
     with chat_server(verdicts) as server:
-        ran = here(*with_llm(server)[:5], "--judge", "similarity,llm", "--llm", server.name(), "-n", "12")  # fmt: skip
+        named = ("--judge", "similarity,llm", "--llm", server.name(), "--count", "12")
+        ran = here(*BASE, *named)
     assert ran.returncode == 0, ran.stderr
     table = ran.stdout[ran.stdout.index("Beside each other") :]
     assert table.index("llm") < table.index("similarity")  # the better one first
@@ -145,12 +157,12 @@ def test_several_judges_stand_beside_each_other(here: Run) -> None:
 
 
 def test_the_threshold_of_similarity_is_told_and_nothing_is_changed(here: Run) -> None:
-    (told,) = judges(here(*BASE, "--json", "-n", "12").stdout)
+    (told,) = judges(here(*BASE, "--json", "--count", "12").stdout)
     assert told["name"] == "similarity"
     assert told["judge"].endswith(":0.7")
     assert set(told["best_threshold"]) == {"value", "kappa", "kappa_elsewhere"}
     other = ("--similarity-threshold", str(told["best_threshold"]["value"]))
-    (better,) = judges(here(*BASE, "--json", "-n", "12", *other).stdout)
+    (better,) = judges(here(*BASE, "--json", "--count", "12", *other).stdout)
     assert better["kappa"]["mean"] == pytest.approx(told["best_threshold"]["kappa"])
     assert known_calibration(told["judge"]) is not None
     assert known_calibration(better["judge"]) is not None
@@ -171,7 +183,7 @@ def test_labels_are_the_truth_where_there_are_any(here: Run, tmp_path: Path) -> 
             for said in (passage(number), wrong)
         ]
     (tmp_path / "queries.json").write_text(json.dumps(rows))
-    ran = here(*BASE, "--judge", "spans", "--json", "-n", "20")
+    ran = here(*BASE, "--judge", "spans", "--json", "--count", "20")
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)
     assert (told["against"], told["relevant"], told["irrelevant"]) == ("labels", 10, 10)
@@ -182,7 +194,7 @@ def test_labels_are_the_truth_where_there_are_any(here: Run, tmp_path: Path) -> 
 
 
 def test_without_a_name_the_local_model_is_meant(here: Run) -> None:
-    ran = here(*BASE, "--judge", "llm", "-n", "4", "--dry-run")
+    ran = here(*BASE, "--judge", "llm", "--count", "4", "--dry-run")
     assert ran.returncode == 0, ran.stderr
     assert "the small local one is asked" in ran.stderr
     assert "calls" in ran.stdout + ran.stderr
@@ -198,7 +210,7 @@ def test_without_a_name_the_local_model_is_meant(here: Run) -> None:
         (("--judge", "similarity", "--max-cost", "1"), "--max-cost is given"),
         (("--judge", "spans"), "always right; add --against labels"),
         (("--against", "moon"), "moon"),
-        (("-n", "1"), "1"),
+        (("--count", "1"), "1"),
         (("--similarity-threshold", "7"), "7"),
         (("--judge", "llm", "--llm", "nobody"), "nobody"),
         (("--judge", "spans", "--relevance-threshold", "0"), "0"),
@@ -238,10 +250,10 @@ def test_a_model_of_the_environment_is_not_asked_unless_it_is_wanted(
 ) -> None:
     with chat_server(verdicts) as server:
         monkeypatch.setenv("CHUNKWISE_LLM", server.name())
-        (told,) = judges(here(*BASE, "--json", "-n", "4").stdout)
+        (told,) = judges(here(*BASE, "--json", "--count", "4").stdout)
         assert told["name"] == "similarity"
         assert server.requests == []
-        (told,) = judges(here(*BASE, "--json", "-n", "4", "--judge", "llm").stdout)
+        (told,) = judges(here(*BASE, "--json", "--count", "4", "--judge", "llm").stdout)
         assert told["name"] == "llm"
         assert len(server.requests) == 2
 

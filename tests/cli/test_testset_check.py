@@ -5,18 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.cli import main
 from cli.in_process import Run, here
 from tables import cases
 
 __all__ = ["here"]  # a fixture
 
 ASK = "Ask in writing."
-
-
-@pytest.fixture(autouse=True)
-def _named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(main._COMMANDS, "testset", "Questions with references.")
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -88,7 +82,7 @@ def test_json_has_all_of_it(here: Run, handbook: Path, tmp_path: Path) -> None:
         "end": 36,
         "text": "It is paid.",
     }
-    shown = here("testset", "check", "q.json", handbook, "-n", "3")
+    shown = here("testset", "check", "q.json", handbook, "--show", "3")
     assert shown.stdout.count("nearest: leave.md 25–36: It is paid.") == 3
     assert "      30  not found  (30 left out, 27 not shown: -n, --json)" in shown.stdout
 
@@ -237,14 +231,6 @@ def test_hostile_text_is_harmless(here: Run, tmp_path: Path) -> None:
     assert "nearest: d.txt" in done.stdout
     for sign in ("\x1b", "\x07", "\u202e", "owned"):
         assert sign not in done.stdout
-
-
-def test_help_names_both_commands_without_importing_them(here: Run) -> None:
-    done = here("testset", "--help")
-    assert done.returncode == 0
-    assert "check" in done.stdout
-    assert "convert" in done.stdout
-    assert "Exit status: 0 no problems, 3 problems" in here("testset", "check", "--help").stdout
 
 
 @cases(

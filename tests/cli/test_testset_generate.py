@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.cli import main
 from cli.in_process import Run, here
 from models.chat_server import asked, chat_server
 from tables import cases
@@ -16,7 +15,6 @@ __all__ = ["here"]  # a fixture
 
 @pytest.fixture(autouse=True)
 def _named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(main._COMMANDS, "testset", "Questions with references.")
     monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("CHUNKWISE_LLM", raising=False)
 
@@ -34,7 +32,7 @@ def test_asked_of_a_server_then_taken_by_the_other_commands(
     here: Run, harbour: Path, tmp_path: Path
 ) -> None:
     with chat_server(lambda payload: json.dumps(by_words(asked(payload)))) as server:
-        words = ("testset", "generate", harbour, "-n", 5, "--max-calls", 60, "-o", "q.json")
+        words = ("testset", "generate", harbour, "--count", 5, "--max-calls", 60, "-o", "q.json")
         done = here(*words, "--llm", server.name(), "--price", "1/2", "--max-cost", "5")
         assert done.returncode == 0, done.stderr
         assert "5 questions of 5" in done.stdout
@@ -60,7 +58,9 @@ def test_too_few_is_exit_status_3_with_the_reasons(
 ) -> None:
     bad = {**by_words("fifth day"), "quotes": ["Nothing of the kind is written here"]}
     with chat_server(lambda payload: json.dumps(bad)) as server:
-        done = here("testset", "generate", harbour, "-n", 3, "-o", "q.json", "--llm", server.name())
+        done = here(
+            "testset", "generate", harbour, "--count", 3, "-o", "q.json", "--llm", server.name()
+        )
     assert done.returncode == 3
     assert "dropped: quote not in the passage" in done.stdout
     assert "0 questions of 3" in done.stdout
@@ -70,7 +70,7 @@ def test_too_few_is_exit_status_3_with_the_reasons(
 def test_a_dry_run_sends_nothing(here: Run, harbour: Path, tmp_path: Path) -> None:
     with chat_server(lambda payload: "never") as server:
         done = here(
-            "testset", "generate", harbour, "-n", 2, "-o", "q.json", "--llm", server.name(), "--dry-run",
+            "testset", "generate", harbour, "--count", 2, "-o", "q.json", "--llm", server.name(), "--dry-run",
             "--price", "1/2",
         )  # fmt: skip
         assert server.requests == []
@@ -81,7 +81,7 @@ def test_a_dry_run_sends_nothing(here: Run, harbour: Path, tmp_path: Path) -> No
 
 
 def test_no_model_is_said_and_marked(here: Run, harbour: Path, tmp_path: Path) -> None:
-    done = here("testset", "generate", harbour, "-n", 3, "-o", "q.jsonl")
+    done = here("testset", "generate", harbour, "--count", 3, "-o", "q.jsonl")
     assert done.returncode == 0, done.stderr
     assert "no --llm" in done.stderr
     rows = [json.loads(line) for line in (tmp_path / "q.jsonl").read_text().splitlines()]
@@ -93,7 +93,7 @@ def test_no_model_is_said_and_marked(here: Run, harbour: Path, tmp_path: Path) -
 
 def test_the_questions_may_lie_among_the_documents(here: Run, harbour: Path) -> None:
     for _ in range(2):
-        done = here("testset", "generate", harbour, "-n", 2, "-o", "harbour/q.json", "-q")
+        done = here("testset", "generate", harbour, "--count", 2, "-o", "harbour/q.json", "-q")
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
     rows = json.loads((harbour / "q.json").read_text())
     assert {row["references"][0]["doc_id"] for row in rows} == {"leave.md", "salt.md"}
@@ -102,13 +102,13 @@ def test_the_questions_may_lie_among_the_documents(here: Run, harbour: Path) -> 
 def test_the_usual_file_is_written_unless_it_is_somebody_elses(
     here: Run, harbour: Path, tmp_path: Path
 ) -> None:
-    done = here("testset", "generate", harbour, "-n", 2)
+    done = here("testset", "generate", harbour, "--count", 2)
     assert done.returncode == 0, done.stderr
     assert "written: queries.json" in done.stderr
     assert len(json.loads((tmp_path / "queries.json").read_text())) == 2
     for own in ('[{"query": "Mine?"}]', '{"data": []}', "not JSON at all"):
         (tmp_path / "queries.json").write_text(own)
-        done = here("testset", "generate", harbour, "-n", 2)
+        done = here("testset", "generate", harbour, "--count", 2)
         assert done.returncode == 1
         assert "queries.json" in done.stderr
         assert (tmp_path / "queries.json").read_text() == own
@@ -121,7 +121,7 @@ def test_the_usual_file_is_written_unless_it_is_somebody_elses(
         (("-o", "own.json"), "was not generated"),
         (("-o", "q.json", "--types", "riddle"), "single-concept, list, numeric"),
         (("-o", "q.json", "--max-calls", "1"), "max-calls"),
-        (("-o", "q.json", "-n", "0"), "-n"),
+        (("-o", "q.json", "--count", "0"), "--count"),
     ],
 )
 def test_wrong_usage(
@@ -137,7 +137,9 @@ def test_wrong_usage(
 
 def test_a_key_that_is_refused_is_told_once(here: Run, harbour: Path) -> None:
     with chat_server(lambda payload: (401, {"error": "no"})) as server:
-        done = here("testset", "generate", harbour, "-n", 3, "-o", "q.json", "--llm", server.name())
+        done = here(
+            "testset", "generate", harbour, "--count", 3, "-o", "q.json", "--llm", server.name()
+        )
     assert done.returncode == 1
     assert "401" in done.stderr or "refused" in done.stderr
 
@@ -145,7 +147,7 @@ def test_a_key_that_is_refused_is_told_once(here: Run, harbour: Path) -> None:
 def test_a_limit_of_cost_is_told_as_what_it_is(here: Run, harbour: Path) -> None:
     with chat_server(lambda payload: "never") as server:
         done = here(
-            "testset", "generate", harbour, "-n", 3, "-o", "q.json", "--llm", server.name(), "--price", "1/2",
+            "testset", "generate", harbour, "--count", 3, "-o", "q.json", "--llm", server.name(), "--price", "1/2",
             "--max-cost", "0.0000001",
         )  # fmt: skip
         assert server.requests == []
@@ -157,7 +159,7 @@ def test_a_limit_of_cost_is_told_as_what_it_is(here: Run, harbour: Path) -> None
 
 
 def test_rules_that_find_no_more_name_a_model(here: Run, harbour: Path) -> None:
-    done = here("testset", "generate", harbour, "-n", 500, "-o", "q.json", "--types", "list")
+    done = here("testset", "generate", harbour, "--count", 500, "-o", "q.json", "--types", "list")
     assert done.returncode == 3
     assert "rules find no more in these documents; a model would: --llm NAME" in done.stdout
     assert "--max-calls" not in done.stdout
@@ -168,7 +170,7 @@ def test_rules_that_find_no_more_name_a_model(here: Run, harbour: Path) -> None:
 def test_a_type_that_did_not_come_out_is_told(here: Run, harbour: Path) -> None:
     with chat_server(lambda payload: json.dumps(by_words("186.40"))) as server:
         done = here(
-            "testset", "generate", harbour / "salt.md", "-n", 1, "-o", "q.json", "--llm", server.name(),
+            "testset", "generate", harbour / "salt.md", "--count", 1, "-o", "q.json", "--llm", server.name(),
             "--types", "list",
         )  # fmt: skip
     assert "no question of the type list: " in done.stdout

@@ -67,7 +67,9 @@ def test_what_was_labelled_stays_and_only_new_ones_are_added(here: Run, tmp_path
 
 def test_as_json_nothing_else_is_printed(here: Run, tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl")
-    done = here("testset", "import-queries", "log.jsonl", "--into", "q.json", "--json", "-n", "2")
+    done = here(
+        "testset", "import-queries", "log.jsonl", "--into", "q.json", "--json", "--sample", "2"
+    )
     told = json.loads(done.stdout)
     assert (told["asked"], told["questions"], told["sampled"], told["added"]) == (16, 3, 2, 2)
     assert told["hidden"] == {"email": 1}

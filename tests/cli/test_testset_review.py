@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.cli import main
 from chunkwise.cli.testset.review import ReviewCard, ReviewOptions, walk
 from chunkwise.cli.testset.review import _documents as review_documents
 from chunkwise.core import Document
@@ -42,7 +41,6 @@ ROWS = [
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setitem(main._COMMANDS, "testset", "Questions with references.")
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.delenv("EDITOR", raising=False)
     (tmp_path / "leave.md").write_text(TEXT)

@@ -238,7 +238,7 @@ def test_without_questions_it_says_what_it_cannot_know(
     told = " ".join(done.stdout.split())
     for words in (
         "Nothing can be recommended", "it cannot be known what a search finds", "with issues", "storage",
-        "Write 30 questions or more", "--test-queries FILE", "chunkwise testset check",
+        "Write 30 questions or more", "-Q FILE", "chunkwise testset check",
     ):  # fmt: skip
         assert words in told, words
     assert "validation" not in done.stdout
@@ -288,9 +288,9 @@ def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_pat
         ((), 2, "there is no document"),
         (("docs", "--objective", "quality"), 2, "no metric is named 'quality'"),
         (("docs", "--objective", "boundary_issues"), 2, "boundary_issues"),
-        (("docs", "--time", "10"), 2, "time is '10'; allowed: a time"),
-        (("docs", "--time", "5 USD"), 2, "a time is needed"),
-        (("docs", "--time", "0 s"), 2, "leaves nothing to spend"),
+        (("docs", "--time-limit", "10"), 2, "time is '10'; allowed: a time"),
+        (("docs", "--time-limit", "5 USD"), 2, "a time is needed"),
+        (("docs", "--time-limit", "0 s"), 2, "leaves nothing to spend"),
         (("docs", "--embedder", "nobody"), 2, "no embedder is named 'nobody'"),
         (
             ("docs", "--embedder", "minilm", "--embedder", "nobody"),
@@ -347,13 +347,13 @@ def test_no_question_left_is_an_error(here: Run, docs: Path, tmp_path: Path) -> 
 def test_time_that_is_over_leaves_the_rest_for_the_same_command(
     here: Run, swept: Path, tmp_path: Path
 ) -> None:
-    done = here("tune", "sweep.toml", "-o", "late", "--time", "0.001 s")
+    done = here("tune", "sweep.toml", "-o", "late", "--time-limit", "0.001 s")
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
     assert "were not run: the time was up. The same command goes on with them." in told
     assert "Not run yet" in (tmp_path / "late" / "report.html").read_text()
     assert "is more than" in done.stderr
-    done = here("tune", "--resume", "-o", "late", "--time", "999999999 h")
+    done = here("tune", "--resume", "-o", "late", "--time-limit", "999999999 h")
     assert done.returncode == 0, done.stderr
     assert "not run" not in done.stdout
     late, whole = (

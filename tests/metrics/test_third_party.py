@@ -115,8 +115,8 @@ def test_it_stands_in_terminal_page_and_file_and_can_be_a_limit(
     variety: Metric, corpus: Path
 ) -> None:
     done = run(
-        *EVALUATE, "--metrics", "recall,variety,mine", "-k", "3", "--at-least", "variety=0.01",
-        "-o", "first.json", "--page", "page.html",
+        *EVALUATE, "--metrics", "recall,variety,mine", "-k", "3", "--fail-under", "variety=0.01",
+        "-o", "first.json", "--html", "page.html",
     )  # fmt: skip
     assert "variety@3" in done.output
     file = json.loads((corpus / "first.json").read_text("utf-8"))
@@ -127,7 +127,7 @@ def test_it_stands_in_terminal_page_and_file_and_can_be_a_limit(
     assert "variety" in page
     assert variety.help in page
     assert ">Mine<" in page
-    run(*EVALUATE, "--metrics", "variety@1", "--at-most", "variety@1=0.5", code=4)
+    run(*EVALUATE, "--metrics", "variety@1", "--fail-over", "variety@1=0.5", code=4)
     every = json.loads(run(*EVALUATE, "--vectors", "none", "--json").output)
     assert "variety@5" in every["summary"]
 

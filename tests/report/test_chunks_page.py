@@ -75,7 +75,7 @@ def chunks_page(
     limit: int | None = None,
     unit: str = "tokens",
 ) -> str:
-    """As `chunkwise chunk --page` writes it."""
+    """As `chunkwise chunk --html` writes it."""
     out = io.StringIO()
     write_chunks_page(ChunksStream(iter(documents), strategy, limit, unit), out)
     assert out.getvalue() == page_of(chunks_view(documents, strategy, limit=limit, unit=unit))

@@ -82,7 +82,7 @@ def test_a_sweep_is_the_command_of_the_terminal(client: TestClient, commands: Co
     found = client.post("/api/sweeps/start", json=form).json()
     assert commands.asked == [
         ["tune", "a.txt", "--test-queries", "q.json", "--embedder", "none", "-o", "first",
-         "--objective", "recall@500t", "--time", "1 min"]
+         "--objective", "recall@500t", "--time-limit", "1 min"]
     ]  # fmt: skip
     assert [(row["name"], row["state"]) for row in found["rows"]] == [("first", "running")]
 
@@ -208,7 +208,7 @@ def test_without_documents_or_questions_the_page_says_what_to_start(
 ) -> None:
     project = Project(ProjectSources(documents=("a.txt",)))
     client = client_of(project)
-    assert "--test-queries FILE" in client.get("/api/sweeps").json()["why_not"]
+    assert "--queries FILE" in client.get("/api/sweeps").json()["why_not"]
     assert client.post("/api/sweeps/start", json={}).status_code == 400
 
 

@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=ROOT / "out" / "torture")
     parser.add_argument("--replay", metavar="PART:CASE", help="run one case again, in this process")
     parser.add_argument(
-        "--page", type=Path, help="write the counts of the folder here, run nothing"
+        "--html", type=Path, help="write the counts of the folder here, run nothing"
     )
     given = parser.parse_args()
     if unknown := set(given.parts) - set(PARTS):

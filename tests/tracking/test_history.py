@@ -570,7 +570,7 @@ def test_nothing_is_forgotten_that_was_not_named(history: History) -> None:
 
 def test_what_is_not_there_is_told_with_what_is(tmp_path: Path) -> None:
     history = History(tmp_path / "runs.db")
-    with pytest.raises(UnknownName, match=r"no run 41 .* empty: `chunkwise evaluate … --keep`"):
+    with pytest.raises(UnknownName, match=r"no run 41 .* empty: `chunkwise evaluate … --save`"):
         history.run(41)
     assert not (tmp_path / "runs.db").exists(), "looking makes nothing"
     history.add(kept_run())

@@ -42,9 +42,9 @@ Examples:
   chunkwise ask kb "how is leave approved?" --llm local                  # in a model's words; no network, no key
   chunkwise ask handbook/ "how is leave approved?" --llm openai:gpt-4o-mini -k 8
   chunkwise ask kb how is leave approved --llm http://localhost:11434/v1#llama3.1 --json
-  chunkwise ask kb --test-queries questions.jsonl --llm openai:gpt-4o-mini --dry-run
-  chunkwise ask kb --test-queries questions.jsonl --llm openai:gpt-4o-mini --max-cost 2.50 > answers.jsonl
-  chunkwise evaluate kb --test-queries questions.jsonl --answers answers.jsonl
+  chunkwise ask kb -Q questions.jsonl --llm openai:gpt-4o-mini --dry-run
+  chunkwise ask kb -Q questions.jsonl --llm openai:gpt-4o-mini --max-cost 2.50 > answers.jsonl
+  chunkwise evaluate kb -Q questions.jsonl --answers answers.jsonl
 \b
 Exit status: 0 answered (also "the documents do not say it"), 3 a question or a document was skipped (a line on
 stderr), 1 an error, 2 wrong usage or value.
@@ -108,7 +108,7 @@ def _passages_alone(place: str, words: tuple[str, ...]) -> str:
 
     is_there = is_index(place)
     search = f"chunkwise search {shlex.quote(usable_place(place) if is_there else 'kb')}"
-    search += f" {shlex.quote(' '.join(words))}" if words else " --test-queries FILE"
+    search += f" {shlex.quote(' '.join(words))}" if words else " --queries FILE"
     return search if is_there else f"chunkwise index {shlex.quote(place)} --into kb && {search}"
 
 

@@ -58,7 +58,7 @@ _EXAMPLES = """
 Examples:
   chunkwise chunk handbook/                                    # show the chunks
   chunkwise chunk handbook/ -o chunks.parquet                  # or .jsonl, .csv
-  chunkwise chunk paper.pdf -s recursive --page cuts.html      # the document with its cuts drawn on it
+  chunkwise chunk paper.pdf -s recursive --html cuts.html      # the document with its cuts drawn on it
   chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
   chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks.parquet
   chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks/ --engine ray   # a data set, made by a cluster
@@ -98,8 +98,8 @@ class ChunkOptions(LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     contextual: Contextual | None = contextual_option()
     as_json: bool = json_flag("Print the chunks as JSON lines on stdout and nothing else.")
     show: int = option(
-        "-n", "--show", type=click.IntRange(0), default=12, show_default=True, metavar="N",
-        help="Number of chunks to show in the terminal; none with --output, --page or --json.",
+        "--show", type=click.IntRange(0), default=12, show_default=True, metavar="N",
+        help="Number of chunks to show in the terminal; none with --output, --html or --json.",
     )  # fmt: skip
 
 
@@ -217,7 +217,7 @@ def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> N
     from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 
     unfit = {
-        "--contextual": options.contextual, "--page": options.page, "--json": options.as_json,
+        "--contextual": options.contextual, "--html": options.page, "--json": options.as_json,
         "--dry-run": options.dry_run, f"the strategy {strategy.name}, which asks a model": strategy.asks_a_model,
     }  # fmt: skip
     for name, is_given in unfit.items():
@@ -289,7 +289,7 @@ def _from_index(options: ChunkOptions) -> None:
     if options.with_vectors and not options.output:
         raise click.UsageError("--with-vectors writes a file: name it with -o chunks.parquet")
     if options.with_vectors and (options.page or options.as_json):
-        raise click.UsageError("--with-vectors goes with -o alone: leave --page and --json out")
+        raise click.UsageError("--with-vectors goes with -o alone: leave --html and --json out")
     paths = options.sources()
     index = named_index(paths)
     assert index is not None

@@ -40,9 +40,9 @@ Examples:
   chunkwise compare a.json b.json c.json d.json          # each against the first; which are tied with the best
   chunkwise compare a.json b.json --all                  # every metric, types of questions, every cost
   chunkwise compare a.json b.json --metrics recall,mrr   # fewer tests: smaller differences can be shown
-  chunkwise compare a.json b.json --page comparison.html
+  chunkwise compare a.json b.json --html comparison.html
   chunkwise compare a.json b.json --json > comparison.json
-  chunkwise compare a.json b.json --keep                 # `chunkwise runs` remembers it
+  chunkwise compare a.json b.json --save                 # `chunkwise runs` remembers it
   chunkwise compare main.json branch.json --fail-if-worse recall@1000t   # for CI
   chunkwise compare main.json branch.json --fail-if-worse recall@1000t,citation --min-effect 0.02 --no-new-zero
   chunkwise compare main.json branch.json --fail-if-worse recall --junit gate.xml --comment comment.md

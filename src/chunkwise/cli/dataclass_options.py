@@ -2,7 +2,7 @@
 
     @dataclass(frozen=True, kw_only=True)
     class CountOptions(SourceOptions):
-        most: int = option("-n", "--most", type=click.IntRange(1), default=5, help="Lines to show.")
+        most: int = option("--most", type=click.IntRange(1), default=5, help="Lines to show.")
 
     @dataclass_command("count", CountOptions, examples=EXAMPLES)
     def count(options: CountOptions) -> None: ...

@@ -59,4 +59,4 @@ def command(options: DemoOptions) -> None:
     tune_and_show(SweepSource(sweep), shown)
     if not options.quiet:
         click.echo(f"open {options.output / 'report.html'} in a browser", err=True)
-        click.echo("your documents: chunkwise tune FOLDER --test-queries questions.json", err=True)
+        click.echo("your documents: chunkwise tune FOLDER -Q questions.json", err=True)

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise evaluate handbook/ --test-queries queries.json                    # the usual chunks and search, all metrics
-  chunkwise evaluate handbook/ --test-queries queries.json -s "sentences(max_tokens=200)" --output results.json
+  chunkwise evaluate handbook/ -Q queries.json                    # the usual chunks and search, all metrics
+  chunkwise evaluate handbook/ -Q queries.json -s "sentences(max_tokens=200)" --output results.json
   chunkwise evaluate scifact/                                                 # a BEIR folder: documents and questions
-  chunkwise evaluate kb --test-queries queries.json --metrics retrieval_precision,boundary_issues -k 5
-  chunkwise evaluate kb --test-queries queries.json --retriever multiscale --budget 1000 --page page.html
-  chunkwise evaluate --hits theirs.jsonl --documents handbook/ --test-queries queries.json
-  chunkwise evaluate handbook/ --retriever ./mine.py:search --test-queries queries.json --retrieved theirs.jsonl
-  chunkwise evaluate handbook/ --retriever http://localhost:8000/search --test-queries queries.json --timeout 10
-  chunkwise evaluate handbook/ --chunks langchain.jsonl --test-queries queries.json
-  chunkwise evaluate kb --test-queries queries.json --judge llm --llm local --dry-run   # what it would cost
-  chunkwise evaluate kb --test-queries queries.json --at-least recall@5=0.8 --at-most boundary_issues=0.1   # for CI
-  chunkwise evaluate handbook/ --test-queries queries.json --keep             # `chunkwise runs` remembers it
+  chunkwise evaluate kb -Q queries.json --metrics retrieval_precision,boundary_issues -k 5
+  chunkwise evaluate kb -Q queries.json --retriever multiscale --budget 1000 --html page.html
+  chunkwise evaluate --hits theirs.jsonl --documents handbook/ -Q queries.json
+  chunkwise evaluate handbook/ --retriever ./mine.py:search -Q queries.json --retrieved theirs.jsonl
+  chunkwise evaluate handbook/ --retriever http://localhost:8000/search -Q queries.json --timeout 10
+  chunkwise evaluate handbook/ --chunks langchain.jsonl -Q queries.json
+  chunkwise evaluate kb -Q queries.json --judge llm --llm local --dry-run   # what it would cost
+  chunkwise evaluate kb -Q queries.json --fail-under recall@5=0.8 --fail-over boundary_issues=0.1   # for CI
+  chunkwise evaluate handbook/ -Q queries.json --save             # `chunkwise runs` remembers it
 \b
 Then: chunkwise compare before.json after.json
 \b

@@ -81,8 +81,8 @@ EXIT_STATUSES = (
         "trusted",
     )),
     ExitStatus(NOT_REACHED, "done, and a limit that was asked for does not hold", (
-        "`evaluate --at-least`, `--at-most`, `lint --at-most`, `compare --fail-if-worse`, `--no-new-zero`, an alert of "
-        "`monitor`",
+        "`evaluate --fail-under`, `--fail-over`, `lint --fail-over`, `compare --fail-if-worse`, `--no-new-zero`, an "
+        "alert of `monitor`",
     )),
     ExitStatus(NOT_COMPARABLE, "done, but what was to be compared is not comparable", (
         "`compare --fail-if-worse` or `--no-new-zero` of runs with other documents, other questions or other rules of "

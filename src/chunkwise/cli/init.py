@@ -167,10 +167,10 @@ _EXAMPLES = """
 \b
 Examples:
   chunkwise init --ci github                                              # docs/ and queries.json, if they are there
-  chunkwise init handbook/ --test-queries q.json --ci github --config recommendation.toml
-  chunkwise init handbook/ --test-queries q.json --ci gitlab
-  chunkwise init handbook/ --test-queries q.json --ci cron --output watch.cron
-  chunkwise init handbook/ --test-queries q.json --ci systemd --alert exit,file:alerts.jsonl
+  chunkwise init handbook/ -Q q.json --ci github --config recommendation.toml
+  chunkwise init handbook/ -Q q.json --ci gitlab
+  chunkwise init handbook/ -Q q.json --ci cron --output watch.cron
+  chunkwise init handbook/ -Q q.json --ci systemd --alert exit,file:alerts.jsonl
 \b
 The file calls `chunkwise monitor` on Mondays and whenever documents, questions or the configuration change. It is yours
 to change afterwards, and never overwritten without --force.
@@ -261,7 +261,7 @@ def _watch(options: InitOptions) -> ScheduledWatch:
     queries = (
         (options.test_queries,)
         if options.test_queries
-        else _found("--test-queries", _QUESTIONS, os.path.isfile, "name the file of questions")
+        else _found("--queries", _QUESTIONS, os.path.isfile, "name the file of questions")
     )
     config = options.config
     if config is None and os.path.isfile(_CONFIG):
@@ -282,7 +282,7 @@ def _watch(options: InitOptions) -> ScheduledWatch:
         "--alert": options.alert,
     }  # fmt: skip
     named = [word for name, value in given.items() if value is not None for word in (name, str(value))]  # fmt: skip
-    words = ("monitor", *source, "--test-queries", *queries, *named)
+    words = ("monitor", *source, "--queries", *queries, *named)
     for word in words:
         if not word.isprintable() or "${{" in word:
             raise click.UsageError(

@@ -1,4 +1,4 @@
-"""`--keep`: a run joins the history of the project, once its results are written or printed; and where that is.
+"""`--save`: a run joins the history of the project, once its results are written or printed; and where that is.
 
 `--mlflow`, `--otel` and `--prometheus` stand beside it: figures are handed on to what a team has.
 """
@@ -66,12 +66,12 @@ class KeepOptions(HistoryOption, ExporterOptions):
     """Whether the run is remembered, and where; and who else is told its figures."""
 
     keep: bool = option(
-        "--keep", is_flag=True,
+        "--save", is_flag=True,
         help="Keep this run in the project's history: figures, settings, versions, fingerprints; no text of documents. "
         "Naming --history means the same.",
     )  # fmt: skip
     keep_text: bool = option(
-        "--keep-text", is_flag=True,
+        "--save-text", is_flag=True,
         help="The same, with the text of passages where the command retrieves any.",
     )  # fmt: skip
 

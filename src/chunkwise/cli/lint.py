@@ -42,17 +42,17 @@ _EXAMPLES = """
 \b
 Examples:
   chunkwise lint handbook/ -s recursive                    # every kind of issue, with the text around the cuts
-  chunkwise lint handbook/ -s recursive --page cuts.html   # the documents with their cuts drawn on them
+  chunkwise lint handbook/ -s recursive --html cuts.html   # the documents with their cuts drawn on them
   chunkwise lint kb                                        # the chunks of an index
   chunkwise lint handbook/ --chunks theirs.jsonl           # the chunks of another tool
-  chunkwise lint handbook/ --at-most 0.1 -n 0              # for continuous integration
-  chunkwise lint handbook/ --keep -n 0                     # `chunkwise runs` remembers it
+  chunkwise lint handbook/ --fail-over 0.1 --show 0              # for continuous integration
+  chunkwise lint handbook/ --save --show 0                     # `chunkwise runs` remembers it
   chunkwise lint handbook/ --kinds mid_word,split_table --json > issues.jsonl
 \b
 Kinds: mid_word, mid_sentence_end, mid_sentence_start, split_list, split_table, split_code, orphan_heading,
 orphan_lead_in, orphan_number, only_marks, dangling_start, broken_grapheme.
 \b
-Exit status: 0 done, 4 more chunks with an issue than --at-most, 3 something was skipped (each with a line on
+Exit status: 0 done, 4 more chunks with an issue than --fail-over, 3 something was skipped (each with a line on
 stderr), 1 an error, 2 wrong usage or value.
 """
 
@@ -73,11 +73,11 @@ class LintOptions(KeepOptions, JobsOption, SourceOptions):
         "--kinds", metavar="KIND,…", help="Look only for these kinds of issues; the kinds are listed below."
     )  # fmt: skip
     show: int = option(
-        "-n", "--show", type=click.IntRange(0), default=20, show_default=True, metavar="N",
+        "--show", type=click.IntRange(0), default=20, show_default=True, metavar="N",
         help="Number of cuts to show in the terminal, spread over the documents.",
     )  # fmt: skip
     at_most: float | None = option(
-        "--at-most", type=RealRange(0, 1), metavar="SHARE",
+        "--fail-over", type=RealRange(0, 1), metavar="SHARE",
         help="Exit with status 4 when a larger share of the chunks has an issue: 0.1 is 10 %.",
     )  # fmt: skip
     as_json: bool = json_flag("Print the issues as JSON lines on stdout and nothing else.")

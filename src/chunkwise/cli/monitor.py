@@ -55,11 +55,11 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise monitor handbook/ --test-queries q.json                      # for cron and CI: status 4 when a metric fell
-  chunkwise monitor handbook/ --test-queries q.json --every 1w           # stays, and does it every week
-  chunkwise monitor handbook/ --test-queries q.json --alert exit,file:alerts.jsonl,env:TEAM_CHAT
-  chunkwise monitor handbook/ --test-queries q.json --live asked.jsonl   # is what people ask still what is tested?
-  chunkwise monitor handbook/ --test-queries q.json --tolerance 2% --page watch.html
+  chunkwise monitor handbook/ -Q q.json                      # for cron and CI: status 4 when a metric fell
+  chunkwise monitor handbook/ -Q q.json --every 1w           # stays, and does it every week
+  chunkwise monitor handbook/ -Q q.json --alert exit,file:alerts.jsonl,env:TEAM_CHAT
+  chunkwise monitor handbook/ -Q q.json --live asked.jsonl   # is what people ask still what is tested?
+  chunkwise monitor handbook/ -Q q.json --tolerance 2% --html watch.html
   chunkwise monitor alerts                                               # those that stand
   chunkwise monitor ack 3                                                # quiet until it is worse
 \b
@@ -110,7 +110,7 @@ class MonitorOptions(EvaluationOptions, HistoryOption, ExporterOptions):
         help="Exit with status 3 when an alert could not be sent; otherwise that is a line on stderr.",
     )  # fmt: skip
     keep_text: bool = option(
-        "--keep-text", is_flag=True, help="Keep the text of the passages that were retrieved, too."
+        "--save-text", is_flag=True, help="Keep the text of the passages that were retrieved, too."
     )
     output: Path | None = output_file("Write the results of the evaluation to this file, too.")
     page: Path | None = page_file(

@@ -237,7 +237,7 @@ class QuestionsOption:
 
     words: tuple[str, ...] = argument("[QUESTION]...", nargs=-1)
     test_queries: str | None = option(
-        "--test-queries", "--queries", metavar="FILE",
+        "-Q", "--queries", "--test-queries", metavar="FILE",
         help="Many questions from a file: any test set, JSON lines or list (query_id, query), or one question a line; "
         "'-' reads standard input.",
     )  # fmt: skip
@@ -250,7 +250,7 @@ class QuestionsOption:
 
         file = self.test_queries
         if self.words and file:
-            raise click.UsageError("a question and --test-queries: give one of them")
+            raise click.UsageError("a question and --queries: give one of them")
         if file:
             from chunkwise.records.skipped import in_one_line
             from chunkwise.testsets.reading import read_questions
@@ -263,7 +263,7 @@ class QuestionsOption:
             return queries
         if not self.words:
             raise click.UsageError(
-                "nothing to ask: write the question behind the index, or name a file: --test-queries FILE "
+                "nothing to ask: write the question behind the index, or name a file: --queries FILE "
                 '("-": stdin)'
             )
         question = " ".join(self.words)
@@ -320,7 +320,7 @@ class ConfigOption(AllowOption):
     """Options from what `chunkwise tune` recommends."""
 
     config: Path | None = option(
-        "--config", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", is_eager=True,
+        "-c", "--config", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", is_eager=True,
         callback=_take_config,
         help="Take options from a file such as recommendation.toml; what you type wins.",
     )  # fmt: skip
@@ -376,9 +376,9 @@ def output_file(help: str, metavar: str = "FILE", **settings: Any) -> Any:
 
 
 def page_file(help: str) -> Any:
-    """`--page`: one HTML page that shows results, or what it shows as JSON."""
+    """`--html`: one HTML page that shows results, or what it shows as JSON."""
     return option(
-        "--page", type=click.Path(path_type=Path, dir_okay=False),
+        "--html", type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE.html", help=f"{help} A name that ends in .json: what the page shows, as data.",
     )  # fmt: skip
 
@@ -389,8 +389,8 @@ def json_flag(help: str = "Print JSON on stdout and nothing else.") -> Any:
 
 
 def queries_file(help: str, **settings: Any) -> Any:
-    """`--test-queries`: the questions that measure."""
-    return option("--test-queries", "--queries", metavar="FILE", help=help, **settings)
+    """`--queries`: the questions that measure."""
+    return option("-Q", "--queries", "--test-queries", metavar="FILE", help=help, **settings)
 
 
 def check_outputs(

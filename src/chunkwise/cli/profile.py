@@ -32,9 +32,9 @@ _EXAMPLES = """
 \b
 Examples:
   chunkwise profile handbook/                       # in the terminal
-  chunkwise profile handbook/ --page profile.html   # one self-contained page
+  chunkwise profile handbook/ --html profile.html   # one self-contained page
   chunkwise profile corpus.jsonl --json > profile.json
-  chunkwise profile handbook/ --keep                # `chunkwise runs` remembers it
+  chunkwise profile handbook/ --save                # `chunkwise runs` remembers it
 """
 
 

@@ -138,11 +138,11 @@ class EvaluationOptions(
         help="Seed of the language model that judges; intervals need none.",
     )  # fmt: skip
     at_least: tuple[str, ...] = option(
-        "--at-least", multiple=True, metavar="NAME=VALUE",
+        "--fail-under", multiple=True, metavar="NAME=VALUE",
         help="Exit with status 4 when this metric is lower: recall@5=0.8. May be repeated.",
     )  # fmt: skip
     at_most: tuple[str, ...] = option(
-        "--at-most", multiple=True, metavar="NAME=VALUE",
+        "--fail-over", multiple=True, metavar="NAME=VALUE",
         help="Exit with status 4 when this metric is higher: boundary_issues=0.1. May be repeated.",
     )  # fmt: skip
     as_json: bool = json_flag("Print the results as JSON on stdout and nothing else.")
@@ -242,7 +242,7 @@ def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
     if not paths:
         if options.test_queries is None:
             raise click.UsageError(
-                "what is evaluated? name documents or an index, and questions: --test-queries FILE"
+                "what is evaluated? name documents or an index, and questions: --queries FILE"
             )
         paths = [documents_beside(options.test_queries, say)]
     return paths, files

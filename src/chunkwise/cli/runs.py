@@ -35,12 +35,12 @@ _KIND: dict[str, Any] = {
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise evaluate handbook/ --test-queries queries.json --keep   # a run joins the history
+  chunkwise evaluate handbook/ -Q queries.json --save   # a run joins the history
   chunkwise runs                                                 # every run, and what changed since the one before
-  chunkwise runs -n 5 --kind evaluate
+  chunkwise runs --last 5 --kind evaluate
   chunkwise runs show 41
   chunkwise runs diff 41 57                                      # what became worse, and why
-  chunkwise runs chart recall@1000t --page recall.html
+  chunkwise runs chart recall@1000t --html recall.html
   chunkwise runs export --csv runs.csv
   chunkwise runs prune --older 1y
   chunkwise runs import results/before.json results/after.json
@@ -65,9 +65,9 @@ _CHART_EXAMPLES = """
 \b
 Examples:
   chunkwise runs chart                           # the main metric of the latest run
-  chunkwise runs chart recall@1000t -n 40
+  chunkwise runs chart recall@1000t --last 40
   chunkwise runs chart boundary_issues --kind lint
-  chunkwise runs chart recall@1000t --page recall.html
+  chunkwise runs chart recall@1000t --html recall.html
 """
 _EXPORT_EXAMPLES = """
 \b
@@ -104,7 +104,7 @@ class ListOptions(HistoryOption):
     """The options of `chunkwise runs list`."""
 
     last: int = option(
-        "-n", "--last", type=click.IntRange(1), default=20, show_default=True, metavar="N",
+        "--last", type=click.IntRange(1), default=20, show_default=True, metavar="N",
         help="Number of runs to show, the latest first.",
     )  # fmt: skip
     kind: str | None = option("--kind", **_KIND)
@@ -133,8 +133,8 @@ def list_runs(options: ListOptions) -> None:
 def _say_empty(history: History, kind: str | None = None) -> None:
     what = f"no run of the kind {kind!r} is" if kind else "no run is"
     say(
-        f"{what} kept in {shown_place(history.place)} yet; add --keep to a command: "
-        f"chunkwise {kind or 'evaluate'} … --keep, or take files of results in: chunkwise runs import FILE..."
+        f"{what} kept in {shown_place(history.place)} yet; add --save to a command: "
+        f"chunkwise {kind or 'evaluate'} … --save, or take files of results in: chunkwise runs import FILE..."
     )
 
 
@@ -205,7 +205,7 @@ class ChartOptions(HistoryOption):
     metric: str | None = argument("[METRIC]", required=False, default=None)
     kind: str | None = option("--kind", **_KIND)
     last: int | None = option(
-        "-n", "--last", type=click.IntRange(1), metavar="N", show_default="all",
+        "--last", type=click.IntRange(1), metavar="N", show_default="all",
         help="Number of runs to show, the latest ones.",
     )  # fmt: skip
     page: Path | None = page_file("Write one HTML page with the chart and what changed at each run.")  # fmt: skip
@@ -326,7 +326,7 @@ class PruneOptions(HistoryOption):
         "--older", type=TimeSpan(36_525), required=True, metavar="AGE",
         help="Forget runs that are older than this: 12h, 90d, 8w, 6m (months), 1y.",
     )  # fmt: skip
-    yes: bool = option("-y", "--yes", is_flag=True, help="Do it without asking.")
+    yes: bool = option("--yes", is_flag=True, help="Do it without asking.")
     as_json: bool = json_flag()
 
 

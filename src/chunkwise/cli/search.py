@@ -49,7 +49,7 @@ Examples:
   chunkwise search kb "leave" --only-document "*.md" --section approval --json
   chunkwise search kb "leave" --where year=2024 --where "lang in de,en"   # by the metadata of the documents
   chunkwise search kb "what is the report about?" --level 1   # summaries alone, where the strategy was raptor
-  chunkwise search kb --test-queries questions.jsonl -k 10 --json > hits.jsonl
+  chunkwise search kb -Q questions.jsonl -k 10 --json > hits.jsonl
   chunkwise search kb "when did the director of Silent Harbour die?" --retriever graph --explain   # by which names
   chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='rrf')" --neighbors 1 --mmr 0.7
 \b

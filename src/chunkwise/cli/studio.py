@@ -28,7 +28,7 @@ Examples:
   chunkwise studio handbook/                               # documents; searched by words
   chunkwise studio handbook/ --embedder minilm             # searched by meaning, too
   chunkwise studio kb                                      # an index that `chunkwise index` made
-  chunkwise studio kb runs/*.json --test-queries queries.json   # with runs, sweeps and their questions
+  chunkwise studio kb runs/*.json -Q queries.json   # with runs, sweeps and their questions
   chunkwise studio --demo                                  # the corpus inside the package, everything filled
   chunkwise studio handbook/ --port 9000 --no-browser
   chunkwise studio kb --host 0.0.0.0 --users users.json --tls-cert cert.pem --tls-key key.pem   # for a team

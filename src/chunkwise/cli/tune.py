@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 FOLDER = "chunkwise-tune"
 _UNASKED = (
-    "without questions (--test-queries FILE) cuts, sizes and costs are compared, and nothing is recommended; "
+    "without questions (--queries FILE) cuts, sizes and costs are compared, and nothing is recommended; "
     "chunkwise testset generate DOCUMENTS -o FILE makes questions"
 )
 _LEADERS = 5
@@ -54,13 +54,13 @@ _LEADERS = 5
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise tune handbook/ --test-queries queries.json              # the usual sweep, a recommendation, report.html
-  chunkwise tune handbook/ --test-queries queries.json --dry-run    # how much work it is; nothing else
+  chunkwise tune handbook/ -Q queries.json              # the usual sweep, a recommendation, report.html
+  chunkwise tune handbook/ -Q queries.json --dry-run    # how much work it is; nothing else
   chunkwise tune sweep.toml -o out                                  # a plan of your own, kept under version control
-  chunkwise tune handbook/ --test-queries queries.json --keep       # `chunkwise runs` remembers it
+  chunkwise tune handbook/ -Q queries.json --save       # `chunkwise runs` remembers it
   chunkwise tune --resume -o out                                    # continue; the same command again does it, too
-  chunkwise tune handbook/ --test-queries queries.json --pipeline ./mine.py:build       # a pipeline of your own
-  chunkwise tune handbook/ --test-queries queries.json --embedder none --time "5 min"   # by words alone
+  chunkwise tune handbook/ -Q queries.json --pipeline ./mine.py:build       # a pipeline of your own
+  chunkwise tune handbook/ -Q queries.json --embedder none --time-limit "5 min"   # by words alone
 \b
 Then: chunkwise index handbook/ --into kb --config chunkwise-tune/recommendation.toml
 \b
@@ -111,7 +111,7 @@ class TuneOptions(KeepOptions, SweepOptions):
     )  # fmt: skip
     tokenizer: str | None = tokenizer_name("o200k_base")
     time: str | None = option(
-        "--time", metavar="TIME", help='Time that the sweep may take: "10 min", "90 s".'
+        "--time-limit", metavar="TIME", help='Time that the sweep may take: "10 min", "90 s".'
     )
     exact: bool = option(
         "--exact", is_flag=True,

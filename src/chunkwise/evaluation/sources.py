@@ -229,7 +229,7 @@ def carried_questions(source: Inputs | Index) -> str:
         if os.path.exists(path) and carries_documents(path):
             return path
     raise InvalidParameter(
-        "no questions are named: give a file of them (queries=…, or --test-queries FILE on the command line), or a "
+        "no questions are named: give a file of them (queries=…, or --queries FILE on the command line), or a "
         "test set that holds questions and documents as the source (BEIR, SQuAD, AutoRAG)"
     )
 

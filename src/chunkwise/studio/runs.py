@@ -211,6 +211,6 @@ class HistoryParameters(ApiRequest, frozen=True):
 def metric_history(project: Project, request: HistoryParameters) -> MetricHistoryView:
     history: History | None = project.history()
     if history is None:
-        raise NotFound("no run is kept yet; add --keep to a command: chunkwise evaluate … --keep")
+        raise NotFound("no run is kept yet; add --save to a command: chunkwise evaluate … --save")
     kind = cast(RunKind, str(request.kind)) if request.kind else None
     return metric_history_view(history, str(request.metric) or None, kind=kind)

@@ -113,12 +113,12 @@ def _why_not(project: Project) -> str:
     if not project.sources.documents:
         return (
             "a sweep reads the documents themselves, and the studio shows an index: start it with the documents, "
-            "chunkwise studio handbook/ --test-queries queries.json"
+            "chunkwise studio handbook/ -Q queries.json"
         )
     if not project.sources.questions and not project.queries:
         return (
             "a sweep needs questions with their references: draft some on the page of questions, label passages, or "
-            "start the studio with --test-queries FILE"
+            "start the studio with --queries FILE"
         )
     return ""
 
@@ -148,12 +148,12 @@ def _command(project: Project, form: SweepForm) -> list[str]:
         raise InvalidParameter(why)
     folder = _folder(form.name)
     questions = _questions(project, form)
-    command = ["tune", *project.sources.documents, "--test-queries", questions]
+    command = ["tune", *project.sources.documents, "--queries", questions]
     command += ["--embedder", str(form.embedder), "-o", str(folder)]
     if form.objective:
         command += ["--objective", str(form.objective)]
     if form.time:
-        command += ["--time", str(form.time)]
+        command += ["--time-limit", str(form.time)]
     return command
 
 

@@ -242,7 +242,7 @@ class History:
     def _there(self) -> str:
         known = [run.number for run in self.runs()]
         if not known:
-            return "it is empty: `chunkwise evaluate … --keep` keeps a run"
+            return "it is empty: `chunkwise evaluate … --save` keeps a run"
         return f"it has {counted(len(known), 'run')}, {known[0]} to {known[-1]}: `chunkwise runs` lists them"
 
     def changes(self, before: int, after: int) -> RunChanges:

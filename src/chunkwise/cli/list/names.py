@@ -24,9 +24,9 @@ Examples:
   chunkwise index handbook/ --into kb --graph     # names are kept where --graph is given
   chunkwise list names kb                              # how many names there are, and those that link most
   chunkwise list names kb "Salt Kitchen"               # where a name stands, what stands beside it
-  chunkwise list names kb Salt Kitchen -n 100 --json   # words need no quotes
-  chunkwise list names kb --page graph.html            # a picture of the names that link most
-  chunkwise list names kb "Salt Kitchen" --page salt-kitchen.html
+  chunkwise list names kb Salt Kitchen --show 100 --json   # words need no quotes
+  chunkwise list names kb --html graph.html            # a picture of the names that link most
+  chunkwise list names kb "Salt Kitchen" --html salt-kitchen.html
 """
 
 _ON_PAGE = 80
@@ -42,7 +42,7 @@ class NamesOptions(AllowOption, QuietOption):
     source: str = argument("SOURCE")
     words: tuple[str, ...] = argument("[NAME]...", nargs=-1)
     show: int = option(
-        "-n", "--show", type=click.IntRange(1, 10_000), default=20, show_default=True, metavar="N",
+        "--show", type=click.IntRange(1, 10_000), default=20, show_default=True, metavar="N",
         help="Number of names, mentions, neighbours and passages to show at most.",
     )  # fmt: skip
     page: Path | None = page_file("Write one HTML page with a picture of how names are connected.")

@@ -47,11 +47,11 @@ JUDGES = ("llm", "similarity", "spans", "labels")
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise testset calibrate handbook/ --test-queries queries.json --judge llm --llm local
-  chunkwise testset calibrate handbook/ --test-queries queries.json --judge llm --llm openai:gpt-4o-mini --dry-run
-  chunkwise testset calibrate handbook/ --test-queries queries.json --judge similarity,llm --against labels \\
-      --llm openai:gpt-4o-mini --max-cost 1 -n 200
-  chunkwise testset calibrate handbook/ --test-queries queries.json --judge similarity --json | jq .judges[0].kappa
+  chunkwise testset calibrate handbook/ -Q queries.json --judge llm --llm local
+  chunkwise testset calibrate handbook/ -Q queries.json --judge llm --llm openai:gpt-4o-mini --dry-run
+  chunkwise testset calibrate handbook/ -Q queries.json --judge similarity,llm --against labels \\
+      --llm openai:gpt-4o-mini --max-cost 1 --count 200
+  chunkwise testset calibrate handbook/ -Q queries.json --judge similarity --json | jq .judges[0].kappa
 \b
 The truth is people's labels, where the questions have any. Otherwise the references of a question are relevant, and
 similar passages that overlap none of them are not. `chunkwise evaluate` shows the result beside the judge's figures.
@@ -86,7 +86,7 @@ class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions):
         help="What counts as the truth: people's labels, or the references of the questions (spans).",
     )  # fmt: skip
     count: int = option(
-        "-n", "--count", type=click.IntRange(2), default=100, show_default=True, metavar="N",
+        "--count", type=click.IntRange(2), default=100, show_default=True, metavar="N",
         help="Number of verdicts to ask for: half about relevant passages, spread over the questions.",
     )  # fmt: skip
     seed: int = option(

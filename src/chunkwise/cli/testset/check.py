@@ -62,7 +62,7 @@ class CheckOptions(LoadingOptions):
         "--strict", is_flag=True, help="Count remarks as problems: exit status 3."
     )
     show: int = option(
-        "-n", "--show", type=click.IntRange(0), default=20, show_default=True, metavar="N",
+        "--show", type=click.IntRange(0), default=20, show_default=True, metavar="N",
         help="Number of problems of each kind to show.",
     )  # fmt: skip
     as_json: bool = json_flag("Print all problems as one JSON object on stdout and nothing else.")

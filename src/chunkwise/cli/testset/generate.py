@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini
-  chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini --dry-run
-  chunkwise testset generate handbook/ -n 20 --llm local --types numeric=3,list=1 -o queries.json
-  chunkwise testset generate handbook/ -n 30 -o queries.json        # no model: from definitions and headings
-  chunkwise testset generate handbook/ -n 30 --types two-hop        # the answer is where a name leads
+  chunkwise testset generate handbook/ --count 100 --llm openai:gpt-4o-mini
+  chunkwise testset generate handbook/ --count 100 --llm openai:gpt-4o-mini --dry-run
+  chunkwise testset generate handbook/ --count 20 --llm local --types numeric=3,list=1 -o queries.json
+  chunkwise testset generate handbook/ --count 30 -o queries.json        # no model: from definitions and headings
+  chunkwise testset generate handbook/ --count 30 --types two-hop        # the answer is where a name leads
   chunkwise testset review queries.json handbook/                   # then look at them
 \b
 Types: single-concept, list, numeric, cross-document, paraphrase, and two-hop where it is asked for: two references,
@@ -72,7 +72,7 @@ class GenerateOptions(LlmOptions, SourceOptions):
         default=Path("queries.json"), show_default=True,
     )  # fmt: skip
     count: int = option(
-        "-n", "--count", type=click.IntRange(1), default=100, show_default=True, metavar="N",
+        "--count", type=click.IntRange(1), default=100, show_default=True, metavar="N",
         help="Number of questions to make.",
     )  # fmt: skip
     types: str | None = option(

@@ -29,7 +29,7 @@ _EXAMPLES = """
 \b
 Examples:
   chunkwise testset import-queries log.jsonl --into q-live.json
-  chunkwise testset import-queries searches.csv --into q-live.json --query-field term --count-field hits -n 100
+  chunkwise testset import-queries searches.csv --into q-live.json --query-field term --count-field hits --sample 100
   chunkwise testset import-queries access.jsonl --into q-live.json --query-field request.query --embedder minilm
 \b
 Questions already in the file stay as they are, with what was said about them: only new ones are added. Then say where
@@ -56,7 +56,7 @@ class ImportQueriesOptions(QuietOption):
         help="File of questions that is made, or that new questions are added to: .json, or .jsonl for lines.",
     )  # fmt: skip
     count: int = option(
-        "-n", "--sample", type=click.IntRange(0), default=200, show_default=True, metavar="N",
+        "--sample", type=click.IntRange(0), default=200, show_default=True, metavar="N",
         help="Number of questions to draw from the log, each with a chance as large as its share; 0: all.",
     )  # fmt: skip
     seed: int = option(

@@ -311,6 +311,6 @@ def not_known(queries: Sequence[Query]) -> tuple[str, ...]:
         "Without questions it cannot be known what a search finds, which retriever suits, or whether any "
         "configuration is better than a common default; clean cuts and low costs do not tell.",
         "Write 30 questions or more, each with the passage that answers it, or have them made: chunkwise testset "
-        "generate DOCUMENTS -o FILE; then chunkwise tune DOCUMENTS --test-queries FILE. "
+        "generate DOCUMENTS -o FILE; then chunkwise tune DOCUMENTS -Q FILE. "
         "chunkwise testset check FILE DOCUMENTS finds mistakes in them, chunkwise testset review FILE shows them.",
     )

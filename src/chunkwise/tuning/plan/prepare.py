@@ -142,7 +142,7 @@ def sweep_of_pipeline(
     """The sweep of a pipeline's own parameters; wrong declarations are told at once."""
     if test_queries is None:
         raise InvalidParameter(
-            "a pipeline is tuned by questions, and none are named: queries=… (--test-queries FILE)"
+            "a pipeline is tuned by questions, and none are named: queries=… (--queries FILE)"
         )
     paths, documents = _paths_and_documents(source)
     file, queries = _file_or_queries(test_queries)
