@@ -109,6 +109,9 @@ class SearchOptions(FilterOptions):
     reranker: Annotated[str | Reranker | None, option(
         "Rerank the top hits: local, maxsim or an endpoint", metavar="NAME", group="Search", common=True,
     )] = None  # fmt: skip
+    min_score: Annotated[float | None, option(
+        "Drop hits that score less; see the retriever's scale", metavar="SCORE", group="Search",
+    )] = None  # fmt: skip
     neighbors: Annotated[Amount, option(
         "Chunks added on each side of a hit", metavar="N", group="Search",
     )] = 0  # fmt: skip

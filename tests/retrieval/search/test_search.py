@@ -162,6 +162,16 @@ def test_the_order_of_a_batch_changes_nothing() -> None:
         assert answers[True] == answers[False]
 
 
+@cases("retriever", ["bm25", "dense", "hybrid"])
+def test_no_hit_scores_less_than_asked_for(retriever: str) -> None:
+    every = ask("keeper lamp", k=20, retriever=retriever)
+    least = every[len(every) // 2].score
+    assert ask("keeper lamp", k=20, retriever=retriever, min_score=least) == [
+        hit for hit in every if hit.score >= least
+    ]
+    assert ask("keeper lamp", k=20, retriever=retriever, min_score=1e9) == []
+
+
 def test_steps_together() -> None:
     options = {"k": 4, "mmr": 0.5, "neighbors": 1, "budget": 120}
     hits = ask("keeper leave", **options)

@@ -274,8 +274,9 @@ def search(
             if not left:
                 raise
     answers: list[list[Hit]] = [[] for _ in texts]
+    least = options.min_score
     for at, hits in zip(asked, found, strict=True):
-        answers[at] = hits
+        answers[at] = [hit for hit in hits if least is None or hit.score >= least]
     return answers
 
 
