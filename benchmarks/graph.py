@@ -44,6 +44,7 @@ from chunkwise.models.cache import ModelCache  # noqa: E402
 from chunkwise.models.llm.client import LlmClient, prompt_tokens  # noqa: E402
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request  # noqa: E402
 from chunkwise.models.name_finder import NameFinder, names_in_stretches  # noqa: E402
+from chunkwise.options import IndexOptions  # noqa: E402
 from chunkwise.retrieval.filters import EVERYTHING  # noqa: E402
 from chunkwise.retrieval.graph.build_graph import NameGraph, graph_of  # noqa: E402
 from chunkwise.retrieval.graph.communities import CommunityWriter  # noqa: E402
@@ -977,7 +978,7 @@ def walked_with_finder(kept: Kept) -> str:
     base: Scores | None = None
     for name, given in (("rules", None), ("rules and spaCy", finder)):
         began = process_time()
-        index = chunkwise.index(documents, vectors="none", graph=True, names=given)
+        index = chunkwise.index(documents, vectors="none", graph=True, settings=IndexOptions(names=given))
         took = process_time() - began
         own = ask(index, judged, "graph")
         source = index.source

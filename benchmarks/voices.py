@@ -33,6 +33,7 @@ from benchmarks.question_sets import Question, QuestionSet, recall  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
 from chunkwise.core import Document  # noqa: E402
 from chunkwise.models import get_token_encoder  # noqa: E402
+from chunkwise.options import IndexOptions  # noqa: E402
 from chunkwise.retrieval.local.index import LocalIndex  # noqa: E402
 from chunkwise.retrieval.multiscale import (  # noqa: E402
     AtomCandidates,
@@ -163,7 +164,7 @@ class Voices:
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
         documents, self.questions = sample.read()
-        index = chunkwise.index(documents, maxsim=ENCODER)
+        index = chunkwise.index(documents, settings=IndexOptions(maxsim=ENCODER))
         source = index.source
         assert isinstance(source, LocalIndex)
         self.source, self.atoms, self.stats = source, source.atom_table(), index.stats()

@@ -427,7 +427,7 @@ def test_an_index_is_asked_as_it_is(here: Run, texts: Path) -> None:
     assert json.loads(made.stdout)["summary"] == json.loads(fresh.stdout)["summary"]
     done = here("evaluate", "kb", *words, "-s", "sentences")
     assert done.returncode == 2
-    assert "strategy is 'sentences', and the index was made with 'structure" in done.stderr
+    assert "strategy is 'sentences'; the index was made with 'structure" in done.stderr
 
 
 def test_a_narrow_terminal(

@@ -1,4 +1,4 @@
-"""`--contextual` as a user types it: written by a server, told when nobody writes, counted before anything is sent."""
+"""Contexts of chunks by a language model: written by a server, told when nobody writes, counted beforehand."""
 
 import json
 from pathlib import Path
@@ -44,16 +44,16 @@ def rows_of(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@cases("value", [(), ("neighbours",), ("document",)])
-def test_a_server_writes_beside_every_chunk(here: Run, handbook: Path, value: tuple[str]) -> None:
+@cases("value", ["neighbours", "document"])
+def test_a_server_writes_beside_every_chunk(here: Run, handbook: Path, value: str) -> None:
     plain = rows_of(here("chunk", handbook, "-s", SPEC, "--json", "-q").stdout)
     with chat_server(lambda payload: "It is a rule of the yard.") as server:
-        words = ("chunk", handbook, "-s", SPEC, "--contextual", *value, "--llm", server.name())
+        words = ("chunk", handbook, "-s", SPEC, "--context", value, "--llm", server.name())
         done = here(*words, "-o", "chunks.jsonl")
         assert done.returncode == 0
         assert len(server.requests) == len(plain) == 4
         first = asked(server.requests[0])
-        assert ("<document " in first) == (value == ("document",))
+        assert ("<document " in first) == (value == "document")
     found = rows_of(Path("chunks.jsonl").read_text())
     for row, before in zip(found, plain, strict=True):
         assert row["context"] == "It is a rule of the yard."
@@ -66,7 +66,17 @@ def test_a_server_writes_beside_every_chunk(here: Run, handbook: Path, value: tu
 
 def test_the_same_command_again_asks_nobody_and_writes_the_same(here: Run, handbook: Path) -> None:
     with chat_server(lambda payload: f"Note {len(asked(payload))}.") as server:
-        words = ("chunk", handbook, "-s", SPEC, "--contextual", "--llm", server.name(), "--json")
+        words = (
+            "chunk",
+            handbook,
+            "-s",
+            SPEC,
+            "--context",
+            "neighbours",
+            "--llm",
+            server.name(),
+            "--json",
+        )
         first, second = here(*words), here(*words)
         assert first.stdout == second.stdout
         assert len(server.requests) == 4
@@ -76,7 +86,7 @@ def test_the_same_command_again_asks_nobody_and_writes_the_same(here: Run, handb
 @cases("ending", ["jsonl", "csv", "parquet"])
 def test_every_format_counts_both(here: Run, handbook: Path, ending: str) -> None:
     out = f"chunks.{ending}"
-    assert here("chunk", handbook, "-s", SPEC, "--contextual", "-o", out).returncode == 0
+    assert here("chunk", handbook, "-s", SPEC, "--context", "neighbours", "-o", out).returncode == 0
     if ending == "jsonl":
         rows = rows_of(Path(out).read_text())
     elif ending == "csv":
@@ -96,11 +106,11 @@ def test_every_format_counts_both(here: Run, handbook: Path, ending: str) -> Non
 
 def test_without_a_model_the_headings_are_taken_and_that_is_said(here: Run, handbook: Path) -> None:
     words = ("chunk", handbook, "-s", SPEC, "--json")
-    done = here(*words, "--contextual")
+    done = here(*words, "--context", "neighbours")
     assert done.returncode == 0
     assert done.stdout == here(*words, "--context", "headings").stdout
-    assert "falls back to the headings context" in done.stderr
-    assert here(*words, "--contextual", "-q").stderr == ""
+    assert "headings context" in done.stderr
+    assert here(*words, "--context", "neighbours", "-q").stderr == ""
 
 
 def test_the_environment_names_the_model(
@@ -110,7 +120,12 @@ def test_the_environment_names_the_model(
         monkeypatch.setenv("CHUNKWISE_LLM", server.name())
         assert here("chunk", handbook, "-s", SPEC, "-o", "plain.jsonl").returncode == 0
         assert server.requests == []
-        assert here("chunk", handbook, "-s", SPEC, "--contextual", "-o", "x.jsonl").returncode == 0
+        assert (
+            here(
+                "chunk", handbook, "-s", SPEC, "--context", "neighbours", "-o", "x.jsonl"
+            ).returncode
+            == 0
+        )
         assert len(server.requests) == 4
 
 
@@ -120,7 +135,7 @@ def test_a_dry_run_sends_nothing_and_writes_nothing(
 ) -> None:
     out = ("-o", "out.jsonl") if command == ("chunk",) else ()
     with chat_server(lambda payload: "A rule.") as server:
-        llm = ("--contextual", "--llm", server.name(), "--price", "1/2", *out)
+        llm = ("--context", "neighbours", "--llm", server.name(), "--price", "1/2", *out)
         done = here(*command, handbook, "-s", SPEC, *llm, "--dry-run", "--json")
         assert done.returncode == 0
         told = json.loads(done.stdout)
@@ -143,7 +158,7 @@ def test_chunks_without_an_answer_are_counted_at_the_end(here: Run, handbook: Pa
         return (400, "no such luck\x1b[31m") if "nine" in about(payload) else "A rule."
 
     with chat_server(answer) as server:
-        words = ("chunk", handbook, "-s", SPEC, "--contextual", "--llm", server.name())
+        words = ("chunk", handbook, "-s", SPEC, "--context", "neighbours", "--llm", server.name())
         done = here(*words, "-o", "chunks.jsonl")
     assert done.returncode == 3
     assert "1 of 4 chunks has no context of the model" in done.stderr
@@ -155,12 +170,14 @@ def test_chunks_without_an_answer_are_counted_at_the_end(here: Run, handbook: Pa
 @cases(
     "words, told",
     [
-        (("--dry-run",), "add --contextual"),
-        (("--llm", "local"), "add --contextual"),
-        (("--contextual", "--context", "headings"), "two contexts"),
-        (("--contextual", "sideways"), "'sideways' is not one of"),
-        (("--contextual", "--llm", "nobody"), "no language model is named"),
-        (("--contextual", "--llm", "http://127.0.0.1:1/v1#x", "--max-cost", "1"), "not known"),
+        (("--dry-run",), "no language model is asked"),
+        (("--llm", "local"), "no language model is asked"),
+        (("--context", "sideways"), "'sideways' is not one of"),
+        (("--context", "neighbours", "--llm", "nobody"), "no language model is named"),
+        (
+            ("--context", "neighbours", "--llm", "http://127.0.0.1:1/v1#x", "--max-cost", "1"),
+            "not known",
+        ),
     ],
 )
 @cases("command", [("chunk",), ("index", "--into", "kb", "--vectors", "none")])
@@ -179,11 +196,13 @@ def test_answers_that_say_nothing_are_told_and_the_status_says_so(
 ) -> None:
     with chat_server(lambda _: "```\n…\n```") as server:
         words = ("index", handbook, "--into", "kb", "--vectors", "none", "-s", SPEC)
-        done = here(*words, "--contextual", "--llm", server.name())
+        done = here(*words, "--context", "neighbours", "--llm", server.name())
         assert done.returncode == 3
         assert "4 of 4 chunks have no context of the model" in done.stderr
         assert "the model's answer says nothing" in done.stderr
-        quiet = here(*words, "--rebuild", "--contextual", "--llm", server.name(), "-q", "--json")
+        quiet = here(
+            *words, "--rebuild", "--context", "neighbours", "--llm", server.name(), "-q", "--json"
+        )
     assert quiet.returncode == 3
     assert json.loads(quiet.stdout)["without_context"] == 4
 
@@ -192,7 +211,17 @@ def test_a_server_that_is_gone_does_not_stop_an_update(here: Run, handbook: Path
     words = ("index", handbook, "--into", "kb")
     refused = False
     with chat_server(lambda _: (401, "no") if refused else "A rule.") as server:
-        first = (*words, "--vectors", "none", "-s", SPEC, "--contextual", "--llm", server.name())
+        first = (
+            *words,
+            "--vectors",
+            "none",
+            "-s",
+            SPEC,
+            "--context",
+            "neighbours",
+            "--llm",
+            server.name(),
+        )
         assert here(*first).returncode == 0
         (handbook / "new.md").write_text("# New\n\nNobody wrote about it.\n")
         refused = True
@@ -213,7 +242,7 @@ def test_a_server_that_is_gone_does_not_stop_an_update(here: Run, handbook: Path
 def test_an_index_keeps_its_contexts_and_its_model(here: Run, handbook: Path) -> None:
     words = ("index", handbook, "--into", "kb", "--vectors", "none", "-s", SPEC)
     with chat_server(lambda payload: "It is about the zeppelin.") as server:
-        made = here(*words, "--contextual", "--llm", server.name(), "--json")
+        made = here(*words, "--context", "neighbours", "--llm", server.name(), "--json")
         assert made.returncode == 0
         told = json.loads(made.stdout)
         assert (told["context"], told["llm"]) == ("neighbours", server.name())
@@ -238,18 +267,29 @@ def test_an_index_keeps_its_contexts_and_its_model(here: Run, handbook: Path) ->
 def test_an_index_of_another_model_is_refused(here: Run, handbook: Path) -> None:
     words = ("index", handbook, "--into", "kb", "--vectors", "none", "-s", SPEC)
     with chat_server(lambda payload: "A rule.") as server:
-        assert here(*words, "--contextual", "--llm", server.name()).returncode == 0
-        for other in (("--llm", server.name("other")), ("--contextual", "document")):
+        assert here(*words, "--context", "neighbours", "--llm", server.name()).returncode == 0
+        for other in (("--llm", server.name("other")), ("--context", "document")):
             done = here(*words, *other)
             assert done.returncode == 2
             assert "the index was made with" in done.stderr
             assert "--rebuild" in done.stderr
-        assert here(*words, "--contextual", "--llm", server.name()).returncode == 0
+        assert here(*words, "--context", "neighbours", "--llm", server.name()).returncode == 0
         assert len(server.requests) == 4
 
 
 def test_an_index_without_a_model_falls_back_again_and_again(here: Run, handbook: Path) -> None:
-    words = ("index", handbook, "--into", "kb", "--vectors", "none", "-s", SPEC, "--contextual")
+    words = (
+        "index",
+        handbook,
+        "--into",
+        "kb",
+        "--vectors",
+        "none",
+        "-s",
+        SPEC,
+        "--context",
+        "neighbours",
+    )
     for _ in range(2):
         done = here(*words, "--json")
         assert done.returncode == 0

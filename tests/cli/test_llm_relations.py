@@ -140,7 +140,7 @@ def test_a_model_of_the_environment_is_not_asked_unless_the_command_says_so(
 def test_without_work_for_it_a_model_is_refused(here: Run, films: Path) -> None:
     done = here("index", films, "--into", "kb", "--vectors", "none", "--llm", "local")
     assert done.returncode == 2
-    assert "--contextual or --graph" in done.stderr
+    assert "or --graph" in done.stderr
 
 
 def test_contexts_and_relations_together(here: Run, films: Path) -> None:
@@ -148,9 +148,9 @@ def test_contexts_and_relations_together(here: Run, films: Path) -> None:
         return relations(payload) if "relations" in asked(payload) else "It is about the sea."
 
     with chat_server(both) as server:
-        dry = here(*words(films, server.name(), "--contextual", "--dry-run", "--json"))
+        dry = here(*words(films, server.name(), "--context", "neighbours", "--dry-run", "--json"))
         calls = json.loads(dry.stdout)["calls"]
-        done = here(*words(films, server.name(), "--contextual", "--json"))
+        done = here(*words(films, server.name(), "--context", "neighbours", "--json"))
         assert done.returncode == 0, done.stderr
         assert len(server.requests) == calls > 2
     told = json.loads(done.stdout)

@@ -22,7 +22,8 @@ from chunkwise.models.embed.onnx import OnnxEmbedder
 from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.installed import ensure
-from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings, resolve_settings
+from chunkwise.options import IndexOptions
+from chunkwise.retrieval.indexing.resolve_settings import resolve_settings
 from chunkwise.retrieval.settings import Settings
 from models.endpoint_server import Answer, serving
 from tables import cases
@@ -183,9 +184,9 @@ def test_an_index_is_brought_up_to_date_with_any_patience(asked: str | None) -> 
     made = Settings(
         "structure(max_tokens=400, overlap=0)", "http://h/v1#m(timeout=3)", "x", 3, "own"
     )
-    assert resolve_settings(RequestedSettings(model=asked), made).settings == made
+    assert resolve_settings(IndexOptions(embedder=asked), made).settings == made
     with pytest.raises(InvalidParameter, match="embedder="):
-        resolve_settings(RequestedSettings(model="http://h/v1#n"), made)
+        resolve_settings(IndexOptions(embedder="http://h/v1#n"), made)
 
 
 @pytest.mark.usefixtures("processes")

@@ -23,8 +23,9 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.cli.main import group
 from chunkwise.models import get_name_finder
 from chunkwise.models.name_finder import _STRETCH, LacNames, SpacyNames, names_in_stretches
+from chunkwise.options import IndexOptions
 from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
-from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings, resolve_settings
+from chunkwise.retrieval.indexing.resolve_settings import resolve_settings
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
 from tables import cases
 
@@ -59,7 +60,9 @@ class Small:
 
 def made(names: Any, **more: Any) -> chunkwise.Index:
     documents = more.pop("documents", [FILM, *OTHERS, DIRECTOR])
-    return chunkwise.index(documents, vectors="none", graph=True, names=names, **more)
+    return chunkwise.index(
+        documents, vectors="none", graph=True, settings=IndexOptions(names=names), **more
+    )
 
 
 def documents_that_say(index: chunkwise.Index, name: str) -> set[str]:
@@ -99,7 +102,7 @@ def test_an_index_remembers_who_found_its_names(tmp_path: Path) -> None:
 
 def test_it_is_sent_to_the_machines_of_a_cluster() -> None:
     """With what makes rows there."""
-    requested = RequestedSettings(vectors="none", graph=True, names=SmallNames())
+    requested = IndexOptions(vectors="none", graph=True, names=SmallNames())
     resolved = resolve_settings(requested, None)
     builder = pickle.loads(pickle.dumps(row_builder(resolved)))
     chunks = list(resolved.strategy.chunks(FILM))

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from chunkwise.core import Document
+from chunkwise.options import IndexOptions
 from chunkwise.retrieval.indexes import Index, index
-from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings
 from chunkwise.retrieval.indexing.update import Changes, Reading
 from chunkwise.retrieval.postgres.index import PostgresIndex
 from chunkwise.retrieval.postgres.update import into_postgres
@@ -86,7 +86,9 @@ def put(
     wait: float = 10.0,
     dimensions: int = 16,
 ) -> tuple[PostgresIndex, Changes]:
-    given = RequestedSettings(STRATEGY, None if vectors == "none" else Tiny(dimensions), vectors)
+    given = IndexOptions(
+        strategy=STRATEGY, embedder=None if vectors == "none" else Tiny(dimensions), vectors=vectors
+    )
     made = into_postgres(url, Reading(documents), given, rebuild=rebuild, wait=wait)
     return made.source, made.changes
 

@@ -12,6 +12,7 @@ import pytest
 import chunkwise
 from chunkwise import ChunkwiseError, Document
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.options import IndexOptions
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local.folder import Generation, open_folder, verify_folder
 from chunkwise.retrieval.local.manifest import MANIFEST_NAME
@@ -33,7 +34,9 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make(documents: list[Document], into: Path | None = None, **given: object) -> chunkwise.Index:
-    return chunkwise.index(documents, into=into, embedder=Tiny(), maxsim=TinyTokens(), **given)  # type: ignore[arg-type]
+    return chunkwise.index(
+        documents, into=into, embedder=Tiny(), settings=IndexOptions(maxsim=TinyTokens()), **given
+    )  # type: ignore[arg-type]
 
 
 def arrays_of(folder: Path) -> dict[str, bytes]:
@@ -113,8 +116,12 @@ def test_they_are_kept_by_a_rebuild_and_can_be_given_up(tmp_path: Path) -> None:
     make(DOCUMENTS[:2], folder, rebuild=True, strategy="sections")
     assert "token.codes" in arrays_of(folder)
     with pytest.raises(InvalidParameter, match="maxsim='tiny-16', and maxsim='' was asked for"):
-        chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(), maxsim="none")
-    chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(), maxsim="none", rebuild=True)
+        chunkwise.index(
+            DOCUMENTS, into=folder, embedder=Tiny(), settings=IndexOptions(maxsim="none")
+        )
+    chunkwise.index(
+        DOCUMENTS, into=folder, embedder=Tiny(), settings=IndexOptions(maxsim="none"), rebuild=True
+    )
     assert "token.codes" not in arrays_of(folder)
 
 
@@ -128,7 +135,11 @@ def test_token_vectors_of_another_model_are_refused(tmp_path: Path) -> None:
 
 def test_a_server_is_told_that_it_keeps_none() -> None:
     with pytest.raises(InvalidParameter, match="not on a server; leave it out, or name a folder"):
-        chunkwise.index(DOCUMENTS, into="postgresql://nobody@nowhere/x", maxsim="colbert-small")
+        chunkwise.index(
+            DOCUMENTS,
+            into="postgresql://nobody@nowhere/x",
+            settings=IndexOptions(maxsim="colbert-small"),
+        )
 
 
 @pytest.mark.usefixtures("large_inputs")

@@ -30,11 +30,10 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import LanguageModel, Reply
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.options import SearchOptions
+from chunkwise.options import SearchOptions, Vectors
 from chunkwise.retrieval.indexes import Index, index, named_index
 from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever, graph_for
-from chunkwise.retrieval.settings import Vectors
 
 NO_WORDS = "the question has no words"
 NOTHING_FOUND = "the search found nothing for the question"

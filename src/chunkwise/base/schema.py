@@ -35,7 +35,9 @@ T = TypeVar("T", bound="Options")
 # Bounds belong to the type: msgspec takes none on `int | None`.
 Count = Annotated[int, Meta(ge=1, le=1 << 40)]
 Amount = Annotated[int, Meta(ge=0, le=1 << 40)]
+Concurrency = Annotated[int, Meta(ge=1, le=256)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Dollars = Annotated[float, Meta(ge=0)]
 Name = Annotated[str, Meta(min_length=1, max_length=4096)]
 Names = tuple[Name, ...]
 
@@ -60,6 +62,8 @@ class Field(NamedTuple):
     """Reads the text of a flag where the type alone does not say how."""
     repeated: bool
     """The flag may be given several times."""
+    variable: str
+    """Environment variable with the value where the flag is not given."""
 
     @property
     def kind(self) -> Any:
@@ -82,6 +86,7 @@ def option(
     common: bool = False,
     parse: Callable[[str], Any] | None = None,
     repeated: bool = False,
+    variable: str = "",
 ) -> Meta:
     """Describe an option, inside `Annotated`.
 
@@ -95,12 +100,13 @@ def option(
         common: Listed by `--help`, not only by `--help-all`.
         parse: Reads the text of a flag where the type alone does not say how.
         repeated: The flag may be given several times; a `tuple[…, ...]` says so by its type.
+        variable: Environment variable with the value where the flag is not given.
     """
     return Meta(
         description=help,
         extra={
             "flag": flag, "long_flag": long_flag, "metavar": metavar, "default_text": default, "group": group,
-            "common": common, "parse": parse, "repeated": repeated,
+            "common": common, "parse": parse, "repeated": repeated, "variable": variable,
         },
     )  # fmt: skip
 
@@ -115,7 +121,7 @@ class Options:
         try:
             checked = msgspec.convert(given, checker)
         except msgspec.ValidationError as error:
-            raise _invalid(error, given) from None
+            raise _invalid(error, given, type(self)) from None
         for name, value in given.items():
             converted = getattr(checked, name)
             if converted is not value:
@@ -186,9 +192,11 @@ def _checker(kind: type) -> type[msgspec.Struct]:
     return _CHECKERS[kind]
 
 
-def _invalid(error: msgspec.ValidationError, given: Mapping[str, Any]) -> InvalidOption:
+def _invalid(error: msgspec.ValidationError, given: Mapping[str, Any], kind: type) -> InvalidOption:
     reason, _, path = str(error).partition(" - at `$.")
     name = path.rstrip("`").partition("[")[0].partition(".")[0]
+    if choices := next(field.choices for field in schema(kind) if field.name == name):
+        reason = f"allowed: {', '.join(choices)}"
     reason = reason.replace("`", "").partition(", got ")[0]
     return InvalidOption(name, given[name], reason[:1].lower() + reason[1:])
 

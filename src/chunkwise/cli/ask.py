@@ -18,14 +18,13 @@ from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_spent
 from chunkwise.cli.options import (
     ConfigOption,
-    LlmOptions,
     QuestionsOption,
     QuietLoadingOptions,
     json_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import json_stdout, say, say_skipped, stdout_console, usable_place
-from chunkwise.options import SearchOptions
+from chunkwise.options import LlmOptions, SearchOptions
 
 if TYPE_CHECKING:
     from chunkwise.answering.ask import RetrievedQuestion
@@ -92,8 +91,8 @@ def command(options: AskOptions) -> None:
 
 def _client(options: AskOptions) -> LlmClient | None:
     """Of the model that is named; None: sentences are quoted."""
-    if options.llm:
-        return LlmClients(options, options.quiet or options.as_json).of(options.llm)
+    if options.llm_name:
+        return LlmClients(options, options.quiet or options.as_json).of(options.llm_name)
     refuse_unasked(NO_LLM)
     if options.form is not None:
         raise click.UsageError(f"--form is given, and {NO_LLM}")
@@ -132,7 +131,7 @@ def _index(options: AskOptions, skipped: list[str]) -> Index:
         except ChunkwiseError as error:
             raise ChunkwiseError(f"{error}; without a model: --retriever bm25") from None
     fetch_weights(options.reranker, options.quiet, "reranker")
-    if not options.llm:
+    if not options.llm_name:
         try:
             fetch_weights("local", options.quiet, "reranker")
         except ChunkwiseError as error:

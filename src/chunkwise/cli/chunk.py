@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import click
 
@@ -18,11 +18,9 @@ from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.llm import (
     NO_MODEL,
-    Contextual,
     LlmClients,
     asking_strategy,
-    check_contextual,
-    contextual_option,
+    check_llm,
     estimate_documents,
     kept_when_stopped,
     show_estimate,
@@ -33,7 +31,6 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     ConfigOption,
     EstimateOptions,
-    LlmOptions,
     SourceOptions,
     check_outputs,
     json_flag,
@@ -41,6 +38,7 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say, say_skipped, shown_place
+from chunkwise.options import ChunkOptions, LlmOptions
 
 if TYPE_CHECKING:
     from chunkwise.base.errors import UnreadableDocument
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
     from chunkwise.chunkers.write_chunks import SegmentPlace
     from chunkwise.cli.cut_documents import ChunkSummary, CutsPage, Cutter
     from chunkwise.cli.llm import AskingStrategy
-    from chunkwise.core import Chunk, OnProgress
+    from chunkwise.core import Chunk, OnProgress, WrittenContext
 
 _EXAMPLES = """
 \b
@@ -65,8 +63,8 @@ Examples:
   chunkwise chunk corpus.jsonl --text-field body --json | head -3
   chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
   chunkwise chunk kb -o chunks.parquet --with-vectors          # what an index holds, each chunk with its vector
-  chunkwise chunk handbook/ -s "sections(max_tokens=400)" --contextual --llm local -o chunks.jsonl
-  chunkwise chunk handbook/ --contextual document --llm openai:gpt-4o-mini --dry-run   # what would it cost?
+  chunkwise chunk handbook/ -s "sections(max_tokens=400)" --context neighbours --llm local -o chunks.jsonl
+  chunkwise chunk handbook/ --context document --llm openai:gpt-4o-mini --dry-run   # what would it cost?
 \b
 Exit status: 0 all documents were read, 3 something was skipped or a model did not write every context (each with a
 line on stderr), 1 an error, 2 wrong usage or value.
@@ -74,13 +72,9 @@ line on stderr), 1 an error, 2 wrong usage or value.
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChunkOptions(LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
+class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     """The options of `chunkwise chunk`."""
 
-    strategy: str = option(
-        "-s", "--strategy", default="structure", metavar="SPEC", show_default=True,
-        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise list strategies`.',
-    )  # fmt: skip
     output: Path | None = option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
         help="Write the chunks to this file: .jsonl, .parquet or .csv. A name without ending is a data set, a folder "
@@ -91,20 +85,30 @@ class ChunkOptions(LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
         help="Of an index, with -o: write the vector of each chunk, too, as the column vector.",
     )  # fmt: skip
     page: Path | None = page_file("Write one HTML page that shows the documents with their cuts.")
-    context: Literal["none", "headings"] = option(
-        "--context", type=click.Choice(["none", "headings"]), default="none", show_default=True,
-        help="Text stored beside each chunk: headings adds title and section path. The chunk's text stays as it is.",
-    )  # fmt: skip
-    contextual: Contextual | None = contextual_option()
     as_json: bool = json_flag("Print the chunks as JSON lines on stdout and nothing else.")
     show: int = option(
         "--show", type=click.IntRange(0), default=12, show_default=True, metavar="N",
         help="Number of chunks to show in the terminal; none with --output, --html or --json.",
     )  # fmt: skip
 
+    @property
+    def cut_by(self) -> str:
+        """The strategy that is named, or the default."""
+        return cast(str, self.strategy) or "structure"
 
-@dataclass_command("chunk", ChunkOptions, examples=_EXAMPLES)
-def command(options: ChunkOptions) -> None:
+    @property
+    def context_beside(self) -> Literal["none", "headings"]:
+        """What is made without a language model."""
+        return "none" if self.context in (None, "none") else "headings"
+
+    @property
+    def written(self) -> WrittenContext | None:
+        """The context that a language model writes."""
+        return self.context if self.context in ("neighbours", "document") else None
+
+
+@dataclass_command("chunk", ChunkCommandOptions, examples=_EXAMPLES)
+def command(options: ChunkCommandOptions) -> None:
     """Cut documents into chunks, every one an exact span of its source.
 
     SOURCE is any number of files, folders, globs, archives (.zip, .tar.gz) or addresses (s3://bucket/docs/,
@@ -121,9 +125,9 @@ def command(options: ChunkOptions) -> None:
         raise click.UsageError(
             "--with-vectors: only an index has vectors; make one (chunkwise index … --into kb) and name it"
         )
-    strategy = get_strategy(options.strategy)
+    strategy = get_strategy(options.cut_by)
     if options.estimate:
-        if strategy.asks_a_model or options.contextual:
+        if strategy.asks_a_model or options.written:
             raise click.UsageError(
                 "--estimate reads and cuts some documents, and asks no language model; what a model takes is told by "
                 "--dry-run"
@@ -133,22 +137,19 @@ def command(options: ChunkOptions) -> None:
     if options.output is not None and _is_dataset(options.output):
         _write_dataset(options, strategy, options.output)
         return
-    check_contextual(
-        options, options.context, options.contextual,
-        is_writing=bool(options.contextual), is_asking=strategy.asks_a_model,
-    )  # fmt: skip
+    check_llm(options, is_asking=bool(options.written) or strategy.asks_a_model)
     clients, asking = LlmClients(options, options.quiet or options.as_json), None
-    cutting: str | Strategy = options.strategy
+    cutting: str | Strategy = options.cut_by
     if strategy.asks_a_model:
-        asking = asking_strategy(options.strategy, options, clients)
+        asking = asking_strategy(options.cut_by, options, clients)
         strategy = cutting = asking.strategy
     paths = options.sources()
-    writer = _writer(options, options.contextual, clients) if options.contextual else None
+    writer = _writer(options, options.written, clients) if options.written else None
     if options.dry_run:
         asking = asking if asking and asking.client else None
         _dry_run(paths, options, asking.alone() if asking else cutting, strategy, writer, asking)
         return
-    named = (getattr(strategy.chunker, "llm", None), options.llm if writer else None)
+    named = (getattr(strategy.chunker, "llm", None), options.llm_name if writer else None)
     warn_of_weak(named, options.quiet)
     outputs = check_outputs(paths, options.output, page=options.page)
     total = bytes_of(paths)
@@ -166,7 +167,7 @@ def command(options: ChunkOptions) -> None:
             documents = _documents(paths, cutting, options, summary, cut_advance, outputs)
             if writer:
                 documents = with_written_contexts(documents, writer, advance)
-            elif options.context == "headings" or options.contextual:
+            elif options.context_beside == "headings":
                 documents = _with_headings(documents)
             shown = _used(documents, sinks, page, strategy, options)
         if not summary.documents:  # leaving so, an older file of that name stays
@@ -193,13 +194,13 @@ def command(options: ChunkOptions) -> None:
         sys.exit(SKIPPED)
 
 
-def _estimate(options: ChunkOptions) -> None:
+def _estimate(options: ChunkCommandOptions) -> None:
     from chunkwise.base.cores import cores
     from chunkwise.base.workers import count_of
     from chunkwise.chunkers.work_estimate import estimate_work
 
     paths = options.sources()
-    found = estimate_work(paths, options.strategy, options.loading())
+    found = estimate_work(paths, options.cut_by, options.loading())
     jobs = options.workers(found.size)
     is_usual = isinstance(jobs, int) and not options.jobs
     say(found.words(cores() if is_usual else count_of(jobs)))
@@ -209,7 +210,7 @@ def _is_dataset(output: Path | None) -> bool:
     return output is not None and not output.suffix
 
 
-def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> None:
+def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Path) -> None:
     """Chunks as Parquet files of a folder, by processes of this machine or by a cluster."""
     from chunkwise.base.object_store import address_of
     from chunkwise.base.secrets import mask, names_server
@@ -217,7 +218,7 @@ def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> N
     from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 
     unfit = {
-        "--contextual": options.contextual, "--html": options.page, "--json": options.as_json,
+        f"--context {options.written}": options.written, "--html": options.page, "--json": options.as_json,
         "--dry-run": options.dry_run, f"the strategy {strategy.name}, which asks a model": strategy.asks_a_model,
     }  # fmt: skip
     for name, is_given in unfit.items():
@@ -233,7 +234,7 @@ def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> N
     paths = options.sources()
     total, began = bytes_of(paths), time.monotonic()
     place = output if address_of(output) else output.absolute()  # workers stand elsewhere
-    recipe = PartRecipe(options.strategy, options.loading([output]), options.context, place)
+    recipe = PartRecipe(options.cut_by, options.loading([output]), options.context_beside, place)
     workers: WorkerGroup[PartWork, PartRecord] = begin_workers(
         options.workers(total), recipe, "read and cut"
     )
@@ -273,14 +274,14 @@ def _names_index(names: Sequence[str]) -> bool:
     )
 
 
-def _from_index(options: ChunkOptions) -> None:
+def _from_index(options: ChunkCommandOptions) -> None:
     """The chunks of an index, as they are."""
     from chunkwise.chunkers.read_chunks import KnownStrategy
     from chunkwise.cli.cut_documents import ChunkSummary, readable
     from chunkwise.retrieval.export import chunked_documents
     from chunkwise.retrieval.indexes import named_index
 
-    for name in ("strategy", "context", "contextual"):
+    for name in ("strategy", "context"):
         if is_typed(name):
             raise click.UsageError(
                 f"{shown_place(options.source[0])} is an index and has its chunks already: leave out --{name}, or "
@@ -319,7 +320,7 @@ def _from_index(options: ChunkOptions) -> None:
 def _documents(
     paths: list[str],
     strategy: str | Strategy,
-    options: ChunkOptions,
+    options: ChunkCommandOptions,
     summary: ChunkSummary,
     advance: OnProgress,
     outputs: list[Path],
@@ -342,21 +343,21 @@ def _with_headings(documents: Iterator[Chunked]) -> Iterator[Chunked]:
 
 
 def _writer(
-    options: ChunkOptions, contextual: Contextual, clients: LlmClients
+    options: ChunkCommandOptions, written: WrittenContext, clients: LlmClients
 ) -> ContextWriter | None:
     """What asks the model; None: no model is named, and the user is told what happens instead."""
     from chunkwise.chunkers.context_writer import ContextWriter
 
-    if not options.llm:
+    if not options.llm_name:
         if not options.quiet:
             say(NO_MODEL)
         return None
-    return ContextWriter(clients.of(options.llm), contextual)
+    return ContextWriter(clients.of(options.llm_name), written)
 
 
 def _dry_run(
     paths: list[str],
-    options: ChunkOptions,
+    options: ChunkCommandOptions,
     cutting: str | Strategy,
     strategy: Strategy,
     writer: ContextWriter | None,
@@ -384,7 +385,7 @@ _Sink: TypeAlias = "Callable[[Iterable[Chunk], SegmentPlace], None]"
 """Where the chunks of a document go, or of a segment of a long one."""
 
 
-def _open_sinks(stack: ExitStack, options: ChunkOptions) -> list[_Sink]:
+def _open_sinks(stack: ExitStack, options: ChunkCommandOptions) -> list[_Sink]:
     """Files and lines of JSON."""
     from chunkwise.chunkers.write_chunks import chunk_file, chunk_lines
     from chunkwise.cli.streams import JsonLines
@@ -401,7 +402,7 @@ def _open_sinks(stack: ExitStack, options: ChunkOptions) -> list[_Sink]:
     return sinks
 
 
-def _open_page(stack: ExitStack, options: ChunkOptions, strategy: Cutter) -> CutsPage | None:
+def _open_page(stack: ExitStack, options: ChunkCommandOptions, strategy: Cutter) -> CutsPage | None:
     from chunkwise.cli.cut_documents import CutsPage
 
     if not options.page:
@@ -412,7 +413,7 @@ def _open_page(stack: ExitStack, options: ChunkOptions, strategy: Cutter) -> Cut
 def _write_segments(
     paths: list[str],
     strategy: str | Strategy,
-    options: ChunkOptions,
+    options: ChunkCommandOptions,
     summary: ChunkSummary,
     advance: OnProgress,
     outputs: list[Path],
@@ -422,10 +423,9 @@ def _write_segments(
     from chunkwise.chunkers.chunk_long_texts import chunk_segments
     from chunkwise.cli.cut_documents import readable_segments
 
-    context: Literal["none", "headings"] = "headings" if options.contextual else options.context
     outcomes = chunk_segments(
         paths, strategy, options=options.loading(outputs), jobs=options.workers(bytes_of(paths)),
-        context=context,
+        context=options.context_beside,
     )  # fmt: skip
     with closing(outcomes):  # a full disk, for one, ends the workers here and not somewhere later
         for segment in readable_segments(outcomes, options.strict, summary, advance):
@@ -439,7 +439,7 @@ def _used(
     sinks: list[_Sink],
     page: CutsPage | None,
     strategy: Cutter,
-    options: ChunkOptions,
+    options: ChunkCommandOptions,
 ) -> list[str]:
     """Written and drawn; what a terminal shows where nothing is."""
     from chunkwise.chunkers.write_chunks import SegmentPlace
@@ -454,7 +454,9 @@ def _used(
     return []
 
 
-def _shown(documents: Iterator[Chunked], strategy: Cutter, options: ChunkOptions) -> Iterator[str]:
+def _shown(
+    documents: Iterator[Chunked], strategy: Cutter, options: ChunkCommandOptions
+) -> Iterator[str]:
     """What a terminal shows: no more than is asked for, however many documents there are."""
     from rich.console import Console
 

@@ -271,4 +271,5 @@ def _shared_option(field: Field) -> click.Option:
         [name for name in (field.flag, field.long_flag, field.name) if name],
         type=kind, default=field.default, multiple=field.repeated, is_flag=field.kind is bool, help=field.help,
         metavar=field.metavar or None, show_default=shown, group=field.group, common=field.common,
+        envvar=field.variable or None, show_envvar=bool(field.variable),
     )  # fmt: skip

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
@@ -19,12 +19,10 @@ from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import (
     NO_MODEL,
     AskingStrategy,
-    Contextual,
     IndexBefore,
     LlmClients,
     asking_strategy,
-    check_contextual,
-    contextual_option,
+    check_llm,
     estimate_documents,
     show_estimate,
     show_spent,
@@ -33,18 +31,15 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     ConfigOption,
     EstimateOptions,
-    IndexOptions,
-    LlmOptions,
     SourceOptions,
     json_flag,
-    tokenizer_name,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, usable_place
+from chunkwise.options import IndexOptions, LlmOptions
 
 if TYPE_CHECKING:
     from chunkwise.base.workers import Jobs
-    from chunkwise.chunkers.chunk import StrategyLike
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
     from chunkwise.retrieval.settings import Settings
@@ -52,23 +47,14 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise index handbook/ --into kb                     # then: chunkwise search kb "who approves leave?"
-  chunkwise index handbook/ --into kb                     # again: only what has changed is read
-  chunkwise index docs.zip more/ --into kb -s "sentences(max_tokens=200)" --context headings
-  chunkwise index corpus.jsonl --into kb --vectors none   # words alone: no model, and fast
-  chunkwise index handbook/ --into kb --maxsim colbert-small      # token vectors, too: late interaction
-  chunkwise index handbook/ --into kb --graph                     # names, too: answers that stand in two places
-  chunkwise index handbook/ --into kb --graph --llm openai:gpt-4o-mini --dry-run   # what relations would cost
-  chunkwise index new.md --into kb --add                  # add one document; the others stay
-  chunkwise index handbook/ --into kb --rebuild -s sections
-  chunkwise index handbook/ --chunks theirs.jsonl --into kb       # the chunks that another tool made of them
-  chunkwise index handbook/ --into kb2 --contextual --llm local   # a model describes the place of each chunk
-  chunkwise index --verify --into kb                      # is every byte as it was written?
-  chunkwise index s3://bucket/docs/ --into kb --engine ray --address auto   # read, cut and embedded by a cluster
-  chunkwise index s3://bucket/docs/ --into kb --estimate          # how long would it take?
+  chunkwise index handbook/ --into kb             # again: only what has changed is read
+  chunkwise index handbook/ --into kb -s "sentences(max_tokens=200)" --rebuild
+  chunkwise index corpus.jsonl --into kb -e none  # BM25 only: no model, and fast
+  chunkwise index new.md --into kb --add
+  chunkwise index films/ --into kb --graph --llm openai:gpt-4o-mini --dry-run
+  chunkwise index s3://bucket/docs/ --into postgresql://me@host/database
 \b
-Exit status: 0 all documents were read, 3 something was skipped or a model did not write every context (each with a
-line on stderr), 1 an error, 2 wrong usage or value.
+Exit status: 0 done, 3 something was skipped (a line on stderr), 1 an error, 2 wrong usage or value.
 """
 
 
@@ -77,49 +63,22 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOption
     """The options of `chunkwise index`."""
 
     into: str | None = option(
-        "--into", metavar="PLACE",
-        help="Where the index is: a folder, new or old, or an engine: postgresql://user@host/database?kb=name, "
-        "lancedb:///path, qdrant://host:6333/collection, opensearch://host:9200/index.",
+        "--into", metavar="PLACE", group="Index", common=True,
+        help="A folder, postgresql://, lancedb://, qdrant:// or opensearch://",
     )  # fmt: skip
     chunks: str | None = option(
-        "--chunks", metavar="FILE",
-        help="Index these chunks of the documents and cut nothing: rows of any tool, .jsonl, .csv or .parquet.",
+        "--chunks", metavar="FILE", group="Chunks",
+        help="Index these chunks of any tool: .jsonl, .csv or .parquet",
     )  # fmt: skip
     add: bool = option(
-        "--add", is_flag=True,
-        help="Add these documents, or replace older versions of them; all other documents stay.",
-    )  # fmt: skip
+        "--add", is_flag=True, group="Index", common=True, help="Keep documents that are not named"
+    )
     rebuild: bool = option(
-        "--rebuild", is_flag=True,
-        help="Make the whole index again; settings that you do not give stay as they were.",
-    )  # fmt: skip
+        "--rebuild", is_flag=True, group="Index", common=True, help="Make the index again"
+    )
     verify: bool = option(
-        "--verify", is_flag=True,
-        help="Check every byte of an index in a folder for damage; write nothing.",
-    )  # fmt: skip
-    context: Literal["none", "headings", "neighbours", "document"] | None = option(
-        "--context", type=click.Choice(["none", "headings", "neighbours", "document"]), metavar="KIND",
-        show_default="none",
-        help="Text indexed with each chunk: headings (title, section path, table header) or none. The "
-        "sentences of multiscale have none. See --contextual, too.",
-    )  # fmt: skip
-    contextual: Contextual | None = contextual_option()
-    maxsim: str | None = option(
-        "--maxsim", metavar="NAME", show_default="none",
-        help="Store a vector for each token, too, which multiscale compares with the question's (late interaction): "
-        "colbert-small (local), none. Indexing takes several times as long, and the index 16 bytes a token more.",
-    )  # fmt: skip
-    graph: bool = option(
-        "--graph", is_flag=True,
-        help="Store where names occur, too, which the retriever graph follows: for questions whose answer is in "
-        "two places. With --llm a language model reads how names are related, too, each relation with its quote.",
-    )  # fmt: skip
-    names: str | None = option(
-        "--names", metavar="NAME", show_default="none",
-        help="With --graph: a model that finds names in addition to the rules: spacy(model=en_core_web_sm), lac "
-        "(Chinese), one of your own (./file.py:Class), none.",
-    )  # fmt: skip
-    tokenizer: str | None = tokenizer_name("o200k_base")
+        "--verify", is_flag=True, group="Index", help="Only check every byte of a folder for damage"
+    )
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
 
 
@@ -127,10 +86,8 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOption
 def command(options: IndexCommandOptions) -> None:
     """Make an index that can be searched, or bring it up to date.
 
-    SOURCE is any number of files, folders, globs, archives or addresses (s3://bucket/docs/), or '-', as for
-    `chunkwise chunk`. The index then holds exactly these documents: new and changed ones are read, unchanged ones
-    kept, missing ones removed (none with --add). Settings that you do not give stay as they were when the index was
-    made.
+    SOURCE is as for `chunkwise chunk`. The index then holds exactly these documents: new and changed ones are read,
+    unchanged ones kept, missing ones removed (none with --add). Options that you leave out stay as they were.
     """
     if not options.into:
         raise click.UsageError("where to? name a folder for the index: --into kb")
@@ -173,17 +130,17 @@ def command(options: IndexCommandOptions) -> None:
             "--estimate reads and cuts some documents, and asks no language model; what a model takes is told by "
             "--dry-run"
         )
+    settings = replace(
+        options.part(IndexOptions), strategy=strategy, context=context, llm=llm, graph=graph
+    )
     total = bytes_of(paths)
     jobs = options.workers(total)
     if options.estimate:
-        _estimate(paths, strategy, options, context, graph, jobs)
+        _estimate(paths, options, settings, jobs)
         return
     with progress("indexing", total, options.quiet) as advance:
         built = index(
-            paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
-            vectors=options.vectors, context=context, llm=llm, language=options.language,
-            tokenizer=options.tokenizer, maxsim=options.maxsim, graph=graph, names=options.names,
-            options=options.loading(),
+            paths, chunks=options.chunks, into=options.into, settings=settings, options=options.loading(),
             on_unreadable="raise" if options.strict else say_skipped, on_bad=bad_rows.say, jobs=jobs,
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
@@ -205,21 +162,16 @@ def command(options: IndexCommandOptions) -> None:
 
 
 def _estimate(
-    paths: list[str],
-    strategy: StrategyLike | None,
-    options: IndexCommandOptions,
-    context: str | None,
-    graph: Literal["names", "relations"] | None,
-    jobs: Jobs,
+    paths: list[str], options: IndexCommandOptions, settings: IndexOptions, jobs: Jobs
 ) -> None:
     from chunkwise.base.cores import cores as own_cores
     from chunkwise.base.workers import count_of
     from chunkwise.retrieval.indexes import estimate_index
 
+    if settings.context != "headings":
+        settings = replace(settings, context=None)
     estimate = estimate_index(
-        paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
-        vectors=options.vectors, context="headings" if context == "headings" else None, language=options.language,
-        tokenizer=options.tokenizer, maxsim=options.maxsim, graph=graph, options=options.loading(),
+        paths, settings, chunks=options.chunks, into=options.into, options=options.loading(),
         rebuild=options.rebuild,
     )  # fmt: skip
     is_default = isinstance(jobs, int) and not options.jobs
@@ -267,14 +219,12 @@ def _verify(place: str, options: IndexCommandOptions) -> None:
 def _fetch_weights(options: IndexCommandOptions, known: Settings | None) -> None:
     """With a bar of their own, where the index will need them; wrong values are for the index itself to refuse."""
     from chunkwise.models import DEFAULT
-    from chunkwise.retrieval.settings import VECTORS
 
     model = known.embedder if known else DEFAULT  # empty: of words alone
     if known is None or options.rebuild:
-        model = options.embedder or model or (DEFAULT if options.vectors else "")
-        model = "" if options.is_words_alone else model
-    if options.vectors in (None, *VECTORS):
-        fetch_weights(model, options.quiet)
+        model = cast(str, options.embedder) or model or (DEFAULT if options.vectors else "")
+        model = "" if options.is_bm25_only else model
+    fetch_weights(model, options.quiet)
     maxsim = options.maxsim or (known.maxsim if known else "")
     fetch_weights(maxsim, options.quiet, "token encoder")
 
@@ -385,12 +335,9 @@ def _context(
     """
     from chunkwise.core import WRITTEN_CONTEXTS
 
-    context = options.contextual or options.context
+    context = options.context
     is_writing = (context or (known.context if known else None)) in WRITTEN_CONTEXTS
-    check_contextual(
-        options, options.context, options.contextual, is_writing=is_writing, is_asking=is_asking,
-        other=" or --graph",
-    )  # fmt: skip
+    check_llm(options, is_asking=is_writing or is_asking, other=" or --graph")
     return context
 
 
@@ -440,7 +387,7 @@ def _named_client(
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
 
     kind = context or (known.context if known else None)
-    name = options.llm
+    name = options.llm_name
     if known is not None and not is_typed("llm") and name != known.llm:
         # Empty where it fell back to the headings context: it does so again, unless it is made anew.
         name = known.llm or (name if options.rebuild else "")
@@ -515,10 +462,10 @@ def _before(options: IndexCommandOptions) -> IndexBefore | None:
 def _tokenizer(options: IndexCommandOptions, known: Settings | None) -> str:
     from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
-    return options.tokenizer or (known.tokenizer if known else DEFAULT_TOKENIZER)
+    return cast(str, options.tokenizer) or (known.tokenizer if known else DEFAULT_TOKENIZER)
 
 
 def _strategy(options: IndexCommandOptions, known: Settings | None) -> str:
     from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 
-    return options.strategy or (known.strategy if known else DEFAULT_STRATEGY)
+    return cast(str, options.strategy) or (known.strategy if known else DEFAULT_STRATEGY)

@@ -1,11 +1,11 @@
-"""Language models for commands: clients, estimates, what was spent; strategies that ask a model, and `--contextual`."""
+"""Language models for commands: clients, estimates, what was spent; strategies that ask a model."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -18,10 +18,10 @@ from chunkwise.base.wording import (
     thousands,
     time_words,
 )
-from chunkwise.cli.dataclass_options import is_typed, option
-from chunkwise.cli.options import LlmOptions
+from chunkwise.cli.dataclass_options import is_typed
 from chunkwise.cli.progress import fetch_weights
 from chunkwise.cli.streams import print_json, say
+from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
@@ -34,16 +34,13 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.local.index import LocalIndex
     from chunkwise.text.analyzed import Analyzed
 
-Contextual = Literal["neighbours", "document"]
-"""What a language model reads around a chunk before it writes the chunk's context."""
-
 NONE_NAMED = "no language model is named (--llm, CHUNKWISE_LLM): the small local one is asked"
 LOCAL = "local"
 """The model of the package, as `--llm` names it."""
 
 NO_MODEL = (
-    "no language model is named (--llm NAME, or CHUNKWISE_LLM): --contextual falls back to the headings context, "
-    "title and section path of each chunk"
+    "no language model is named (--llm NAME, or CHUNKWISE_LLM): chunks get the headings context, "
+    "title and section path"
 )
 _WEAK = (
     "the small local model writes weak contexts and summaries: compare an index with them and one without, by "
@@ -111,7 +108,7 @@ class LlmClients:
 
 def llm_client(options: LlmOptions, quiet: bool = False) -> LlmClient | None:
     """The client these options ask for; None where no model is named."""
-    return LlmClients(options, quiet).of(options.llm) if options.llm else None
+    return LlmClients(options, quiet).of(options.llm_name) if options.llm_name else None
 
 
 class DryRunEnded(Exception):
@@ -229,8 +226,8 @@ def asking_strategy(
     strategy = get_strategy(strategy_spec)
     if not strategy.asks_a_model:
         return AskingStrategy(strategy, None)
-    if options.llm and not is_known and "llm" not in spec.parse(strategy_spec)[1]:
-        strategy = get_strategy(strategy_spec, llm=options.llm)
+    if options.llm_name and not is_known and "llm" not in spec.parse(strategy_spec)[1]:
+        strategy = get_strategy(strategy_spec, llm=options.llm_name)
     chunker: Any = strategy.chunker
     if not isinstance(chunker.llm, str) or not hasattr(chunker, "using"):
         return AskingStrategy(strategy, None)
@@ -304,40 +301,15 @@ def estimate_documents(
     return estimate
 
 
-def contextual_option() -> Any:
-    """`--contextual`, with or without a value."""
-    return option(
-        "--contextual", is_flag=False, flag_value="neighbours", type=click.Choice(["neighbours", "document"]),
-        help="Let a language model (--llm) write 2 or 3 sentences that place each chunk in its document. It reads the "
-        "chunks around it (neighbours) or the whole document; the sentences go into the chunk's context.",
-    )  # fmt: skip
-
-
-def check_contextual(
-    options: LlmOptions,
-    context: str | None,
-    contextual: str | None,
-    *,
-    is_writing: bool,
-    is_asking: bool = False,
-    other: str = "",
-) -> None:
-    """Options that make no sense together; `is_writing`: contexts are written, `is_asking`: a model has other work.
-
-    `other`: what else could give it work.
-    """
-    if contextual and context not in (None, contextual) and is_typed("context"):
-        raise click.UsageError(
-            f"--context {context} and --contextual are two contexts: give one of them"
-        )
-    if is_writing or is_asking:
+def check_llm(options: LlmOptions, *, is_asking: bool, other: str = "") -> None:
+    """Refuse options of a language model that is not asked; `other`: what else could give it work."""
+    if is_asking:
         return
-    if options.dry_run:
-        raise click.UsageError(
-            f"--dry-run says what a language model would take, and none is asked here: add --contextual{other}"
-        )
-    if options.llm and is_typed("llm"):
-        raise click.UsageError(f"--llm names what writes contexts: add --contextual{other}")
+    for flag, is_given in (("--dry-run", options.dry_run), ("--llm", is_typed("llm"))):
+        if is_given:
+            raise click.UsageError(
+                f"{flag}: no language model is asked here; add --context neighbours{other}"
+            )
 
 
 def warn_of_weak(names: Collection[str | None], quiet: bool) -> None:

@@ -14,10 +14,10 @@ from chunkwise.base.wording import as_set, counted, p_value, signed, thousands
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
-from chunkwise.cli.options import AllowOption, LlmOptions, SourceOptions, json_flag, queries_file
+from chunkwise.cli.options import AllowOption, SourceOptions, json_flag, queries_file
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
-from chunkwise.options import SearchOptions
+from chunkwise.options import LlmOptions, SearchOptions
 
 if TYPE_CHECKING:
     from chunkwise.core import Document, Query
@@ -171,7 +171,9 @@ def _answering(
     )
     if not chosen.is_pipeline:
         searching = chosen.search_options().override(tokenizer=settings.get("tokenizer"))
-    client = clients.of(or_local(options.llm)) if LLM in judge_names(options.judge or "") else None
+    client = (
+        clients.of(or_local(options.llm_name)) if LLM in judge_names(options.judge or "") else None
+    )
 
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:

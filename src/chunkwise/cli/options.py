@@ -8,14 +8,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from chunkwise.base.schema import schema
 from chunkwise.base.wording import counted
-from chunkwise.cli.dataclass_options import RealRange, argument, option
-from chunkwise.options import ReadOptions
+from chunkwise.cli.dataclass_options import argument, option
+from chunkwise.options import ReadOptions, WorkerOptions
 
 if TYPE_CHECKING:
     from chunkwise.base.ray_workers import RayCluster
@@ -90,22 +90,8 @@ class SourceOptions(QuietLoadingOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JobsOption:
-    """How many processes share the work."""
-
-    jobs: int = option(
-        "-j", "--jobs", type=click.IntRange(0), default=0, metavar="N", show_default="by size, up to 8",
-        help="Number of processes; the output is the same for any number.",
-    )  # fmt: skip
-
-    engine: Literal["local", "ray"] = option(
-        "--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-        help="Where the work is done: processes of this machine (-j), or a Ray cluster. The output is the same.",
-    )  # fmt: skip
-    address: str | None = option(
-        "--address", metavar="ADDRESS", show_default="a cluster started on this machine",
-        help="With --engine ray: the cluster, such as auto (the one this machine is a node of) or HOST:6379.",
-    )  # fmt: skip
+class JobsOption(WorkerOptions):
+    """How many processes share the work of a command."""
 
     def workers(self, total_bytes: int) -> Jobs:
         """A cluster, or up to eight processes, one where starting others would take longer than the work."""
@@ -149,33 +135,6 @@ class EstimateOptions(JobsOption):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class LlmOptions:
-    """Which language model is asked, and what that may cost."""
-
-    llm: str | None = option(
-        "--llm", metavar="NAME", envvar=LLM_VARIABLE, show_envvar=True,
-        help="Language model: local, local:qwen-1.5b, PATH.gguf, openai:NAME or https://HOST/v1#NAME. "
-        "List: `chunkwise models`.",
-    )  # fmt: skip
-    max_cost: float | None = option(
-        "--max-cost", type=RealRange(0.0), metavar="DOLLARS",
-        help="Stop before the language model has cost more than this.",
-    )  # fmt: skip
-    price: str | None = option(
-        "--price", metavar="IN/OUT",
-        help="Price of a million input tokens and of a million output tokens, in dollars: 0.15/0.60.",
-    )  # fmt: skip
-    concurrency: int | None = option(
-        "--concurrency", type=click.IntRange(1, 256), metavar="N", show_default="what the model allows",
-        help="Requests to the language model at the same time.",
-    )  # fmt: skip
-    dry_run: bool = option(
-        "--dry-run", is_flag=True,
-        help="Only estimate calls, tokens, dollars and minutes; send nothing to the language model.",
-    )  # fmt: skip
-
-
 COUNT = click.IntRange(1, 999_999_999)
 """Of hits or tokens: what a metric may have behind its @."""
 
@@ -199,36 +158,6 @@ def tokenizer_name(default: str) -> Any:
         help="How tokens of budgets and hits are counted: o200k_base, cl100k_base, words, characters, a model of "
         "OpenAI (text-embedding-3-large), or the path of a tokenizer.json.",
     )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class IndexOptions:
-    """How an index is made."""
-
-    strategy: str | None = option(
-        "-s", "--strategy", metavar="SPEC", show_default="structure",
-        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise list strategies`.',
-    )  # fmt: skip
-    embedder: str | None = option(
-        "--embedder", metavar="NAME", show_default="minilm",
-        help="Embedding model: minilm, bge-small … (local; list: `chunkwise models`), openai:NAME, "
-        "https://HOST/v1#NAME, PATH/model.onnx, none (search by words only) … An endpoint may have limits: "
-        "NAME(timeout=10, attempts=2).",
-    )  # fmt: skip
-    vectors: Literal["late", "own", "both", "none"] | None = option(
-        "--vectors", type=click.Choice(["late", "own", "both", "none"]), metavar="KIND", show_default="late",
-        help="How chunks are embedded: late (each document once, for chunks of every size), own (each chunk by "
-        "itself), both, none (search by words only).",
-    )  # fmt: skip
-    language: str | None = option(
-        "--language", metavar="CODE", show_default="auto",
-        help="Language for word search: en, de …, auto (detected for each document), none (no stemming).",
-    )  # fmt: skip
-
-    @property
-    def is_words_alone(self) -> bool:
-        """Whether no vectors are asked for, by either option."""
-        return "none" in (self.vectors, self.embedder)
 
 
 @dataclass(frozen=True, kw_only=True)

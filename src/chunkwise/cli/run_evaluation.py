@@ -27,9 +27,7 @@ from chunkwise.cli.llm import (
 )
 from chunkwise.cli.options import (
     ConfigOption,
-    IndexOptions,
     JobsOption,
-    LlmOptions,
     SourceOptions,
     check_outputs,
     json_flag,
@@ -41,7 +39,7 @@ from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.evaluation.gate import MetricLimit, missed_limits
 from chunkwise.evaluation.sources import documents_beside
-from chunkwise.options import SearchOptions
+from chunkwise.options import IndexOptions, LlmOptions, SearchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -287,8 +285,8 @@ def _results(
             yield advance
 
     judge, clients = options.judge, LlmClients(options, options.quiet or options.as_json)
-    client = clients.of(options.llm) if options.asks_llm and options.llm else None
-    if client and options.llm == LOCAL and not options.quiet:
+    client = clients.of(options.llm_name) if options.asks_llm and options.llm_name else None
+    if client and options.llm_name == LOCAL and not options.quiet:
         say("the small local model is weak at this: measure it with `chunkwise testset calibrate`")
     asking = _asking(options, clients)
     _fetch_weights(paths, options)
@@ -297,8 +295,8 @@ def _results(
     results = evaluate(
         paths[0] if len(paths) == 1 else paths, options.test_queries,
         strategy=asking.strategy if asking else options.strategy,
-        embedder=options.embedder, vectors=options.vectors, context=options.context,
-        language=options.language, k=None if options.budget else options.k, retriever=options.retriever,
+        settings=replace(options.part(IndexOptions), strategy=None, llm=None, tokenizer=None),
+        k=None if options.budget else options.k, retriever=options.retriever,
         search=replace(options.part(SearchOptions), k=None, retriever=None), metrics=options.metrics,
         split=options.split,
         scoring=ScoringRules(
@@ -336,7 +334,7 @@ def _fetch_weights(paths: list[str], options: EvaluationOptions) -> None:
     from chunkwise.models import DEFAULT
 
     if options.hits is None and needs_model(
-        paths, "none" if options.is_words_alone else options.vectors, options.retriever
+        paths, "none" if options.is_bm25_only else options.vectors, options.retriever
     ):
         fetch_weights(options.embedder or DEFAULT, options.quiet)
     fetch_weights(options.reranker, options.quiet, "reranker")
@@ -387,7 +385,7 @@ def _refuse_unknown_types(there: set[str] | None, types: tuple[str, str] | None)
 def _checked_judge(options: Checked) -> Checked:
     """A language model is named where one is asked, and only there."""
     if options.asks_llm:
-        return replace(options, llm=or_local(options.llm))
+        return replace(options, llm=or_local(options.llm_name))
     if not _strategy_asks(options):
         refuse_unasked("no language model is asked; add --judge llm")
     return options
@@ -488,7 +486,7 @@ def _asking(options: EvaluationOptions, clients: LlmClients) -> AskingStrategy |
     """The strategy where it asks a model itself: within the same limit of cost as the judge."""
     if not options.strategy or not _strategy_asks(options):
         return None
-    asking = asking_strategy(options.strategy, options, clients)
+    asking = asking_strategy(str(options.strategy), options, clients)
     if not options.dry_run:
         warn_of_weak((getattr(asking.strategy.chunker, "llm", None),), options.quiet)
     return asking

@@ -10,10 +10,10 @@ import click
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.llm import llm_client
-from chunkwise.cli.options import LlmOptions
 from chunkwise.cli.serve_users import command as users
 from chunkwise.cli.server_options import ServedSourceOptions, ServerOptions, tell_address
 from chunkwise.cli.streams import say
+from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
     from chunkwise.studio.project import Project
@@ -72,7 +72,7 @@ def serve_index(options: ServeOptions) -> None:
     model = llm_client(options, options.quiet)
 
     def with_model(project: Project) -> None:
-        project.llm, project.llm_name = model, options.llm or ""
+        project.llm, project.llm_name = model, options.llm_name or ""
 
     ready = tell_address("the API is", options.quiet)
     try:

@@ -15,9 +15,10 @@ import click
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.llm import llm_client
-from chunkwise.cli.options import LlmOptions, queries_file
+from chunkwise.cli.options import queries_file
 from chunkwise.cli.server_options import ServedSourceOptions, ServerOptions
 from chunkwise.cli.streams import say
+from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
     from chunkwise.studio.project import Project, ProjectSources
@@ -74,7 +75,7 @@ def command(options: StudioOptions) -> None:
     model = llm_client(options, options.quiet)
 
     def with_model(project: Project) -> None:
-        project.llm, project.llm_name = model, options.llm or ""
+        project.llm, project.llm_name = model, options.llm_name or ""
 
     def ready(address: str, _: str) -> None:
         click.echo(address)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, cast
@@ -29,7 +29,6 @@ from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.run_file import locate_records, read_answers, read_hits
 from chunkwise.evaluation.scoring_options import Listeners, ScoringOptions, ScoringRules
 from chunkwise.evaluation.sources import (
-    IndexSettings,
     NamedChunks,
     ReadingOptions,
     Skipped,
@@ -64,14 +63,14 @@ from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.options import SearchOptions
+from chunkwise.options import IndexOptions, SearchOptions, Vectors
 from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexes import Index, named_index
 from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.rerank import resolve_reranker
-from chunkwise.retrieval.settings import Context, Vectors, without_embedder
+from chunkwise.retrieval.settings import Context, without_embedder
 from chunkwise.testsets.question_record import draft_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable, hash_of
 from chunkwise.text.tokens.tokenizers import (
@@ -101,7 +100,7 @@ def evaluate(
     embedder: str | Embedder | None = None,
     vectors: Vectors | None = None,
     context: Context | None = None,
-    language: str | None = None,
+    settings: IndexOptions = IndexOptions(),
     retriever: str | Retriever | object | None = None,
     k: int | None = None,
     budget: int | None = None,
@@ -143,7 +142,9 @@ def evaluate(
     (`http://localhost:8000/search`) or a command (`command:python mine.py`). It is asked as `live` says; questions it
     fails on have no score, and the others go on.
     """
-    trust_caller(strategy, embedder, retriever, reranker, search, metrics, judge, llm, options)
+    trust_caller(
+        strategy, embedder, retriever, reranker, settings, search, metrics, judge, llm, options
+    )
     left_out = Skipped(on_bad, listeners.on_mended, on_unreadable, listeners.on_remark)
     watch = Stopwatch()
     stages = listeners.stages
@@ -166,7 +167,9 @@ def evaluate(
         reranker=resolve_reranker(searching.reranker),
         tokenizer=_checked_tokenizer(searching.tokenizer),
     )
-    made_with = IndexSettings(strategy, *without_embedder(embedder, vectors), context, language)
+    made_with = without_embedder(
+        settings.override(strategy=strategy, embedder=embedder, vectors=vectors, context=context)
+    )
     if hits is None and not asks_live:
         searching = with_budget(searching)
         budget = searching.budget
@@ -279,13 +282,11 @@ def _told(retriever: object) -> str:
     return retriever if isinstance(retriever, str) else type(retriever).__name__
 
 
-def _refuse_settings(made_with: IndexSettings, searching: SearchOptions, of: str) -> None:
+def _refuse_settings(made_with: IndexOptions, searching: SearchOptions, of: str) -> None:
     """Hits are there already: nothing is cut, indexed or searched for them; their tokens are counted."""
     searching = replace(searching, tokenizer=None, k=None, budget=None)
-    given = {field.name: getattr(made_with, field.name) for field in fields(made_with)}
-    for name, value in {**given, **searching.changed()}.items():
-        if value is not None:
-            raise InvalidOption(name, value, f"{of} are evaluated; leave it out")
+    for name, value in {**made_with.changed(), **searching.changed()}.items():
+        raise InvalidOption(name, value, f"{of} are evaluated; leave it out")
 
 
 class _GivenHits(NamedTuple):

@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument, warn_user
+from chunkwise.base.errors import (
+    ChunkwiseError,
+    InvalidOption,
+    InvalidParameter,
+    UnreadableDocument,
+    warn_user,
+)
 from chunkwise.base.progress import Stages
 from chunkwise.base.wording import counted, from_to, shown
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import get_strategy
-from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.chunk_offsets import Position, summary
 from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
 from chunkwise.core import Document, Passage, Query
@@ -25,13 +30,11 @@ from chunkwise.evaluation.live_retriever import is_live
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.system_under_test import EvaluatedSystem, index_system
 from chunkwise.metrics.span_tables import Chunking
-from chunkwise.models.embed.embedder import Embedder
-from chunkwise.options import SearchOptions
+from chunkwise.options import IndexOptions, SearchOptions, Vectors
 from chunkwise.records.read import OnBadRow
 from chunkwise.records.skipped import in_one_line
 from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
 from chunkwise.retrieval.retrievers import Retriever, graph_for
-from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.check import Problem
 from chunkwise.testsets.reading import carries_documents, placed_drafts, read_testset
 from chunkwise.testsets.references import KnownChunks
@@ -247,17 +250,6 @@ NOTHING = "there is no document to evaluate; name files, folders or an index"
 
 
 @dataclass(frozen=True, slots=True)
-class IndexSettings:
-    """How documents are indexed; None: as usual."""
-
-    strategy: StrategyLike | None = None
-    embedder: str | Embedder | None = None
-    vectors: Vectors | None = None
-    context: Context | None = None
-    language: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ReadingOptions:
     """How documents are read."""
 
@@ -267,7 +259,7 @@ class ReadingOptions:
 
 def known_index(
     found: Index,
-    made_with: IndexSettings,
+    made_with: IndexOptions,
     searching: SearchOptions,
     chunks: ChunksSource | None = None,
 ) -> EvaluatedSystem:
@@ -277,13 +269,10 @@ def known_index(
             f"chunks are given ({chunks_name(chunks)}), and the index has its own; leave it out, or name the documents "
             "instead of the index"
         )
-    for field in fields(made_with):
-        if (value := getattr(made_with, field.name)) is not None:
-            known = getattr(found.settings, field.name)
-            raise InvalidParameter(
-                f"{field.name} is {value!r}, and the index was made with {known!r}; leave it out, or name the "
-                "documents instead of the index"
-            )
+    for name, value in made_with.changed().items():
+        known = getattr(found.settings, name)
+        reason = f"the index was made with {known!r}; leave it out, or name the documents"
+        raise InvalidOption(name, value, reason)
     if not len(found):
         raise ChunkwiseError(NOTHING)
     return index_system(found, searching)
@@ -291,7 +280,7 @@ def known_index(
 
 def new_index(
     source: Inputs | Index,
-    made_with: IndexSettings,
+    made_with: IndexOptions,
     reading: ReadingOptions,
     searching: SearchOptions,
     left_out: Skipped,
@@ -315,10 +304,11 @@ def new_index(
         strategy, position, ids = given.strategy(), summary(given.position), given.ids
     with stages("indexing", 0) as advance:
         made = index(
-            source, strategy, embedder=made_with.embedder, vectors=_vectors(made_with.vectors, searching),
-            context=made_with.context, language=made_with.language,
-            tokenizer=searching.tokenizer if isinstance(searching.tokenizer, str) else None,
-            graph=graph_for(searching.retriever), options=reading.options,
+            source, strategy, vectors=_vectors(made_with.vectors, searching), options=reading.options,
+            settings=made_with.override(
+                tokenizer=searching.tokenizer if isinstance(searching.tokenizer, str) else None,
+                graph=made_with.graph or graph_for(searching.retriever),
+            ),
             on_unreadable=left_out.document, jobs=reading.jobs, advance=advance,
         )  # fmt: skip
     if not len(made):

@@ -11,7 +11,7 @@ from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.evaluation.sources import in_reading_order
 from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION as OF_CUTS
-from chunkwise.options import SearchOptions
+from chunkwise.options import IndexOptions, SearchOptions
 from chunkwise.records.read import OnBadRow
 from chunkwise.report.page import write_page
 from chunkwise.report.views.side_by_side import (
@@ -119,8 +119,8 @@ def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Resul
     made = index(
         in_reading_order(material.documents), settings.strategy,
         embedder=(None if configuration.embedder else completed.embedder) or settings.embedder or None,
-        vectors=configuration.vectors, context=configuration.context, tokenizer=settings.tokenizer,
-        maxsim=settings.maxsim or None, graph=graph_for(settings.retriever),
+        vectors=configuration.vectors, context=configuration.context, graph=graph_for(settings.retriever),
+        settings=IndexOptions(tokenizer=settings.tokenizer, maxsim=settings.maxsim or None),
     )  # fmt: skip
     return evaluate(
         made, material.questions, retriever=settings.retriever,

@@ -16,7 +16,7 @@ from chunkwise.retrieval.searchable import AtomSource, ChunkTable, ListedIndex
 from chunkwise.retrieval.settings import IndexStats, Settings
 
 if TYPE_CHECKING:
-    from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings
+    from chunkwise.options import IndexOptions
     from chunkwise.retrieval.indexing.update import BuiltIndex, Reading
 
 FOLDER = "folder"
@@ -58,7 +58,7 @@ class Engine(Protocol):
         self,
         place: str,
         reading: Reading,
-        requested: RequestedSettings,
+        requested: IndexOptions,
         *,
         rebuild: bool,
         wait: float,

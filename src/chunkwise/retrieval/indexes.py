@@ -30,7 +30,7 @@ from chunkwise.documents.inputs import each_input_or_table
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.options import SearchOptions
+from chunkwise.options import Graph, IndexOptions, SearchOptions, Vectors
 from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.engine import EngineIndex, engine_at, index_place, open_source, shown_place
 from chunkwise.retrieval.errors import reporting_damage
@@ -50,7 +50,6 @@ from chunkwise.retrieval.indexing.lazy_models import (
     UncachedEmbedder,
 )
 from chunkwise.retrieval.indexing.resolve_settings import (
-    RequestedSettings,
     resolve_for_rebuild,
     resolve_settings,
 )
@@ -66,11 +65,8 @@ from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.settings import (
     Context,
-    Graph,
     IndexStats,
     Settings,
-    Vectors,
-    without_embedder,
 )
 
 
@@ -82,7 +78,7 @@ class Index:
         source: EngineIndex,
         embedder: LazyEmbedder | None,
         place: Path | str | None = None,
-        requested: RequestedSettings | None = None,
+        requested: IndexOptions | None = None,
         changes: Changes | None = None,
         token_encoder: LazyTokenEncoder | None = None,
     ) -> None:
@@ -93,7 +89,7 @@ class Index:
         self.changes = changes
         """What the last update did; None: the index was only opened."""
         self._embedder = embedder
-        self._requested = requested or RequestedSettings()
+        self._requested = requested or IndexOptions()
         """What an update is made with."""
         self._token_encoder = token_encoder
 
@@ -239,55 +235,73 @@ def index(
     source: Inputs,
     strategy: StrategyLike | None = None,
     *,
-    chunks: ChunksSource | None = None,
     into: str | os.PathLike[str] | None = None,
     embedder: str | Embedder | None = None,
     vectors: Vectors | None = None,
     context: Context | WrittenContext | None = None,
     llm: Llm | None = None,
-    language: str | None = None,
-    tokenizer: str | None = None,
-    maxsim: str | TokenEncoder | None = None,
     graph: bool | Graph | None = None,
-    names: str | NameFinder | None = None,
+    chunks: ChunksSource | None = None,
+    settings: IndexOptions = IndexOptions(),
     options: LoadOptions | None = None,
-    on_unreadable: WhenUnreadable = "warn",
-    on_bad: OnBadRow | None = None,
     jobs: Jobs = 1,
-    advance: OnProgress | None = None,
     rebuild: bool = False,
     keep_others: bool = False,
+    on_unreadable: WhenUnreadable = "warn",
+    on_bad: OnBadRow | None = None,
+    advance: OnProgress | None = None,
     wait: float = folder_module.LOCK_WAIT,
 ) -> Index:
-    """An index of files, folders, globs, archives, addresses, tables, `Document`s: in memory or with an engine.
+    """Index documents, or bring an index up to date.
 
-    `into` is a folder, or an address: postgresql://user@host/database, lancedb:///path, qdrant://host:6333/collection,
-    opensearch://host:9200/index.
-    With `chunks` nothing is cut: they are `Chunk`s, documents or nodes of LangChain, LlamaIndex or Haystack, rows with
-    a document and start and end or a text, or a file of such rows (.jsonl, .csv, .parquet; ours or another tool's).
-    A row that has no place in the documents is left out with a line to `on_bad` (a warning, without one).
-    What is not said is as the index was made before, or as usual: strategy "structure", embedder "minilm", vectors
-    "late", context "none", language "auto". An index that is there is brought up to date: new and changed documents
-    are read (of stores, by ETag or size and time), those no longer among the inputs removed, or kept with
-    `keep_others`; with `rebuild` it is made anew. What cannot be read is a warning, or what `on_unreadable` makes
-    of it; the documents the index has of it stay. `wait` is for how many seconds another writer is waited for. With
-    context "neighbours" or "document" the language model `llm` writes a few sentences about each chunk's place,
-    which are indexed beside it; without one the headings context is taken. With `maxsim` ("colbert-small") the
-    vectors of single tokens are kept, too, and `multiscale` compares them with those of the question (late
-    interaction). With `graph` it is kept where names stand, and the retriever `graph` walks along them; with
-    `llm`, too, the model reads how they are related ("names": it does not). `names` is a model that finds more of
-    them than rules do: "spacy", "lac" (Chinese), or one of your own.
+    New and changed documents are read, unchanged ones are kept, and those no longer among the sources are removed.
+    Options that are left out are as the index was made before, or the defaults.
+
+    Args:
+        source: Files, folders, globs, archives, addresses, tables or `Document`s.
+        strategy: How documents are cut: a name with parameters, or an object with `split`.
+        into: A folder, or postgresql://user@host/database, lancedb:///path, qdrant://host:6333/collection,
+            opensearch://host:9200/index; in memory without it.
+        embedder: Embedding model by name, or your own; "none" for BM25 only.
+        vectors: "late" (each document at once), "own" (each chunk by itself), "both" or "none".
+        context: Text indexed beside each chunk: "none", "headings", or "neighbours" and "document", which `llm` writes.
+        llm: Language model that writes contexts and reads how names are related.
+        graph: Store where names occur, for the retriever `graph`; with `llm` also how they are related.
+        chunks: Chunks of these documents that nothing is cut for: `Chunk`s, nodes of LangChain, LlamaIndex or
+            Haystack, rows with a document and a place or a text, or a file of such rows (.jsonl, .csv, .parquet).
+        settings: All options of an index; the keywords above override them.
+        options: How files are read.
+        jobs: Processes, or a `RayCluster`.
+        rebuild: Make the index again.
+        keep_others: Keep documents that are not among the sources.
+        on_unreadable: "warn", "raise", or a function that takes the problem.
+        on_bad: Called with a line about each row of `chunks` that has no place in the documents; else a warning.
+        advance: Called with the progress.
+        wait: Seconds to wait for another writer.
+
+    Returns:
+        The index; its `changes` count what was added, changed and removed.
+
+    Raises:
+        InvalidOption: A value is not allowed.
+        InvalidParameter: An existing index was made with another value; `rebuild` makes it again.
+
+    Example:
+        >>> kb = chunkwise.index("handbook/", into="kb")
+        >>> hits = kb.search("who approves leave?")
     """
-    trust_caller(strategy, into, embedder, llm, tokenizer, maxsim, names, options)
+    trust_caller(strategy, into, embedder, llm, settings, options)
     if rebuild and keep_others:
         raise InvalidParameter(
             "rebuild makes the index anew, keep_others keeps what it has; give one of them"
         )
     if chunks is not None:
-        source, strategy, options = _with_chunks(source, strategy, chunks, options, on_bad)
-    requested = RequestedSettings(
-        strategy, *without_embedder(embedder, vectors), context, language, tokenizer, llm, maxsim, graph, names
-    )  # fmt: skip
+        source, strategy, options = _with_chunks(
+            source, strategy or settings.strategy, chunks, options, on_bad
+        )
+    requested = settings.override(
+        strategy=strategy, embedder=embedder, vectors=vectors, context=context, llm=llm, graph=graph
+    )
     reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
     place = None if into is None else index_place(into)
     built: BuiltIndex[LocalIndex] | BuiltIndex[EngineIndex]
@@ -303,17 +317,10 @@ def index(
 
 def estimate_index(
     source: Inputs,
-    strategy: StrategyLike | None = None,
+    settings: IndexOptions = IndexOptions(),
     *,
     chunks: ChunksSource | None = None,
     into: str | os.PathLike[str] | None = None,
-    embedder: str | Embedder | None = None,
-    vectors: Vectors | None = None,
-    context: Context | None = None,
-    language: str | None = None,
-    tokenizer: str | None = None,
-    maxsim: str | TokenEncoder | None = None,
-    graph: bool | Graph | None = None,
     options: LoadOptions | None = None,
     rebuild: bool = False,
 ) -> WorkEstimate:
@@ -323,13 +330,13 @@ def estimate_index(
     """
     if chunks is not None:
         # Rows that have no place are told by the index itself.
-        source, strategy, options = _with_chunks(source, strategy, chunks, options, lambda _: None)
+        source, strategy, options = _with_chunks(
+            source, settings.strategy, chunks, options, lambda _: None
+        )
+        settings = replace(settings, strategy=strategy)
     before = settings_at(into, rebuild=rebuild) if into is not None else None
-    requested = RequestedSettings(
-        strategy, *without_embedder(embedder, vectors), context, language, tokenizer, maxsim=maxsim, graph=graph
-    )  # fmt: skip
     resolve = resolve_for_rebuild if rebuild and before else resolve_settings
-    resolved = resolve(requested, before)
+    resolved = resolve(settings, before)
     further = row_builder(resolved)
     if further is not None and further.model is not None:
         further = replace(further, model=UncachedEmbedder(further.model.requested))
@@ -388,8 +395,8 @@ def open_index(
     encoder = None
     if settings.maxsim:
         encoder = LazyTokenEncoder(maxsim or settings.maxsim, settings.maxsim_identity)
-    requested = RequestedSettings(
-        strategy, lazy.requested if lazy else None, llm=llm,
+    requested = IndexOptions(
+        strategy=strategy, embedder=lazy.requested if lazy else None, llm=llm,
         maxsim=encoder.requested if encoder else None,
         names=LazyNameFinder(names or settings.names).requested if settings.names else None,
     )  # fmt: skip
@@ -408,7 +415,7 @@ def settings_at(place: str | os.PathLike[str], *, rebuild: bool = False) -> Sett
 
 
 def _into(
-    place: Path | str, reading: Reading, requested: RequestedSettings, rebuild: bool, wait: float
+    place: Path | str, reading: Reading, requested: IndexOptions, rebuild: bool, wait: float
 ) -> BuiltIndex[EngineIndex]:
     engine = engine_at(place)
     return engine.into(os.fspath(place), reading, requested, rebuild=rebuild, wait=wait)

@@ -17,6 +17,7 @@ from chunkwise.base.parameters import param
 from chunkwise.base.registry import Registry
 from chunkwise.core import Span
 from chunkwise.models.rerank.reranker import Reranker, scores_of
+from chunkwise.options import Graph
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.errors import (
     no_graph_error,
@@ -48,7 +49,6 @@ from chunkwise.retrieval.searchable import (
     Searchable,
     Summarised,
 )
-from chunkwise.retrieval.settings import Graph
 from chunkwise.retrieval.tables_lists_code import WholeBlock, WholeBlocks
 from chunkwise.text.language import UNKNOWN, language_of_text
 from chunkwise.text.names import name_spans, names_in_question

@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Literal, get_args
 
 from chunkwise.base.allow_hosts_and_code_from_files import distrust
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import InvalidOption
 from chunkwise.core import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.models import DEFAULT
-from chunkwise.models.embed.embedder import Embedder
+from chunkwise.options import Graph, IndexOptions, Vectors
 
-Vectors = Literal["late", "own", "both", "none"]
-VECTORS: tuple[Vectors, ...] = ("late", "own", "both", "none")
+VECTORS: tuple[str, ...] = get_args(Vectors)
+GRAPHS: tuple[str, ...] = get_args(Graph)
 NO_EMBEDDER = "none"
 """Said where an embedder is named: words alone, as vectors='none'."""
-
-Graph = Literal["names", "relations"]
-"""What a graph is made of: names alone, found by rules, or also what a language model reads of them."""
-GRAPHS: tuple[Graph, ...] = ("names", "relations")
 
 Context = Literal["none", "headings"]
 """What stands beside a chunk and is made without a language model."""
 CONTEXTS: tuple[Context, ...] = ("none", "headings")
 
 
-def without_embedder(
-    embedder: str | Embedder | None, vectors: Vectors | None
-) -> tuple[str | Embedder | None, Vectors | None]:
-    """Both as they were asked for, with no embedder and no vectors where the embedder is "none"."""
-    if embedder != NO_EMBEDDER:
-        return embedder, vectors
-    if vectors not in (None, "none"):
-        raise InvalidParameter(
-            f"embedder is 'none', which searches by words alone, and vectors is {vectors!r}; leave one of them out"
+def without_embedder(options: IndexOptions) -> IndexOptions:
+    """The same options, with no embedder and no vectors where the embedder is "none"."""
+    if options.embedder != NO_EMBEDDER:
+        return options
+    if options.vectors not in (None, "none"):
+        raise InvalidOption(
+            "vectors", options.vectors, "the embedder 'none' makes none; leave one of them out"
         )
-    return None, "none"
+    return replace(options, embedder=None, vectors="none")
 
 
 @dataclass(frozen=True, slots=True)

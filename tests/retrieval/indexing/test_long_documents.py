@@ -14,6 +14,7 @@ import pytest
 import chunkwise
 from chunkwise import ChunkwiseError
 from chunkwise.chunkers.chunk_long_texts import SegmentSizes, in_segments
+from chunkwise.options import IndexOptions
 from chunkwise.records import encoding
 from chunkwise.retrieval.indexing import long_documents
 from chunkwise.retrieval.indexing.fingerprint import OnlyNew, document_fingerprint
@@ -183,10 +184,10 @@ def test_a_cut_within_a_sentence_parts_an_atom_and_nothing_else(
 def test_tokens_compared_one_by_one_are_those_of_the_whole(
     folder: Path, seen: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = chunkwise.index(folder, vectors="none", maxsim=Tiny())
+    made = chunkwise.index(folder, vectors="none", settings=IndexOptions(maxsim=Tiny()))
     assert len(seen) > 4
     _long_from(monkeypatch, 1 << 30)
-    whole = chunkwise.index(folder, vectors="none", maxsim=Tiny())
+    whole = chunkwise.index(folder, vectors="none", settings=IndexOptions(maxsim=Tiny()))
     sizes = [np.diff(_local(each).arrays["token.first"]).tolist() for each in (made, whole)]
     assert sizes[0] == sizes[1]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise import Document
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
 from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
@@ -402,8 +402,9 @@ def test_contexts_and_relations_are_one_configuration(tmp_path: Path) -> None:
 def test_settings_that_do_not_fit_are_told(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="--llm NAME"):
         chunkwise.index([FILM], vectors="none", graph="relations")
-    with pytest.raises(InvalidParameter, match="'relations'"):
+    with pytest.raises(InvalidOption) as caught:
         chunkwise.index([FILM], vectors="none", graph="edges")  # type: ignore[arg-type]
+    assert caught.value.field == "graph"
     chunkwise.index([FILM], vectors="none", graph=True, into=tmp_path / "kb")
     with pytest.raises(InvalidParameter, match="graph='names'"):
         make([FILM], Scripted(), into=tmp_path / "kb")

@@ -17,7 +17,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Chunk, Document
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.endpoint import EndpointEmbedder
-from chunkwise.options import SearchOptions
+from chunkwise.options import IndexOptions, SearchOptions
 from chunkwise.retrieval.indexing.build import own_vectors
 from chunkwise.retrieval.settings import Vectors
 from models.endpoint_server import Answer, Seen, serving, vector
@@ -115,7 +115,11 @@ def test_vectors_of_zeros_are_told_and_found_by_nothing(
     with np.errstate(all="raise"), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         kb = chunkwise.index(
-            documents, into=into, embedder=model, vectors=vectors, maxsim=model if maxsim else None
+            documents,
+            into=into,
+            embedder=model,
+            vectors=vectors,
+            settings=IndexOptions(maxsim=model if maxsim else None),
         )
         assert any("nothing but zeros" in str(each.message) for each in told)
         for budget in (None, 50):

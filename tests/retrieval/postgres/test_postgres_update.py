@@ -331,12 +331,15 @@ def test_an_index_of_nothing_answers_nothing() -> None:
 
 def _built(document: Document) -> Any:
     from chunkwise.chunkers.chunk import Chunked
+    from chunkwise.options import IndexOptions
     from chunkwise.retrieval.indexing.build import build_documents
-    from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings, resolve_settings
+    from chunkwise.retrieval.indexing.resolve_settings import resolve_settings
     from chunkwise.text.analyzed import Analyzed
     from retrieval.postgres_server import STRATEGY
 
-    choice = resolve_settings(RequestedSettings(STRATEGY, Tiny(), "late"), None)
+    choice = resolve_settings(
+        IndexOptions(strategy=STRATEGY, embedder=Tiny(), vectors="late"), None
+    )
     analyzed = Analyzed(document)
     chunked = Chunked(document, list(choice.strategy.chunks(analyzed)), analyzed)
     return build_documents([chunked], choice.settings, Tiny())[0]

@@ -10,6 +10,7 @@ import chunkwise
 import chunkwise.models
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
+from chunkwise.options import IndexOptions
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.settings import Context
@@ -68,7 +69,9 @@ def test_sentences_have_token_vectors_where_a_model_is_named(
 ) -> None:
     monkeypatch.setattr(shared_corpus, "get_token_encoder", lambda name: TinyTokens())
     made = corpus.sentences("late", maxsim="tiny")
-    whole = chunkwise.index(DOCUMENTS, embedder=HashEmbedder(), maxsim=TinyTokens()).source
+    whole = chunkwise.index(
+        DOCUMENTS, embedder=HashEmbedder(), settings=IndexOptions(maxsim=TinyTokens())
+    ).source
     assert isinstance(whole, LocalIndex)
     assert made.settings.maxsim_identity == whole.settings.maxsim_identity
     for name in ("token.first", "token.codes", "atom.vector"):
@@ -87,7 +90,7 @@ def test_token_vectors_vote_in_a_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
     without, beside = outcomes_of(bare, group, metrics_to_score("recall@250t", 5), 5)
     assert "token vectors" in without.error
     assert beside.error == ""
-    index = chunkwise.index(DOCUMENTS, vectors="none", maxsim=TinyTokens())
+    index = chunkwise.index(DOCUMENTS, vectors="none", settings=IndexOptions(maxsim=TinyTokens()))
     asked = chunkwise.evaluate(index, QUERIES, retriever=plain.retriever, metrics="recall@250t")
     assert beside.scores["recall@250t"] == tuple(
         query.scores["recall@250t"] for query in asked.questions

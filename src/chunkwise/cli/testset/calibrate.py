@@ -26,13 +26,13 @@ from chunkwise.cli.llm import (
     show_spent,
 )
 from chunkwise.cli.options import (
-    LlmOptions,
     SourceOptions,
     json_flag,
     queries_file,
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
+from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
@@ -126,7 +126,7 @@ def command(options: CalibrateOptions) -> None:
     keeper = RunKeeper(options, quiet=options.quiet)
     names = _names(options)
     if "llm" in names:
-        options = replace(options, llm=or_local(options.llm))
+        options = replace(options, llm=or_local(options.llm_name))
     client = llm_client(options, options.quiet or options.as_json) if "llm" in names else None
     pairs, documents, left_out = _pairs(options)
     _refuse_truth_itself(names, pairs)

@@ -18,13 +18,13 @@ from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import llm_client, show_estimate, show_spent
 from chunkwise.cli.options import (
-    LlmOptions,
     SourceOptions,
     output_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say, say_skipped, stdout_console
 from chunkwise.cli.testset import named_documents
+from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
     from rich.console import Console

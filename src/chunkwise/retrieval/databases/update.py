@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
+from chunkwise.options import IndexOptions
 from chunkwise.retrieval.databases.index import StoredIndex
 from chunkwise.retrieval.databases.serialization import (
     AboutDocument,
@@ -26,7 +27,6 @@ from chunkwise.retrieval.indexed_document import record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
 from chunkwise.retrieval.indexing.long_documents import as_a_whole
 from chunkwise.retrieval.indexing.resolve_settings import (
-    RequestedSettings,
     resolve_for_rebuild,
     resolve_settings,
 )
@@ -177,7 +177,7 @@ class StoredEngine:
         self,
         place: str,
         reading: Reading,
-        requested: RequestedSettings,
+        requested: IndexOptions,
         *,
         rebuild: bool,
         wait: float,

@@ -5,15 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed, UnknownName
+from chunkwise.base.errors import (
+    ChunkwiseError,
+    InvalidOption,
+    InvalidParameter,
+    NotAllowed,
+    UnknownName,
+)
 from chunkwise.chunkers import Strategy, get_strategy
-from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, StrategyLike
+from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.chunkers.read_chunks import given_label
-from chunkwise.core import WRITTEN_CONTEXTS, OnProgress, WrittenContext
+from chunkwise.core import WRITTEN_CONTEXTS, OnProgress
 from chunkwise.models import DEFAULT, split_patience
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, suits_late
 from chunkwise.models.embed.quantized_vectors import check_dimensions
 from chunkwise.models.name_finder import NameFinder
+from chunkwise.options import Graph, IndexOptions, Vectors
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexing.lazy_models import (
     LazyContexts,
@@ -24,17 +31,9 @@ from chunkwise.retrieval.indexing.lazy_models import (
     LazyTokenEncoder,
     Llm,
 )
-from chunkwise.retrieval.settings import (
-    CONTEXTS,
-    GRAPHS,
-    VECTORS,
-    Context,
-    Graph,
-    Settings,
-    Vectors,
-)
+from chunkwise.retrieval.settings import Settings, without_embedder
 from chunkwise.text.terms import check_language
-from chunkwise.text.tokens.tokenizers import get_tokenizer
+from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
 
 NO_TOKEN_VECTORS = "none"
 NO_NAME_FINDER = "none"
@@ -45,7 +44,7 @@ NO_MODEL = (
 
 
 def llm_first(
-    requested: RequestedSettings, settings: Settings
+    requested: IndexOptions, settings: Settings
 ) -> tuple[Settings, _Asking, tuple[str, ...]]:
     """For a new index: its settings, what asks the language model, and what the user is told."""
     context, llm = requested.context, requested.llm
@@ -112,7 +111,7 @@ def _wordings(settings: Settings) -> tuple[str, str]:
     return contexts, relations
 
 
-def graph_kind(requested: RequestedSettings) -> Literal["", "names", "relations"]:
+def graph_kind(requested: IndexOptions) -> Literal["", "names", "relations"]:
     """What was asked for: with a language model a graph has relations, too."""
     if isinstance(requested.graph, str):
         return requested.graph
@@ -121,7 +120,7 @@ def graph_kind(requested: RequestedSettings) -> Literal["", "names", "relations"
     return "names" if requested.llm is None else "relations"
 
 
-def falls_back(context: Context | WrittenContext | None, llm: Llm | None, before: Settings) -> bool:
+def falls_back(context: str | None, llm: Llm | None, before: Settings) -> bool:
     """Whether this is asked for again as it was when the index was made: written contexts, and nobody to write."""
     return context in WRITTEN_CONTEXTS and llm is None and before.context == "headings"
 
@@ -150,39 +149,17 @@ def llm_again(llm: Llm | None, before: Settings) -> _Asking:
 _UNREADABLE = "what the index was made with before could not be read: what was not said is as usual"
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedSettings:
-    """What the user said; None: nothing."""
-
-    strategy: StrategyLike | None = None
-    model: str | Embedder | None = None
-    vectors: Vectors | None = None
-    context: Context | WrittenContext | None = None
-    language: str | None = None
-    tokenizer: str | None = None
-    llm: Llm | None = None
-    """What writes contexts, and reads relations of names."""
-    maxsim: str | TokenEncoder | None = None
-    """What gives a vector a token; `NO_TOKEN_VECTORS`: nothing."""
-    graph: bool | Graph | None = None
-    """Whether names are kept with their places, and what of them."""
-    names: str | NameFinder | None = None
-    """What finds names beside the rules; `NO_NAME_FINDER`: nothing."""
-
-    def check(self) -> None:
-        """Wrong values are errors before any work is done."""
-        if self.vectors not in (None, *VECTORS):
-            raise InvalidParameter(f"vectors is {self.vectors!r}; allowed: {', '.join(VECTORS)}")
-        if self.graph not in (None, True, False, *GRAPHS):
-            allowed = ", ".join(map(repr, (True, False, *GRAPHS)))
-            raise InvalidParameter(f"graph is {self.graph!r}; allowed: {allowed}")
-        if self.context not in (None, *CONTEXTS, *WRITTEN_CONTEXTS):
-            allowed = ", ".join((*CONTEXTS, *WRITTEN_CONTEXTS))
-            raise InvalidParameter(f"context is {self.context!r}; allowed: {allowed}")
-        if self.language is not None:
-            check_language(self.language)
-        if self.tokenizer is not None:
-            get_tokenizer(self.tokenizer)
+def check(requested: IndexOptions) -> IndexOptions:
+    """Wrong values are errors before any work is done."""
+    requested = without_embedder(requested)
+    if requested.language is not None:
+        check_language(requested.language)
+    if (tokenizer := requested.tokenizer) is not None:
+        if not isinstance(tokenizer, str):
+            raise InvalidOption("tokenizer", tokenizer, "an index keeps its tokenizer by name")
+        get_tokenizer(tokenizer)
+        requested = replace(requested, tokenizer=canonical_name(tokenizer))
+    return requested
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +178,10 @@ class ResolvedSettings:
     name_finder: LazyNameFinder | None = None
     """None: names are found by rules alone."""
 
-    def requested_again(self) -> RequestedSettings:
+    def requested_again(self) -> IndexOptions:
         """What an update asks for: the same parts."""
-        return RequestedSettings(
-            self.strategy, self.model.requested if self.model else None,
+        return IndexOptions(
+            strategy=self.strategy, embedder=self.model.requested if self.model else None,
             llm=self.asking.llm.requested if self.asking.llm else None,
             maxsim=self.token_encoder.requested if self.token_encoder else None,
             names=self.name_finder.requested if self.name_finder else None,
@@ -222,18 +199,18 @@ class ResolvedSettings:
 
 
 def resolve_settings(
-    requested: RequestedSettings, before: Settings | None, advance: OnProgress | None = None
+    requested: IndexOptions, before: Settings | None, advance: OnProgress | None = None
 ) -> ResolvedSettings:
     """The settings of an index; one that is there already keeps its own, and others are an error."""
-    requested.check()
+    requested = check(requested)
     return _first(requested, advance) if before is None else _again(requested, before, advance)
 
 
 def resolve_for_rebuild(
-    requested: RequestedSettings, before: Settings | None, advance: OnProgress | None = None
+    requested: IndexOptions, before: Settings | None, advance: OnProgress | None = None
 ) -> ResolvedSettings:
     """For an index in the place of another: what is not said is as that one was made; None: that cannot be told."""
-    requested.check()
+    requested = check(requested)
     if before is None:
         resolved = _first(requested, advance)
         return replace(resolved, notes=(_UNREADABLE, *resolved.notes))
@@ -242,7 +219,7 @@ def resolve_for_rebuild(
         return _with_note_on_own(requested, before, _first(remembered, advance))
     except UnknownName as error:
         if (
-            requested.model is not None or requested.llm is not None
+            requested.embedder is not None or requested.llm is not None
         ):  # what was said now may be what is wrong
             raise
         raise InvalidParameter(
@@ -252,13 +229,13 @@ def resolve_for_rebuild(
 
 
 def _with_note_on_own(
-    requested: RequestedSettings, before: Settings, resolved: ResolvedSettings
+    requested: IndexOptions, before: Settings, resolved: ResolvedSettings
 ) -> ResolvedSettings:
     """Told where another model could do more than the one before it, which may have had no choice."""
     if (
         before.vectors == "own"
         and requested.vectors is None
-        and requested.model is not None
+        and requested.embedder is not None
         and resolved.model is not None
         and suits_late(resolved.model.embedder)
     ):
@@ -267,9 +244,9 @@ def _with_note_on_own(
     return resolved
 
 
-def _remembered(requested: RequestedSettings, before: Settings) -> RequestedSettings:
+def _remembered(requested: IndexOptions, before: Settings) -> IndexOptions:
     """What the user said, and where that is nothing, what the index was made with."""
-    vectors, model = requested.vectors, requested.model
+    vectors, model = requested.vectors, requested.embedder
     # Late vectors are the usual: a model that has none may fall back. One that is named has vectors to make.
     if vectors is None and before.vectors != "late" and (model is None or before.vectors != "none"):
         vectors = before.vectors
@@ -285,14 +262,15 @@ def _remembered(requested: RequestedSettings, before: Settings) -> RequestedSett
             graph is True
         ):  # the model before wrote contexts: what it is asked besides is for the user to say
             graph = "names"
-    return RequestedSettings(
-        _strategy_again(requested, before), model, vectors, context, requested.language or before.language,
-        requested.tokenizer or before.tokenizer, llm, requested.maxsim or before.maxsim or None,
-        graph, (requested.names or before.names or None) if graph else requested.names,
+    return IndexOptions(
+        strategy=_strategy_again(requested, before), embedder=model, vectors=vectors, context=context, llm=llm,
+        language=requested.language or before.language, tokenizer=requested.tokenizer or before.tokenizer,
+        maxsim=requested.maxsim or before.maxsim or None, graph=graph,
+        names=(requested.names or before.names or None) if graph else requested.names,
     )  # fmt: skip
 
 
-def _first(requested: RequestedSettings, advance: OnProgress | None) -> ResolvedSettings:
+def _first(requested: IndexOptions, advance: OnProgress | None) -> ResolvedSettings:
     strategy = get_strategy(requested.strategy or DEFAULT_STRATEGY)
     vectors: Vectors = requested.vectors or "late"
     notes: tuple[str, ...] = ()
@@ -300,7 +278,7 @@ def _first(requested: RequestedSettings, advance: OnProgress | None) -> Resolved
     name = identity = ""
     dimensions = 0
     if vectors != "none":
-        model = LazyEmbedder(requested.model or DEFAULT, advance=advance)
+        model = LazyEmbedder(requested.embedder or DEFAULT, advance=advance)
         name = model.name
         identity, dimensions = model.embedder.identity, model.embedder.dimensions
         if vectors in ("late", "both") and not isinstance(model.embedder, TokenEmbedder):
@@ -319,7 +297,7 @@ def _first(requested: RequestedSettings, advance: OnProgress | None) -> Resolved
         strategy.label, name, identity, dimensions, vectors, language=requested.language or "auto",
         code=strategy.code,
     )  # fmt: skip
-    if requested.tokenizer:
+    if isinstance(requested.tokenizer, str):
         settings = replace(settings, tokenizer=requested.tokenizer)
     encoder = None
     if requested.maxsim is not None and requested.maxsim != NO_TOKEN_VECTORS:
@@ -342,13 +320,13 @@ def _first(requested: RequestedSettings, advance: OnProgress | None) -> Resolved
 
 
 def _again(
-    requested: RequestedSettings, before: Settings, advance: OnProgress | None
+    requested: IndexOptions, before: Settings, advance: OnProgress | None
 ) -> ResolvedSettings:
     strategy = _strategy_again(requested, before)
-    if before.vectors == "none" and requested.model is not None and requested.vectors is None:
+    if before.vectors == "none" and requested.embedder is not None and requested.vectors is None:
         raise InvalidParameter(
             f"the index was made without vectors (vectors='none'), and an embedder was given "
-            f"({_name(requested.model)!r}); leave it out, or {REBUILD}"
+            f"({_name(requested.embedder)!r}); leave it out, or {REBUILD}"
         )
     given, held = given_label(strategy.label), given_label(before.strategy)
     if given and held and given[1] != held[1]:
@@ -382,8 +360,8 @@ def _again(
         )
     model = None
     if before.vectors != "none":
-        model = LazyEmbedder(requested.model or before.embedder, before.identity, advance)
-        if requested.model is not None and not isinstance(requested.model, str):
+        model = LazyEmbedder(requested.embedder or before.embedder, before.identity, advance)
+        if requested.embedder is not None and not isinstance(requested.embedder, str):
             model()  # it is made already: no reason to wait with the error
     encoder = None
     if before.maxsim:
@@ -397,7 +375,7 @@ def _again(
     return ResolvedSettings(before, strategy, model, notes, asking, encoder, finder)
 
 
-def _strategy_again(requested: RequestedSettings, before: Settings) -> Strategy:
+def _strategy_again(requested: IndexOptions, before: Settings) -> Strategy:
     if requested.strategy is not None:
         return get_strategy(requested.strategy)
     if given := given_label(before.strategy):
@@ -416,7 +394,7 @@ def _strategy_again(requested: RequestedSettings, before: Settings) -> Strategy:
         ) from error
 
 
-def _kept_graph(requested: RequestedSettings, before: Settings) -> str | None:
+def _kept_graph(requested: IndexOptions, before: Settings) -> str | None:
     """What was asked for; True is what the index has, unless a model is given that would have more to do."""
     if requested.graph is None or isinstance(requested.graph, str):
         return requested.graph
@@ -425,12 +403,12 @@ def _kept_graph(requested: RequestedSettings, before: Settings) -> str | None:
     return graph_kind(requested)
 
 
-def _kept_model(requested: RequestedSettings, before: Settings) -> str | None:
+def _kept_model(requested: IndexOptions, before: Settings) -> str | None:
     """What was asked for; how long an endpoint is waited for is no part of what a model is."""
-    if not isinstance(requested.model, str) or requested.vectors == "none":
+    if not isinstance(requested.embedder, str) or requested.vectors == "none":
         return None
-    same = split_patience(requested.model)[0] == split_patience(before.embedder)[0]
-    return before.embedder if same else requested.model
+    same = split_patience(requested.embedder)[0] == split_patience(before.embedder)[0]
+    return before.embedder if same else requested.embedder
 
 
 def _name(model: str | Embedder | TokenEncoder | NameFinder) -> str:

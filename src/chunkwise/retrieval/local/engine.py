@@ -10,7 +10,7 @@ from chunkwise.retrieval.local.index import LocalIndex, open_local_index
 from chunkwise.retrieval.settings import Settings
 
 if TYPE_CHECKING:
-    from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings
+    from chunkwise.options import IndexOptions
     from chunkwise.retrieval.indexing.update import BuiltIndex, Reading
 
 
@@ -21,7 +21,7 @@ class FolderEngine:
         self,
         place: str,
         reading: Reading,
-        requested: RequestedSettings,
+        requested: IndexOptions,
         *,
         rebuild: bool,
         wait: float,

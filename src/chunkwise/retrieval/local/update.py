@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from chunkwise.core import Document, OnProgress
+from chunkwise.options import IndexOptions
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.graph.communities import community_writer
 from chunkwise.retrieval.indexed_document import record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
 from chunkwise.retrieval.indexing.resolve_settings import (
-    RequestedSettings,
     ResolvedSettings,
     resolve_for_rebuild,
     resolve_settings,
@@ -201,7 +201,7 @@ def _communities(
 
 
 def into_memory(
-    reading: Reading, requested: RequestedSettings, before: LocalIndex | None = None
+    reading: Reading, requested: IndexOptions, before: LocalIndex | None = None
 ) -> BuiltIndex[LocalIndex]:
     """An index that goes with the program."""
     resolved = resolve_settings(requested, before.settings if before else None, reading.advance)
@@ -225,7 +225,7 @@ def into_memory(
 def into_folder(
     folder: Path,
     reading: Reading,
-    requested: RequestedSettings,
+    requested: IndexOptions,
     *,
     rebuild: bool = False,
     wait: float = folder_module.LOCK_WAIT,

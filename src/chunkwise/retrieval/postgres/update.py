@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, OnProgress
+from chunkwise.options import IndexOptions
 from chunkwise.retrieval.graph.communities import CommunityWriter, community_writer
 from chunkwise.retrieval.indexed_document import DocumentsCache, readable, record_of
 from chunkwise.retrieval.indexing.long_documents import as_a_whole
 from chunkwise.retrieval.indexing.resolve_settings import (
-    RequestedSettings,
     resolve_for_rebuild,
     resolve_settings,
 )
@@ -351,7 +351,7 @@ def _tidy(connection: Connection[Any], names: TableNames) -> None:
 def into_postgres(
     url: str,
     reading: Reading,
-    requested: RequestedSettings,
+    requested: IndexOptions,
     *,
     rebuild: bool = False,
     wait: float = WAIT_SECONDS,
@@ -391,7 +391,7 @@ class PostgresEngine:
         self,
         place: str,
         reading: Reading,
-        requested: RequestedSettings,
+        requested: IndexOptions,
         *,
         rebuild: bool,
         wait: float,
