@@ -516,7 +516,8 @@ def _refuse_unasked(names: Sequence[str], measuring: ScoringOptions) -> None:
     asked = {each.metric.opinion_of for each in measuring.wanted}
     for name in names:
         if name not in asked:
-            known = [each.name for each in known_metrics().values() if each.opinion_of == name]
+            every = {metric.name: metric for metric in (*known_metrics().values(), of_judge(name))}
+            known = [metric.name for metric in every.values() if metric.opinion_of == name]
             raise InvalidParameter(
                 f"judge is {name!r}, and no metric that was chosen asks it; those that do: {', '.join(known)}"
             )

@@ -97,8 +97,11 @@ def _checked(name: str, part: object) -> Metric:
 
 
 def known_metrics() -> dict[str, Metric]:
-    """All by name, in the order of the tables: our own, then those of others."""
-    return {**_own(), **_others(tuple(sys.path)), **_handed_over}
+    """Return all installed metrics by name, in the order of the tables: our own, then those of other packages.
+
+    Metrics that were handed over are left out, so that what `all` measures does not depend on what ran before.
+    """
+    return {**_own(), **_others(tuple(sys.path))}
 
 
 def listed_metrics() -> list[RegisteredPart]:
@@ -125,7 +128,7 @@ def is_own(metric: Metric) -> bool:
 def metric_of(label: str) -> Metric | None:
     """The metric of a name as tables and files have it, such as `failure@20`; None: nobody here declares it."""
     name = label.partition("@")[0]
-    return _own().get(name) or known_metrics().get(name)
+    return _own().get(name) or known_metrics().get(name) or _handed_over.get(name)
 
 
 def from_file(reference: str) -> Metric:
@@ -143,10 +146,7 @@ def handed_over(called: str, part: object) -> Metric:
 def of_judge(judge: str) -> Metric:
     """The share of hits that a judge finds relevant; of one from a file it is known from now on."""
     metric = retrieval_precision.of_judge(judge)
-    known = known_metrics().get(metric.name)
-    if known is None:
-        _handed_over[metric.name] = known = metric
-    return known
+    return metric_of(metric.name) or _handed_over.setdefault(metric.name, metric)
 
 
 def described(metrics: Iterable[Metric]) -> dict[str, dict[str, str]]:
@@ -162,9 +162,12 @@ def described(metrics: Iterable[Metric]) -> dict[str, dict[str, str]]:
 
 def remember(told: object) -> None:
     """Metrics as a file describes them, where nobody here declares them; what makes no sense is left alone."""
-    known = known_metrics()
     for name, each in told.items() if isinstance(told, dict) else ():
-        if name in known or not isinstance(each, dict) or not isinstance(each.get("help"), str):
+        if (
+            metric_of(name) is not None
+            or not isinstance(each, dict)
+            or not isinstance(each.get("help"), str)
+        ):
             continue
         try:
             _handed_over[name] = Metric(
@@ -210,12 +213,16 @@ def key_questions() -> dict[str, KeyQuestion]:
     return {each.name: each for each in dict.fromkeys(asked)}
 
 
-def groups() -> dict[str, tuple[str, ...]]:
-    """Names that stand for several metrics: groups as they are declared, and what names have before their dot."""
+def groups(asked: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Names that stand for several metrics: groups as they are declared, and what names have before their dot.
+
+    `asked`: judges that may be asked, whose metrics are members even if they are not installed.
+    """
+    every = known_metrics() | {metric.name: metric for metric in map(of_judge, asked)}
     found: dict[str, list[str]] = {name: [] for name in GROUPS}
     families: dict[str, list[str]] = {}
     later: dict[str, list[str]] = {}
-    for metric in known_metrics().values():
+    for metric in every.values():
         own = found.setdefault(metric.group, [])
         for at in metric.usual:
             (later.setdefault(metric.group, []) if at else own).append(
@@ -225,7 +232,6 @@ def groups() -> dict[str, tuple[str, ...]]:
             families.setdefault(metric.family, []).append(metric.name)
     for group, names in later.items():
         found[group] += names
-    every = known_metrics()
     several = {
         name: own for name, own in families.items() if name not in found and name not in every
     }
@@ -316,7 +322,7 @@ def chosen(
             if which.metric.asks and which.metric.asks not in asked:
                 raise InvalidParameter(_unnamed(which.metric))
             found[which.label] = None
-    every = [name for own in groups().values() for name in own]
+    every = [name for own in groups(asked).values() for name in own]
     order = {name: at for at, name in enumerate(dict.fromkeys(every))}
 
     def place(name: str) -> int:
@@ -360,19 +366,18 @@ def asks_for_all(names: str | Metric | Iterable[str | Metric]) -> bool:
 
 
 def _members(name: str, budget: int | None, asked: Collection[str]) -> tuple[str, ...]:
-    known = groups()
+    known = groups(asked)
     named = known if name == "all" else {name: known[name]} if name in known else {}
     # A name of a group that is a metric, too, stands for the group: it holds that metric.
     members = tuple(dict.fromkeys(each for own in named.values() for each in own))
     if not members:
         return (name,)
-    every = known_metrics()
     # A search within a budget gives what fits: to look at more or at other amounts would need another search.
     return tuple(
         each
         for each in members
         if (budget is None or "@" not in each)
-        and (not (asks := every[each.partition("@")[0]].asks) or asks in asked)
+        and ((metric := metric_of(each)) is None or not metric.asks or metric.asks in asked)
     )
 
 
