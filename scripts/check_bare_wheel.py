@@ -35,7 +35,7 @@ assert len(chunks) > 50, len(chunks)
 assert all(c.text == c.document.text[c.start:c.end] for c in chunks)
 text = "def f():\\n    pass\\n\\n\\ndef g():\\n    pass\\n"
 code = chunkwise.Document("a.py", text, format="code", language="python")
-assert len(chunkwise.chunk_document(code, "code(max_tokens=6)")) >= 2
+assert len(chunkwise.ext.chunk_document(code, "code(max_tokens=6)")) >= 2
 try:
     from chunkwise.chunkers.write_chunks import schema
     schema()

@@ -7,12 +7,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from chunkwise import Document, chunk_document
+from chunkwise import Document
 from chunkwise.chunkers.context_from_headings import with_headings
 from chunkwise.chunkers.read_chunks import read_chunks
 from chunkwise.chunkers.write_chunks import chunk_file, row_of
 from chunkwise.core import Span
-from chunkwise.ext import get_strategy
+from chunkwise.ext import chunk_document, get_strategy
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from tables import cases

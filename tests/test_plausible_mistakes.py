@@ -143,7 +143,7 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: chunkwise.chunk_text(None), "text is None; a str is needed: leave out what has no text"),
     (lambda: chunkwise.chunk_text(b"a"), "text is bytes; a str is needed: decode it first"),
     (lambda: chunkwise.chunk_text(Path("a.md")), "text is a path; a str is needed: chunkwise.chunk reads files"),
-    (lambda: chunkwise.chunk_text(DOCUMENTS[0]), "text is a Document; a str is needed: chunkwise.chunk_document"),
+    (lambda: chunkwise.chunk_text(DOCUMENTS[0]), "text is a Document; a str is needed: chunkwise.ext.chunk_document"),
     (lambda: Document("a", ["x"]), "text of the document 'a' is a list; a str is needed"),
     # metrics
     (lambda: Metric("x", "y", score=_score, better="max"), "better of the metric 'x' is 'max'; allowed: higher, lower"),

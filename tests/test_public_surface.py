@@ -83,7 +83,7 @@ def test_results_as_a_dict_are_what_the_file_holds(tmp_path: Path) -> None:
     query = chunkwise.Query("1", "leave", (chunkwise.Reference("a", 0, 5),))
     results = chunkwise.evaluate(documents, [query], retriever="bm25", vectors="none")
     kept, dumped = tmp_path / "kept.json", tmp_path / "dumped.json"
-    chunkwise.write_results(results, kept)
+    results.save(kept)
     dumped.write_text(json.dumps(results.to_dict()), "utf-8")
     assert chunkwise.read_results(dumped) == chunkwise.read_results(kept) == results
 

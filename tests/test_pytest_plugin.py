@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import chunkwise
-from chunkwise.evaluation.results import write_results
 from cli.small_corpus import write_corpus, write_questions
 from made_results import of_questions, question
 
@@ -96,14 +95,14 @@ def test_paths_are_those_of_the_tests_folder_then_of_the_root(pytester: pytest.P
 def write_runs(folder: Path) -> None:
     text = "\x1b[31m::error::mine\nwho?"
     rows = [question(n, {"recall@5": 1.0}, text=text) for n in range(40)]
-    write_results(of_questions(tuple(rows)), folder / "base.json")
+    of_questions(tuple(rows)).save(folder / "base.json")
     worse = [question(n, {"recall@5": 0.0 if n < 20 else 1.0}, text=text) for n in range(40)]
-    write_results(of_questions(tuple(worse)), folder / "worse.json")
+    of_questions(tuple(worse)).save(folder / "worse.json")
     rows[3] = question(3, {"recall@5": 0.0}, text=text)
-    write_results(of_questions(tuple(rows)), folder / "one.json")
+    of_questions(tuple(rows)).save(folder / "one.json")
     lost = [question(n, {"recall@5": None if n else 1.0}, text=text) for n in range(40)]
-    write_results(of_questions(tuple(lost)), folder / "lost.json")
-    write_results(of_questions((question(99, {"recall@5": 1.0}),)), folder / "other.json")
+    of_questions(tuple(lost)).save(folder / "lost.json")
+    of_questions((question(99, {"recall@5": 1.0}),)).save(folder / "other.json")
 
 
 def test_a_run_that_is_worse_fails_without_the_flag_too(pytester: pytest.Pytester) -> None:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from chunkwise.base.errors import ChunkwiseError as ChunkwiseError
     from chunkwise.base.version import __version__ as __version__
     from chunkwise.chunkers.chunk import chunk as chunk
-    from chunkwise.chunkers.chunk import chunk_document as chunk_document
     from chunkwise.chunkers.chunk import chunk_text as chunk_text
     from chunkwise.core import Chunk as Chunk
     from chunkwise.core import Document as Document
@@ -32,10 +31,11 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.live_answers import LiveOptions as LiveOptions
     from chunkwise.evaluation.results import Results as Results
     from chunkwise.evaluation.results import read_results as read_results
-    from chunkwise.evaluation.results import write_results as write_results
     from chunkwise.evaluation.scoring_options import Listeners as Listeners
     from chunkwise.evaluation.scoring_options import ScoringRules as ScoringRules
     from chunkwise.profiling import profile as profile
+    from chunkwise.records.tables import to_arrow as to_arrow
+    from chunkwise.records.tables import to_pandas as to_pandas
     from chunkwise.retrieval.indexes import Index as Index
     from chunkwise.retrieval.indexes import index as index
     from chunkwise.retrieval.indexes import open_index as open_index
@@ -52,7 +52,7 @@ else:
             "chunkwise.answering.cited_answer": "CitedAnswer",
             "chunkwise.base.errors": "ChunkwiseError",
             "chunkwise.base.version": "__version__",
-            "chunkwise.chunkers.chunk": "chunk chunk_document chunk_text",
+            "chunkwise.chunkers.chunk": "chunk chunk_text",
             "chunkwise.core": "Chunk Document Hit Query Reference Span",
             "chunkwise.documents": "LoadOptions read",
             "chunkwise.evaluation.compare": "compare",
@@ -61,9 +61,10 @@ else:
             "chunkwise.evaluation.gate": "gate",
             "chunkwise.evaluation.lint": "lint",
             "chunkwise.evaluation.live_answers": "LiveOptions",
-            "chunkwise.evaluation.results": "Results read_results write_results",
+            "chunkwise.evaluation.results": "Results read_results",
             "chunkwise.evaluation.scoring_options": "Listeners ScoringRules",
             "chunkwise.profiling": "profile",
+            "chunkwise.records.tables": "to_arrow to_pandas",
             "chunkwise.retrieval.indexes": "Index index open_index",
             "chunkwise.testsets.generate.generate": "generate_questions",
             "chunkwise.tracking.history": "history",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from chunkwise.base.errors import UnreadableDocument as UnreadableDocument
     from chunkwise.chunkers import describe_strategies as describe_strategies
     from chunkwise.chunkers import get_strategy as get_strategy
+    from chunkwise.chunkers.chunk import chunk_document as chunk_document
     from chunkwise.core import Block as Block
     from chunkwise.core import Fact as Fact
     from chunkwise.core import Label as Label
@@ -33,6 +34,7 @@ else:
         {
             "chunkwise.base.errors": "UnreadableDocument",
             "chunkwise.chunkers": "describe_strategies get_strategy",
+            "chunkwise.chunkers.chunk": "chunk_document",
             "chunkwise.core": "Block Fact Label Link Passage Piece Score",
             "chunkwise.evaluation.gate": "Gate",
             "chunkwise.evaluation.lint": "LintResult",

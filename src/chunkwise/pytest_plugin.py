@@ -130,13 +130,12 @@ def _placed(value: object, folders: Sequence[Path]) -> object:
 
 def _evaluated(arguments: dict[str, Any], config: pytest.Config, test: pytest.Item) -> Results:
     from chunkwise.evaluation.evaluate import evaluate
-    from chunkwise.evaluation.results import write_results
 
     source: Any = arguments.pop("source", arguments.get("queries"))
     found = evaluate(source, **arguments)
     folder = config.getoption("--chunkwise-output")
     if folder:
-        write_results(found, Path(config.rootpath, folder, f"{_run_name(test)}.json"))
+        found.save(Path(config.rootpath, folder, f"{_run_name(test)}.json"))
     return found
 
 
@@ -196,10 +195,9 @@ def assert_not_worse(request: pytest.FixtureRequest) -> Callable[..., Gate | Non
 
 def _write_baseline(run: object, base: Path, config: pytest.Config) -> None:
     from chunkwise.evaluation.compare import read_runs
-    from chunkwise.evaluation.results import write_results
 
     base.parent.mkdir(parents=True, exist_ok=True)
-    write_results(read_runs([run, run])[0], base)  # type: ignore[list-item]
+    read_runs([run, run])[0].save(base)  # type: ignore[list-item]
     config.stash[_TOLD].append(f"written: {base}")
 
 

@@ -69,7 +69,7 @@ def test_what_is_no_path_is_told_what_is_one(folder: Path, given: object) -> Non
 
 def test_what_is_no_document_is_told_who_takes_it() -> None:
     with pytest.raises(InvalidParameter, match="a Document is needed: chunk_text takes a text"):
-        chunkwise.chunk_document("Text.")  # type: ignore[arg-type]
+        chunkwise.ext.chunk_document("Text.")  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("processes")

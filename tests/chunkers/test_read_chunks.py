@@ -85,7 +85,9 @@ def test_our_own_files_are_exact_in_every_format(suffix: str, tmp_path: Path) ->
     given = read(path, documents)
     assert {verdict.kind for verdict in given.position} == {"exact"}
     assert [(c.doc_id, c.place) for c in given.chunks] == [(c.doc_id, c.span) for c in chunks]
-    again = [each.span for d in documents for each in chunkwise.chunk_document(d, given.strategy())]
+    again = [
+        each.span for d in documents for each in chunkwise.ext.chunk_document(d, given.strategy())
+    ]
     assert again == [each.span for each in chunks]
 
 
@@ -221,7 +223,7 @@ def test_hostile_documents_come_back_exact_and_can_be_sent_to_another_process(
     given = read(path, documents)
     assert {verdict.kind for verdict in given.position} == {"exact"}
     sent = pickle.loads(pickle.dumps(given.strategy()))
-    assert [each.span for d in documents for each in chunkwise.chunk_document(d, sent)] == [
+    assert [each.span for d in documents for each in chunkwise.ext.chunk_document(d, sent)] == [
         each.span for each in chunks
     ]
 

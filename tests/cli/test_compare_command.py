@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.evaluation.results import write_results
 from cli.in_process import Run, here
 from made_results import of_questions, question, results
 from tables import cases
@@ -16,9 +15,9 @@ __all__ = ["here"]  # a fixture
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Three runs on the same forty questions."""
-    write_results(results(1), tmp_path / "a.json")
-    write_results(results(2, lift=0.3), tmp_path / "b.json")
-    write_results(results(3), tmp_path / "c.json")
+    results(1).save(tmp_path / "a.json")
+    results(2, lift=0.3).save(tmp_path / "b.json")
+    results(3).save(tmp_path / "c.json")
     return tmp_path
 
 
@@ -38,7 +37,7 @@ def test_all_is_shown_on_request_and_what_is_named(here: Run, folder: Path) -> N
             question(n, {f"m{at}@5": (n * at % 7) / 10 + lift for at in range(12)})
             for n in range(12)
         ]
-        write_results(of_questions(tuple(rows)), folder / name)
+        of_questions(tuple(rows)).save(folder / name)
     first = here("compare", "many.json", "more.json").stdout
     assert "\n  m11@5" not in first
     assert "--all shows every measure" in first
@@ -139,7 +138,7 @@ def test_what_cannot_be_compared_is_one_line(
 ) -> None:
     (folder / "empty.json").write_bytes(b"")
     (folder / "other.json").write_text('[{"query": "who?"}]')
-    write_results(of_questions((question(77, {"recall@5": 1.0}),)), folder / "strange.json")
+    of_questions((question(77, {"recall@5": 1.0}),)).save(folder / "strange.json")
     before = (folder / "b.json").read_bytes()
     done = here("compare", *words)
     assert done.returncode == status

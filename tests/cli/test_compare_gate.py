@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from chunkwise.evaluation.results import write_results
 from cli.in_process import Run, here, run_without_reader
 from made_results import of_questions, question, results
 from tables import cases
@@ -20,22 +19,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
     high = results(2, lift=0.15)
-    write_results(results(1), tmp_path / "low.json")
-    write_results(high, tmp_path / "high.json")
+    results(1).save(tmp_path / "low.json")
+    high.save(tmp_path / "high.json")
     other = replace(high, data={**high.data, "documents": {"count": 1, "hash": "d2"}})
-    write_results(other, tmp_path / "other.json")
+    other.save(tmp_path / "other.json")
     rows = [question(n, {"recall@5": 1.0}, text="::error::mine\n|x|") for n in range(200)]
-    write_results(of_questions(tuple(rows)), tmp_path / "same.json")
+    of_questions(tuple(rows)).save(tmp_path / "same.json")
     rows[7] = question(7, {"recall@5": 0.0}, text="::error::mine\n|x|")
-    write_results(of_questions(tuple(rows)), tmp_path / "broken.json")
+    of_questions(tuple(rows)).save(tmp_path / "broken.json")
     crashed = [
         rows[0],
         *(question(n, {"recall@5": None}, text=rows[0].text) for n in range(1, 200)),
     ]
-    write_results(of_questions(tuple(crashed)), tmp_path / "crashed.json")
+    of_questions(tuple(crashed)).save(tmp_path / "crashed.json")
     uncited = [replace(row, scores={**row.scores, "citation_recall": None}) for row in rows]
-    write_results(of_questions(tuple(uncited)), tmp_path / "uncited.json")
-    write_results(of_questions(tuple(uncited), strategy="words"), tmp_path / "uncited_too.json")
+    of_questions(tuple(uncited)).save(tmp_path / "uncited.json")
+    of_questions(tuple(uncited), strategy="words").save(tmp_path / "uncited_too.json")
     return tmp_path
 
 
@@ -82,7 +81,7 @@ def test_a_reader_who_leaves_opens_no_gate(folder: Path, form: tuple[str, ...]) 
 def test_a_whole_run_without_any_question_in_common_still_writes_its_files(
     here: Run, folder: Path
 ) -> None:
-    write_results(of_questions((question(777, {"recall@5": 1.0}),)), folder / "strange.json")
+    of_questions((question(777, {"recall@5": 1.0}),)).save(folder / "strange.json")
     done = here(
         "compare", "same.json", "strange.json", "--fail-if-worse", "recall", "--junit", "g.xml"
     )

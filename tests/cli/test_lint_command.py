@@ -50,7 +50,7 @@ def test_one_issue_a_line_and_nothing_else(here: Run, handbook: Path) -> None:
         (document.id, issue.kind, issue.chunk, issue.offset)
         for document in documents
         for issue in find_issues(
-            Analyzed(document), chunkwise.chunk_document(document, "tokens(max_tokens=7)")
+            Analyzed(document), chunkwise.ext.chunk_document(document, "tokens(max_tokens=7)")
         )
     ]
     assert [(row["doc_id"], row["kind"], row["chunk"], row["offset"]) for row in found] == expected

@@ -395,12 +395,11 @@ def test_an_age_that_is_none_forgets_nothing(here: Run, history: History, age: s
 
 
 def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> None:
-    from chunkwise.evaluation.results import write_results
 
     folder = tmp_path / "results"
     folder.mkdir()
     for at, name in enumerate(("b", "a")):
-        write_results(results(at), folder / f"{name}.json")
+        results(at).save(folder / f"{name}.json")
         os.utime(folder / f"{name}.json", (1_700_000_000 + at, 1_700_000_000 + at))
     old = json.loads((folder / "a.json").read_text("utf-8"))
     old["configuration"]["seed"] = 9

@@ -432,7 +432,7 @@ def test_hits_of_a_file_with_and_without_their_chunks(words: Index, tmp_path: Pa
     rows = [
         {"doc_id": chunk.doc_id, "start": chunk.start, "end": chunk.end, "text": chunk.text}
         for document in DOCUMENTS
-        for chunk in chunkwise.chunk_document(document, STRATEGY)
+        for chunk in chunkwise.ext.chunk_document(document, STRATEGY)
     ]
     chunks.write_text("".join(json.dumps(row) + "\n" for row in rows))
     held = run(DOCUMENTS, k=5, hits=file, chunks=chunks, metrics=f"{metrics},citation_accuracy")
@@ -473,7 +473,7 @@ def test_the_best_precision_that_so_many_hits_can_have() -> None:
     results = run(retriever="bm25", k=4, metrics="retrieval_precision.spans")
     (most,) = results.data["reachable"].values()  # type: ignore[union-attr]
     assert isinstance(most, float)
-    chunks = [chunk for each in DOCUMENTS for chunk in chunkwise.chunk_document(each, STRATEGY)]
+    chunks = [chunk for each in DOCUMENTS for chunk in chunkwise.ext.chunk_document(each, STRATEGY)]
     shares = []
     for query, told in zip(QUESTIONS, results.questions, strict=True):
         relevant = sum(any(_answers(chunk, each) for each in query.references) for chunk in chunks)

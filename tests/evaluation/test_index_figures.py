@@ -70,7 +70,7 @@ def plainly(strategy: str) -> tuple[float, float]:
     """Coherence and cohesion, one text after the other."""
     near, inside = [], []
     for document in DOCUMENTS:
-        chunks = chunkwise.chunk_document(document, strategy)
+        chunks = chunkwise.ext.chunk_document(document, strategy)
         near += [cosine(summed(a.text), summed(b.text)) for a, b in pairwise(chunks)]
         starts = Analyzed(document).sentences.tolist()
         sentences = list(pairwise([*starts, len(document.text)]))
@@ -120,7 +120,7 @@ def test_chunks_without_neighbours_and_without_sentences() -> None:
 def test_the_chunks_of_an_index_are_those_it_was_made_of() -> None:
     index = made("none", "parent_child(max_tokens=14)")
     for document, chunked in zip(DOCUMENTS, chunked_documents(index.source), strict=True):
-        expected = chunkwise.chunk_document(document, "parent_child(max_tokens=14)")
+        expected = chunkwise.ext.chunk_document(document, "parent_child(max_tokens=14)")
         assert chunked.document.text == document.text
         assert [chunk.id for chunk in chunked.chunks] == [chunk.id for chunk in expected]
         for got, known in zip(chunked.chunks, expected, strict=True):
@@ -134,7 +134,7 @@ def test_the_chunks_of_an_index_are_those_it_was_made_of() -> None:
 def test_cost(vectors: Vectors) -> None:
     strategy = "sentences(max_tokens=20, overlap=8)"
     found = index_cost(made(vectors, strategy), [10, 20, 60])
-    chunks = [chunk for each in DOCUMENTS for chunk in chunkwise.chunk_document(each, strategy)]
+    chunks = [chunk for each in DOCUMENTS for chunk in chunkwise.ext.chunk_document(each, strategy)]
     tokens = sum(len(Analyzed(each).measure().starts) for each in DOCUMENTS)
     indexed = sum(chunk.token_count for chunk in chunks)
     assert found["chunks"] == len(chunks)

@@ -15,7 +15,7 @@ from chunkwise.core import Document, Fact, Hit, Query, Reference, Score
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
 from chunkwise.evaluation.judge_calibrations import Verdict, calibration, keep_calibration
-from chunkwise.evaluation.results import Results, read_results, results_text, write_results
+from chunkwise.evaluation.results import Results, read_results, results_text
 from chunkwise.evaluation.scoring_options import Listeners, ScoringOptions, ScoringRules
 from chunkwise.evaluation.system_under_test import hits_system
 from chunkwise.evaluation.verdicts_and_advice import four_questions
@@ -186,7 +186,7 @@ def test_results_are_the_same_bytes_whether_verdicts_were_kept_or_not(
     assert second.timing["llm_kept"] > first.timing["llm_kept"] == 0
     texts = [results_text(each).partition('"timing"')[0] for each in (first, second)]
     assert texts[0] == texts[1]
-    write_results(first, tmp_path / "results.json")
+    first.save(tmp_path / "results.json")
     assert read_results(tmp_path / "results.json") == first
     assert first.configuration["llm"] == get_language_model(server.name()).identity
     prompts = first.configuration["judge_prompts"]

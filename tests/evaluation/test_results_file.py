@@ -27,7 +27,6 @@ from chunkwise.evaluation.results import (
     Results,
     read_results,
     results_text,
-    write_results,
 )
 from chunkwise.metrics.metric import CutCounts, CutIssue
 from chunkwise.records.json import WrongType, json_text, read_as
@@ -83,7 +82,7 @@ RESULTS = st.builds(
 @given(RESULTS)
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, found: Results) -> None:
     path = tmp_path_factory.mktemp("results") / "results.json"
-    write_results(found, path)
+    found.save(path)
     again = read_results(path)
     assert again == found
     assert again.timing == found.timing
@@ -93,7 +92,7 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, found
 def test_a_file_has_a_head_one_question_a_line_and_timing_last(tmp_path: Path) -> None:
     found = made_results.results()
     path = tmp_path / "new" / "results.json"
-    write_results(found, path)
+    found.save(path)
     text = path.read_text()
     value = json.loads(text)
     assert list(value) == [
@@ -114,8 +113,8 @@ def test_a_file_has_a_head_one_question_a_line_and_timing_last(tmp_path: Path) -
 
 def test_but_for_timing_the_bytes_are_the_same(tmp_path: Path) -> None:
     one, other = tmp_path / "1.json", tmp_path / "2.json"
-    write_results(made_results.results(), one)
-    write_results(dataclasses.replace(made_results.results(), timing={"search": 9.75}), other)
+    made_results.results().save(one)
+    dataclasses.replace(made_results.results(), timing={"search": 9.75}).save(other)
     first, second = (path.read_bytes().partition(b'"timing"') for path in (one, other))
     assert first[0] == second[0]
     assert first[2] != second[2]
@@ -124,7 +123,7 @@ def test_but_for_timing_the_bytes_are_the_same(tmp_path: Path) -> None:
 def test_texts_stay_legible_and_halves_of_characters_are_spelled_out(tmp_path: Path) -> None:
     question = made_results.question(1, {"recall@5": 1.0}, text="Grüße 灯 \ud800?")
     path = tmp_path / "results.json"
-    write_results(made_results.of_questions((question,)), path)
+    made_results.of_questions((question,)).save(path)
     assert "Grüße 灯 \\ud800?" in path.read_text(encoding="utf-8")
     assert read_results(path).questions == (question,)
 
@@ -136,9 +135,9 @@ def test_no_number_that_is_none_is_written(tmp_path: Path, number: float) -> Non
     bad = made_results.of_questions((made_results.question(7, {"recall@5": 0.5}),))
     bad = dataclasses.replace(bad, questions=(made_results.question(7, {"recall@5": number}),))
     with pytest.raises(InvalidParameter, match=r"question 'q07' .* NaN or infinite"):
-        write_results(bad, path)
+        bad.save(path)
     with pytest.raises(InvalidParameter, match="in cost"):
-        write_results(dataclasses.replace(made_results.results(), cost={"x": number}), path)
+        dataclasses.replace(made_results.results(), cost={"x": number}).save(path)
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
 

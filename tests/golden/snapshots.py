@@ -106,7 +106,7 @@ def read() -> Rows:
 def chunk(group: str) -> Rows:
     for name, strategy in STRATEGIES.items():
         for document in documents(group):
-            for each in chunkwise.chunk_document(document, strategy):
+            for each in chunkwise.ext.chunk_document(document, strategy):
                 about = brief(each.context), brief(each.section_path), each.parent, summary(each)
                 yield name, document.id, each.start, each.end, each.token_count, *about
 

@@ -11,7 +11,6 @@ import anyio
 from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
-from chunkwise.evaluation.results import write_results
 from chunkwise.mcp_server.server import RunningCalls, assistant_server
 from chunkwise.mcp_server.workspace import Workspace, WorkspaceSources
 from chunkwise.retrieval import index
@@ -47,7 +46,7 @@ def write_project(folder: Path) -> WorkspaceSources:
     (docs / "piers.jsonl").write_text(lines, "utf-8")
     index([str(docs)], vectors="none", into=folder / "kb")
     for number, name in enumerate(("before.json", "after.json")):
-        write_results(results(seed=number, lift=number / 2, count=20), folder / name)
+        results(seed=number, lift=number / 2, count=20).save(folder / name)
     questions = [
         {"id": "q1", "query": "How is leave asked for?", "relevant_text": "asked for in writing"},
         {"id": "q2", "query": "Who decides?", "relevant_text": "The harbour master decides"},

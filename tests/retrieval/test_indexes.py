@@ -106,7 +106,7 @@ def test_chunks_are_those_of_the_strategy(index: Index) -> None:
     expected = [
         chunk
         for document in DOCUMENTS
-        for chunk in chunkwise.chunk_document(document, "sentences(max_tokens=40)")
+        for chunk in chunkwise.ext.chunk_document(document, "sentences(max_tokens=40)")
     ]
     source = index.source
     found = source.chunks(range(source.chunk_count))

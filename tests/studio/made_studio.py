@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from chunkwise.evaluation.results import write_results
 from chunkwise.studio.access_control import TokenAccess
 from chunkwise.studio.app import server_app
 from chunkwise.studio.project import Project, ProjectSources, sort_sources
@@ -51,7 +50,7 @@ def write_harbours(folder: Path, count: int = 8) -> None:
 def write_project(folder: Path) -> ProjectSources:
     write_corpus(folder / "docs")
     for number, name in enumerate(("before.json", "after.json")):
-        write_results(results(seed=number, lift=number / 10, count=12), folder / name)
+        results(seed=number, lift=number / 10, count=12).save(folder / name)
     write_sweep_result(made_tuning(), folder / "sweep.json")
     questions = [
         {"id": "q01", "query": "How is leave asked for?", "relevant_text": "asked for in writing"}

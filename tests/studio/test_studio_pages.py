@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 import pytest
 from starlette.testclient import TestClient
 
-from chunkwise.evaluation.results import write_results
 from chunkwise.studio.app import PAGES
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.tracking.history import History
@@ -130,7 +129,7 @@ def test_hostile_names_questions_and_texts_stay_text(
     evil_question = question(9, dict(base.questions[0].scores), f"{evil} lamp?")
     from made_results import of_questions
 
-    write_results(of_questions((evil_question,)), folder / "run<img src=x>.json")
+    of_questions((evil_question,)).save(folder / "run<img src=x>.json")
     History(folder / "history.db").add(kept_run())
     project = read_project(
         ProjectSources(

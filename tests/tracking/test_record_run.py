@@ -11,7 +11,6 @@ import chunkwise
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Fact, Label, Query, Reference
 from chunkwise.documents.document_hash import documents_hash
-from chunkwise.evaluation.results import write_results
 from chunkwise.tracking.import_runs import run_of_file
 from chunkwise.tracking.record_run import run_of, run_of_results
 from chunkwise.tracking.run import document_fingerprints, question_fingerprint
@@ -58,7 +57,7 @@ def test_fingerprints_of_documents_are_those_of_the_corpus_hash() -> None:
 
 def test_a_file_of_results_is_the_run_that_wrote_it(tmp_path: Path) -> None:
     found = results()
-    write_results(found, tmp_path / "a.json")
+    found.save(tmp_path / "a.json")
     kept, read = run_of_results(found), run_of_file(tmp_path / "a.json")
     assert kept.key == read.key
     assert (kept.figures, kept.scores, kept.settings) == (read.figures, read.scores, read.settings)

@@ -39,6 +39,7 @@ CheckState = Literal["works", "absent", "fails"]
 
 EXTRAS = {
     "parquet": "Parquet files",
+    "pandas": "results, chunks and hits as pandas tables",
     "pandoc": "manual pages",
     "code": "code cut at functions and classes",
     "postgres": "indexes in PostgreSQL",

@@ -109,12 +109,11 @@ def _write(
 ) -> list[Path]:
     """The files that were written; a disk may be full, and the figures are wanted all the same."""
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.evaluation.results import write_results
 
     written = []
     try:
         if options.output is not None:
-            write_results(results, options.output)
+            results.save(options.output)
             written.append(options.output)
     except ChunkwiseError as error:
         say(error)

@@ -254,7 +254,6 @@ class _Watch:
     def _save(self, found: Evaluated) -> Path | None:
         """The results as a file, before any history is touched."""
         from chunkwise.base.errors import ChunkwiseError
-        from chunkwise.evaluation.results import write_results
 
         named = self._options.output
         name = f"watch-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}.json"
@@ -264,7 +263,7 @@ class _Watch:
         for file in [named] if named else [own / name, Path(tempfile.gettempdir()) / name]:
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)
-                write_results(found.results, file)
+                found.results.save(file)
             except (ChunkwiseError, OSError) as error:
                 problem = error
                 continue

@@ -50,7 +50,7 @@ _NO_TEXTS: tuple[tuple[type | UnionType, str, str], ...] = (
 def no_text(given: object) -> str:
     """What stands where a text is needed, and what to do about it."""
     if isinstance(given, Document):
-        return "a Document; a str is needed: chunkwise.chunk_document takes it"
+        return "a Document; a str is needed: chunkwise.ext.chunk_document takes it"
     for kind, name, remedy in _NO_TEXTS:
         if isinstance(given, kind):
             return f"{name}; a str is needed: {remedy}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from chunkwise.base.wording import counted, did_you_mean, thousands
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.registry import groups
 from chunkwise.records.json import json_text
+from chunkwise.records.tables import Table
 from chunkwise.stats.intervals import Interval, ScoreMatrix
 
 FORMAT = "chunkwise comparison"
@@ -136,7 +137,7 @@ class Worse(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison:
+class Comparison(Table):
     """Runs on the same questions, each against the first."""
 
     runs: tuple[Run, ...]
@@ -149,6 +150,17 @@ class Comparison:
     """Of whole chunkings and what they cost, one a run: no samples, so not tested."""
     warnings: tuple[str, ...] = ()
     """What makes the runs less comparable than they look."""
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """List each run's difference to the first, by metric."""
+        for contrast in self.contrasts:
+            for name, tested in contrast.metrics.items():
+                yield {
+                    "run": contrast.second, "baseline": contrast.first, "metric": name,
+                    "score": tested.second, "baseline_score": tested.first, "difference": tested.difference.mean,
+                    "low": tested.difference.low, "high": tested.difference.high, "p": tested.adjusted,
+                    "verdict": tested.verdict,
+                }  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, as `chunkwise compare --json` prints them."""

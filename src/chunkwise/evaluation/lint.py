@@ -37,6 +37,7 @@ from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable
 from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
 from chunkwise.metrics.cuts.boundary_issues import KINDS, Issue
 from chunkwise.metrics.metric import CutCounts
+from chunkwise.records.tables import Table
 from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.indexes import Index, named_index
 from chunkwise.text.analyzed import Analyzed
@@ -46,7 +47,7 @@ VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LintResult:
+class LintResult(Table):
     """What the boundaries of chunks are like, and every one that hurts."""
 
     label: str
@@ -61,6 +62,10 @@ class LintResult:
     def share(self) -> float | None:
         """Of the chunks with an issue; None without chunks."""
         return self.cuts.with_issues / self.cuts.chunks if self.cuts.chunks else None
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """List the boundary issues."""
+        return map(issue_row, self.issues)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; `issues` as `chunkwise lint --json` prints them, a line each."""

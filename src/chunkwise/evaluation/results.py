@@ -22,6 +22,7 @@ from chunkwise.core import Passage
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import remember
 from chunkwise.records.json import WrongType, json_text, parse_json, read_as
+from chunkwise.records.tables import Table
 
 _COUNTED = ("numpy", "regex", "bpe-openai", "lxml", "onnxruntime", "tokenizers", "PyStemmer")
 """Packages whose versions can change a figure."""
@@ -196,7 +197,7 @@ class MetricAdvice:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Results:
+class Results(Table):
     """Deterministic to the byte, apart from `calibrations` and `timing`."""
 
     configuration: Mapping[str, Json]
@@ -252,6 +253,33 @@ class Results:
             told.append(f"neighbors {neighbors}")
         return told
 
+    def save(self, path: str | Path) -> None:
+        """Write the file that `read_results` reads, whole or not at all.
+
+        Args:
+            path: The JSON file.
+
+        Raises:
+            InvalidParameter: A score is NaN or infinite.
+        """
+        place = Path(path)
+        with (
+            replacing(place) as temporary,
+            says_what_it_writes(place),
+            temporary.open("w", encoding="utf-8", newline="\n") as out,
+        ):
+            out.writelines(_parts(self))
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """List the questions with their scores by metric."""
+        for question in self.questions:
+            yield {
+                "id": question.id,
+                "text": question.text,
+                "types": question.types,
+                **question.scores,
+            }
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON: what the file of results holds, so that `read_results` takes it, too."""
         return {"format": FORMAT, "version": VERSION, **json.loads(json_text(self))}
@@ -269,18 +297,7 @@ class Results:
         return f"<Results {self.label}: {counted(len(self.questions), 'question')}{told}>"
 
 
-_MAKE_ONE = "write_results makes one, and so does chunkwise evaluate … --output FILE"
-
-
-def write_results(results: Results, path: str | Path) -> None:
-    """Write the file whole or not at all; UTF-8, floats as Python shows them, never NaN or infinity."""
-    place = Path(path)
-    with (
-        replacing(place) as temporary,
-        says_what_it_writes(place),
-        temporary.open("w", encoding="utf-8", newline="\n") as out,
-    ):
-        out.writelines(_parts(results))
+_MAKE_ONE = "Results.save writes one, and so does chunkwise evaluate … --output FILE"
 
 
 def results_text(results: Results) -> str:
@@ -313,7 +330,7 @@ def _finite(value: object, what: str, indent: int | None = None) -> str:
 
 
 def read_results(path: str | Path) -> Results:
-    """What `write_results` wrote; an error says which file, what is wrong and where."""
+    """What `Results.save` wrote; an error says which file, what is wrong and where."""
     value = _loaded(Path(path))
     if type(value) is not dict or value.get("format") != FORMAT:
         raise ChunkwiseError(f"{path} is JSON, but no results of an evaluation; {_MAKE_ONE}")

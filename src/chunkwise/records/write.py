@@ -173,7 +173,7 @@ def parquet_file(path: Path, schema: Any) -> Iterator[Append]:
         def append(rows: Iterable[Mapping[str, object]]) -> None:
             nonlocal size
             for row in rows:
-                waiting.append({name: _encodable(value) for name, value in row.items()})
+                waiting.append({name: encodable(value) for name, value in row.items()})
                 size += sum(len(value) for value in row.values() if isinstance(value, str))
                 if len(waiting) >= _ROWS_A_GROUP or size >= _CHARACTERS_A_GROUP:
                     flush()
@@ -190,6 +190,6 @@ def write_parquet(path: Path, rows: list[dict[str, object]], schema: Any) -> Non
         pa.parquet.write_table(pa.Table.from_pylist(rows, schema=schema), temporary)
 
 
-def _encodable(value: object) -> object:
+def encodable(value: object) -> object:
     """Half a surrogate pair has no UTF-8 form; it becomes a question mark, which keeps the length."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

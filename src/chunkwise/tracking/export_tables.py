@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
-from chunkwise.records.json import json_text
 from chunkwise.records.write import arrow, csv_file, json_lines_file, parquet_file
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.history import History
-from chunkwise.tracking.run import RunSummary
+from chunkwise.tracking.run import figure_rows, run_row
 
 TableFormat = Literal["csv", "jsonl", "parquet"]
 _OF_RUN = {
@@ -39,28 +38,10 @@ def export_rows(
 ) -> Iterator[dict[str, object]]:
     """In the order of the runs."""
     for run in history.runs(kind):
-        own = _run(run)
         if by_question:
-            yield from ({**own, **row} for row in _scores(history, run.number))
-            continue
-        for metric, figure in run.figures.items():
-            yield {
-                **own, "metric": metric, "is_objective": metric == run.objective, "mean": figure.mean,
-                "low": figure.low, "high": figure.high, "scored": figure.scored,
-                "questions": figure.questions, "detectable": figure.detectable,
-            }  # fmt: skip
-
-
-def _run(run: RunSummary) -> dict[str, object]:
-    origin = run.origin
-    return {
-        "run": run.number, "when": run.when, "kind": run.kind, "label": run.label,
-        "git_revision": origin.git_revision, "git_branch": origin.git_branch, "user": origin.user,
-        "host": origin.host, "source": run.source, "documents_hash": run.documents_hash,
-        "questions_hash": run.questions_hash, "settings_hash": run.settings_hash,
-        "chunkwise": run.versions.get("chunkwise", ""), "settings": json_text(run.settings),
-        "seconds": run.seconds, "money": run.money,
-    }  # fmt: skip
+            yield from ({**run_row(run), **row} for row in _scores(history, run.number))
+        else:
+            yield from figure_rows(run)
 
 
 def _scores(history: History, number: int) -> Iterator[dict[str, object]]:

@@ -23,6 +23,7 @@ from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
 from chunkwise.records.json import WrongType, json_text, read_as
+from chunkwise.records.tables import Table
 from chunkwise.tracking import KINDS, RunKind
 from chunkwise.tracking.alerts import (
     Alert,
@@ -55,7 +56,7 @@ from chunkwise.tracking.history_tables import (
     whole_run,
 )
 from chunkwise.tracking.record_run import git_state, run_of, without_secrets
-from chunkwise.tracking.run import KeptRun, RunSummary, time_text, utc_now
+from chunkwise.tracking.run import KeptRun, RunSummary, figure_rows, time_text, utc_now
 from chunkwise.tuning.sweep_result import SweepResult
 
 WAIT = 10.0
@@ -98,7 +99,7 @@ def history(path: str | Path | None = None) -> History:
     return History(history_place(path))
 
 
-class History:
+class History(Table):
     """Runs in the order in which they were kept; several processes may read and write it at once."""
 
     def __init__(self, path: str | Path, *, wait: float | None = None) -> None:
@@ -199,6 +200,10 @@ class History:
                     read_as(RunSummary, {**summary_values(row), "figures": figures.get(row[0], {})})
                 )
         return found
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """List the metrics of all runs."""
+        return (row for run in self.runs() for row in figure_rows(run))
 
     def run(self, number: int) -> KeptRun:
         """One run with its scores, its questions and its documents."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -237,3 +237,26 @@ def time_text(when: datetime) -> str:
     own = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
     # Years have four digits here, with strftime only from 1000 on.
     return own.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def run_row(run: RunSummary) -> dict[str, object]:
+    """Describe a run in the columns that its rows in tables share."""
+    origin = run.origin
+    return {
+        "run": run.number, "when": run.when, "kind": run.kind, "label": run.label,
+        "git_revision": origin.git_revision, "git_branch": origin.git_branch, "user": origin.user,
+        "host": origin.host, "source": run.source, "documents_hash": run.documents_hash,
+        "questions_hash": run.questions_hash, "settings_hash": run.settings_hash,
+        "chunkwise": run.versions.get("chunkwise", ""), "settings": json_text(run.settings),
+        "seconds": run.seconds, "money": run.money,
+    }  # fmt: skip
+
+
+def figure_rows(run: RunSummary) -> Iterator[dict[str, object]]:
+    """List the metrics of a run as rows of a table."""
+    for metric, figure in run.figures.items():
+        yield {
+            **run_row(run), "metric": metric, "is_objective": metric == run.objective, "mean": figure.mean,
+            "low": figure.low, "high": figure.high, "scored": figure.scored,
+            "questions": figure.questions, "detectable": figure.detectable,
+        }  # fmt: skip

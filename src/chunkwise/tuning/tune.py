@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple, cast
 
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
@@ -29,6 +30,7 @@ from chunkwise.evaluation.sources import Skipped
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.records.json import json_text
 from chunkwise.records.read import OnBadRow
+from chunkwise.records.tables import Table
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.testsets.testset import generated_note
 from chunkwise.tuning.choose.choose import choose
@@ -253,7 +255,7 @@ def _chosen(result: SweepResult) -> Configuration | None:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TuneResult:
+class TuneResult(Table):
     """What was found out, and what to do; a notebook draws it."""
 
     sweep: SweepResult
@@ -274,6 +276,18 @@ class TuneResult:
         if use not in found:
             raise InvalidParameter(f"use is {use!r}; allowed: {', '.join(found)}")
         return found[use]
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """List the configurations with the mean of their scores, their cost and why one failed."""
+        for outcome in self.sweep.outcomes:
+            scored = {
+                name: [score for score in scores if score is not None]
+                for name, scores in outcome.scores.items()
+            }
+            means = {name: fmean(scores) if scores else None for name, scores in scored.items()}
+            yield {
+                "configuration": outcome.configuration.label, **means, **outcome.cost, "error": outcome.error
+            }  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; `sweep` as in the file `results.json` of a sweep."""

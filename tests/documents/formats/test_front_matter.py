@@ -98,8 +98,8 @@ def test_chunks_are_those_of_the_text_behind_it(tmp_path: Path, strategy: str, m
     """Of every strategy: the same chunks and sections as without front matter, and exact spans."""
     document = document_of(tmp_path, matter + BODY)
     without = chunkwise.Document("page.md", BODY, format="markdown")
-    found = chunkwise.chunk_document(document, strategy)
-    expected = chunkwise.chunk_document(without, strategy)
+    found = chunkwise.ext.chunk_document(document, strategy)
+    expected = chunkwise.ext.chunk_document(without, strategy)
     shift = len(matter)
     assert [(c.text, c.start - shift, c.section_path) for c in found] == [
         (c.text, c.start, c.section_path) for c in expected

@@ -477,7 +477,7 @@ def test_another_usual_name_holds_the_text(reader, write) -> None:
 
 
 def chunk_rows() -> list[dict[str, object]]:
-    chunks = chunkwise.chunk_document(Document("d", "Some text. More text."))
+    chunks = chunkwise.ext.chunk_document(Document("d", "Some text. More text."))
     return [dict(row_of(chunk)) for chunk in chunks]
 
 
@@ -496,7 +496,7 @@ def test_our_own_chunk_files_are_no_corpus(reader, write, name) -> None:
 def test_a_mark_before_a_table_belongs_to_its_header(reader, write) -> None:
     document = reader.one(write("t.tsv", "\ufeffa\tb\n1\t2\n"))
     assert document.blocks[0][:3] == ("header", 0, 4)
-    chunks = chunkwise.chunk_document(document)
+    chunks = chunkwise.ext.chunk_document(document)
     assert all(chunk.text.strip("\ufeff") for chunk in chunks)
 
 

@@ -74,7 +74,7 @@ def test_a_hit_names_its_chunk_the_child_that_was_found_and_its_parent() -> None
         assert hit.start <= hit.matched.start < hit.matched.end <= hit.end
         assert "epsilon" in text[hit.matched.start : hit.matched.end]
         assert hit.matched_id == f"d::{hit.matched_chunk}"
-    chunks = chunkwise.chunk_document(document, "sentences(max_tokens=12)")
+    chunks = chunkwise.ext.chunk_document(document, "sentences(max_tokens=12)")
     plain = chunkwise.index([document], "sentences(max_tokens=12)", vectors="none")
     hit = plain.search("epsilon", k=1)[0]
     (own,) = [chunk for chunk in chunks if chunk.id == hit.chunk_id]

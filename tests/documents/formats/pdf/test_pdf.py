@@ -55,7 +55,7 @@ def test_a_sentence_that_runs_over_to_the_next_page_is_one(reader, write, make_p
     document = reader.one(write("a.pdf", make_pdf(first, "next page. Then it ends.", "Last page.")))
     assert document.text == f"{first}\nnext page. Then it ends.\n\nLast page."
     assert [document.text[start:][:4] for start in document.pages] == ["Leav", "next", "Last"]
-    chunks = chunkwise.chunk_document(document, SentenceChunker(max_tokens=14, overlap=0))
+    chunks = chunkwise.ext.chunk_document(document, SentenceChunker(max_tokens=14, overlap=0))
     over = next(chunk for chunk in chunks if "runs over" in chunk.text)
     assert over.text.endswith("runs over to the\nnext page.")
     assert (over.page, over.last_page) == (1, 2)
@@ -199,7 +199,7 @@ def test_bookmarks_are_headings(reader, write, make_pdf) -> None:
     assert headings(document) == [(level, title) for title, level, _ in marks]
     bare = reader.one(write("b.pdf", make_pdf(*pages)))
     assert (bare.text, bare.blocks) == (document.text, None)
-    chunks = chunkwise.chunk_document(document, "sections")
+    chunks = chunkwise.ext.chunk_document(document, "sections")
     assert [chunk.section for chunk in chunks] == [
         ("Overview",),
         ("Overview", "Getting started"),

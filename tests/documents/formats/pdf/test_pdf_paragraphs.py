@@ -63,7 +63,7 @@ def test_headings_are_told_by_size_and_number(reader, write, make_pdf) -> None:
         (1, "References"),
         (1, "Appendix A"),
     ]
-    last = chunkwise.chunk_document(document, "sections")[-1]
+    last = chunkwise.ext.chunk_document(document, "sections")[-1]
     assert last.section == ("Appendix A",)
 
 
@@ -223,7 +223,7 @@ def test_a_chunk_knows_its_rectangles(reader, write, make_pdf) -> None:
     document = reader.one(
         write("a.pdf", make_pdf([*paragraph(700), *paragraph(600)], paragraph(740)))
     )
-    first, *_, last = chunkwise.chunk_document(document, "paragraphs(max_tokens=100)")
+    first, *_, last = chunkwise.ext.chunk_document(document, "paragraphs(max_tokens=100)")
     (box,) = first.boxes
     assert box.page == 1
     assert 70 < box.x0 < 74
@@ -433,7 +433,7 @@ def test_of_a_title_page_the_title_alone_stands_above_the_sections(
     found = headings(document)
     assert [text for _, text in found] == [title, *SECTIONS]
     assert [level for level, _ in found] == [1, 2, 3, 2, 2, 3, 2]
-    sections = {chunk.section for chunk in chunkwise.chunk_document(document, "sections")}
+    sections = {chunk.section for chunk in chunkwise.ext.chunk_document(document, "sections")}
     assert not any("LTD" in part for path in sections for part in path)
 
 
