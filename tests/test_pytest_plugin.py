@@ -161,7 +161,10 @@ def test_a_project_that_does_not_use_it_pays_nothing() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "['chunkwise.pytest_plugin']"
+    assert (
+        done.stdout.strip()
+        == "['chunkwise.base', 'chunkwise.base.lazy_names', 'chunkwise.pytest_plugin']"
+    )
 
 
 def test_it_is_an_entry_point_that_can_be_named_as_well() -> None:
