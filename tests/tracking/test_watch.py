@@ -273,7 +273,7 @@ def test_only_one_watch_is_at_work_at_a_time(history: History) -> None:
 
     def second() -> None:
         inside.wait(HANG)
-        with History(history._path).watching(lambda who: waiting.set()):
+        with History(history._path).watching(waiting.set):
             order.append("second")
         done.set()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 INDEX_FILE = ".index.json"
 """Lies in the folder of an index and says what is in it."""
@@ -65,3 +66,31 @@ def is_findings(value: object) -> bool:
 def begins_as_page(head: bytes) -> bool:
     """Whether a file holds what a page shows, as data."""
     return _PAGE.match(head) is not None
+
+
+def own_file_above(folder: Path, name: Path) -> Path:
+    """A file of the project: in this folder or the nearest above, up to the repository or the home; else to be here.
+
+    One of another user's does not count: anybody may put one above a folder that all may write to.
+    """
+    for place in (folder, *folder.parents):
+        if _is_own(place / name):
+            return place / name
+        if os.path.lexists(place / ".git") or place == _home():
+            break
+    return folder / name
+
+
+def _is_own(file: Path) -> bool:
+    try:
+        owner = file.lstat().st_uid
+    except (OSError, ValueError):
+        return False
+    return not hasattr(os, "geteuid") or owner == os.geteuid()
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):  # a container may run as a number without one
+        return None

@@ -241,8 +241,8 @@ class _Watch:
         """One watch at a time in a history: the second waits, and says so."""
         from chunkwise.base.errors import ChunkwiseError
 
-        def waiting(who: str) -> None:
-            say(f"another watch of this history is at work{who}: waiting until it is done")
+        def waiting() -> None:
+            say("another watch of this history is at work: waiting until it is done")
 
         with ExitStack() as stack:
             with suppress(

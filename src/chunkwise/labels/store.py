@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.base.own_files import own_file_above
+from chunkwise.base.sqlite import SqliteFile, SqliteFormat, Statements
 from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.core import Passage
 from chunkwise.records.json import WrongType, json_text, read_as
-from chunkwise.tracking.database import FileKind, SqliteDatabase, Statements, Tables
 from chunkwise.tracking.run import utc_now
 
 EventKind = Literal["grade", "gold", "nothing", "skip", "undo", "adjudicate"]
@@ -129,21 +130,20 @@ LABELS_VARIABLE = "CHUNKWISE_LABELS"
 FOLDER, FILE = ".chunkwise", "labels.db"
 WAIT = 10.0
 """Seconds for which another writer is waited for."""
-LABELS_FILE = FileKind(
-    "file of labels", 0x63686C62, LabelProblem,
+LABELS_FILE = SqliteFormat(
+    "file of labels", 0x63686C62, (
+        "create table events (number {serial}, key text not null unique, kind text not null, query_id text not null,"
+        " query text not null, who text not null, happened text not null, doc_id text not null,"
+        " start integer not null, end_ integer not null, passage text not null, grade integer, seconds real,"
+        " pool text not null, undoes text not null)",
+        "create index events_of_question on events (query_id, number)",
+        "create table pools (number {serial}, key text not null unique, query_id text not null,"
+        " happened text not null, content text not null)",
+        "create index pools_of_question on pools (query_id, number)",
+        "create table openings (number {serial}, query_id text not null, who text not null, happened text not null)",
+    ), LabelProblem,
     "put a copy in its place, or move it away and take an export in: chunkwise testset labels import labels.jsonl",
 )  # fmt: skip
-TABLES: Tables = (
-    "create table events (number {serial}, key text not null unique, kind text not null, query_id text not null,"
-    " query text not null, who text not null, happened text not null, doc_id text not null,"
-    " start integer not null, end_ integer not null, passage text not null, grade integer, seconds real,"
-    " pool text not null, undoes text not null)",
-    "create index events_of_question on events (query_id, number)",
-    "create table pools (number {serial}, key text not null unique, query_id text not null,"
-    " happened text not null, content text not null)",
-    "create index pools_of_question on pools (query_id, number)",
-    "create table openings (number {serial}, query_id text not null, who text not null, happened text not null)",
-)
 
 _COLUMNS = (
     "key, kind, query_id, query, who, happened, doc_id, start, end_, passage, grade, seconds, pool, undoes"
@@ -185,22 +185,14 @@ def labels_place(named: str | Path | None = None, folder: str | Path = ".") -> P
     given = named if named not in (None, "") else os.environ.get(LABELS_VARIABLE, "").strip()
     if given:
         return Path(given).expanduser()
-    start = Path(folder).resolve()
-    for each in (start, *start.parents):
-        if (each / FOLDER / FILE).is_file() and (
-            each / FOLDER / FILE
-        ).stat().st_uid == os.geteuid():
-            return each / FOLDER / FILE
-        if os.path.lexists(each / ".git") or each == Path.home():
-            break
-    return start / FOLDER / FILE
+    return own_file_above(Path(folder).resolve(), Path(FOLDER, FILE))
 
 
 class LabelStore:
     """Events in the order in which they were kept."""
 
     def __init__(self, path: str | Path, *, wait: float = WAIT) -> None:
-        self._database = SqliteDatabase(Path(path).expanduser(), TABLES, wait, LABELS_FILE)
+        self._database = SqliteFile(Path(path).expanduser(), LABELS_FILE, wait)
 
     @property
     def place(self) -> str:
@@ -279,7 +271,7 @@ class LabelStore:
 
     def alone(self) -> AbstractContextManager[None]:
         """One at a time of all processes that ask: for what stands in files beside the labels."""
-        return self._database.alone(lambda _: None)
+        return self._database.alone(lambda: None)
 
     def _read(self, kind: type, value: Any) -> Any:
         try:

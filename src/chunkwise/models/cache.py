@@ -1,9 +1,8 @@
 """What models gave (vectors, answers, contexts, verdicts), kept by what they were given: nothing is paid for twice.
 
 One SQLite file, shared by every run. An answer is on disk before the next one is asked for, so that a run killed at any
-moment goes on where it was. Its keys are those of the first version: what was kept then is found. Each value has a
-seal, a hash of its key and itself, as SQLite does not notice bytes that a disk has changed: such a
-value is asked for again. What versions without seals kept is taken as it is, and sealed when it is first read.
+moment goes on where it was. Each value has a seal, a hash of its key and itself, as SQLite does not notice bytes that a
+disk has changed: such a value is asked for again.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -25,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
-from chunkwise.base.sqlite import BUSY, DAMAGED, reason_of, shared_connection, use_wal
+from chunkwise.base.sqlite import BUSY, DAMAGED, SqliteFormat, connect, reason_of, transaction
 from chunkwise.base.wording import counted, thousands
 from chunkwise.models.embed.embedder import (
     Embedder,
@@ -38,11 +37,22 @@ from chunkwise.models.embed.embedder import (
 )
 from chunkwise.models.home_folder import CACHE_VARIABLE, HOME_VARIABLE, keeps_results, vectors_file
 
-_SCHEMA = (
-    "create table if not exists models (id integer primary key, identity text not null unique)",
-    "create table if not exists vectors"
-    " (key blob primary key, model integer not null, value blob not null, seal blob)",
-    "create index if not exists vectors_of_model on vectors (model)",
+
+class _OtherCache(ChunkwiseError):
+    """A file of another program or version."""
+
+
+_FORMAT = SqliteFormat(
+    "cache",
+    0x63686361,
+    (
+        "create table models (id integer primary key, identity text not null unique)",
+        "create table vectors (key blob primary key, model integer not null, value blob not null, seal blob not null)",
+        "create index vectors_of_model on vectors (model)",
+    ),
+    _OtherCache,
+    "",
+    survives_power_loss=False,
 )
 _BUSY_SECONDS = 60.0
 _AT_ONCE = 500
@@ -177,8 +187,8 @@ class ModelCache:
         """Once more with a new file where the old one turns out to be damaged."""
         try:
             return work(self._open())
-        except sqlite3.DatabaseError as error:
-            if reason_of(error) not in DAMAGED:
+        except (sqlite3.DatabaseError, _OtherCache) as error:
+            if isinstance(error, sqlite3.Error) and reason_of(error) not in DAMAGED:
                 raise
             self._set_aside()
             return work(self._open())
@@ -189,14 +199,10 @@ class ModelCache:
             self._process = os.getpid()
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = None
-            connection = shared_connection(self.path, _BUSY_SECONDS, check_same_thread=False)
-            try:
-                self._file = self.path.stat().st_ino
-                _prepare(connection)
-            except BaseException:
-                connection.close()  # one without tables would fail every call to come
-                raise
-            self._connection = connection
+            # Whichever file turns out to be damaged, it is no newer one than this.
+            self._file = self.path.stat().st_ino if self.path.exists() else 0
+            self._connection = connect(self.path, _FORMAT, _BUSY_SECONDS, check_same_thread=False)
+            self._file = self.path.stat().st_ino
         elif self._connection.in_transaction:  # of a call that was interrupted
             self._connection.rollback()
         return self._connection
@@ -209,25 +215,7 @@ class ModelCache:
         for file, ending in zip(self._files(), ("", "-wal", "-shm"), strict=True):
             with suppress(FileNotFoundError):
                 file.rename(away.with_name(away.name + ending))
-        warn_user(f"the cache {self.path} was damaged; it is now {away}")
-
-
-def _prepare(connection: sqlite3.Connection) -> None:
-    """The first run makes the tables."""
-    use_wal(connection, _BUSY_SECONDS)
-    connection.execute("pragma synchronous = normal")
-    for statement in _SCHEMA:
-        connection.execute(statement)
-    if not _has_seals(connection):
-        try:
-            connection.execute("alter table vectors add column seal blob")
-        except sqlite3.OperationalError:
-            if not _has_seals(connection):  # another process was not quicker
-                raise
-
-
-def _has_seals(connection: sqlite3.Connection) -> bool:
-    return any(row[1] == "seal" for row in connection.execute("pragma table_info(vectors)"))
+        warn_user(f"the cache {self.path} was damaged, or another version's; it is now {away}")
 
 
 def _select(
@@ -236,7 +224,6 @@ def _select(
     """Values by key, and how many were damaged, which are forgotten."""
     found: dict[bytes, bytes] = {}
     damaged: list[tuple[bytes, bytes]] = []
-    unsealed: list[tuple[bytes, bytes]] = []
     for first in range(0, len(keys), _AT_ONCE):
         some = keys[first : first + _AT_ONCE]
         marks = ",".join("?" * len(some))
@@ -244,32 +231,19 @@ def _select(
             f"select key, value, seal from vectors where key in ({marks})", some
         )
         for key, value, seal in rows:
-            if seal is None:
-                unsealed.append((_seal(key, value), key))
-            elif seal != _seal(key, value):
+            if seal == _seal(key, value):
+                found[key] = value
+            else:
                 damaged.append((key, seal))
-                continue
-            found[key] = value
-    if damaged or unsealed:
+    if damaged:
         # What was read is sound all the same where it may not be written to, or another writes for long.
-        with suppress(sqlite3.OperationalError), _transaction(connection):
+        with suppress(sqlite3.OperationalError), transaction(connection):
             connection.executemany("delete from vectors where key = ? and seal = ?", damaged)
-            connection.executemany(
-                "update vectors set seal = ? where key = ? and seal is null", unsealed
-            )
     return found, len(damaged)
 
 
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of it or nothing: an interrupt at any moment leaves no transaction open, which would keep all others out."""
-    with connection:
-        connection.execute("begin immediate")
-        yield
-
-
 def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes, bytes]) -> None:
-    with _transaction(connection):
+    with transaction(connection):
         connection.execute("insert or ignore into models (identity) values (?)", [identity])
         (model,) = connection.execute(
             "select id from models where identity = ?", [identity]
@@ -281,7 +255,7 @@ def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes
 
 
 def _forget(connection: sqlite3.Connection, key: bytes) -> None:
-    with _transaction(connection):
+    with transaction(connection):
         connection.execute("delete from vectors where key = ?", [key])
 
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from chunkwise.base.sqlite import Statements
 from chunkwise.evaluation.results import Json
 from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.stats.control_chart import Alarm
-from chunkwise.tracking.database import Statements
 from chunkwise.tracking.drift import PairedScore
 from chunkwise.tracking.run import KeptHit
 

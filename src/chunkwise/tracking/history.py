@@ -35,9 +35,9 @@ from chunkwise.tracking.alerts import (
     write_alert,
 )
 from chunkwise.tracking.database import (
+    WHEN_DAMAGED,
     Database,
     HistoryProblem,
-    damaged,
     database_at,
     history_place,
 )
@@ -158,7 +158,7 @@ class History(Table):
             rows = statements.rows("select last_run from state")
             if len(rows) != 1 or type(rows[0][0]) is not int:
                 raise HistoryProblem(
-                    f"the history {self.place} {damaged('it has lost the number of its last run')}"
+                    f"the history {self.place} is damaged (it has lost the number of its last run); {WHEN_DAMAGED}"
                 )
             number = rows[0][0]
             key = run.key if run.key and not known else secrets.token_hex(16)
@@ -368,12 +368,12 @@ class History(Table):
         return known.get(branch) or known.get(USUAL_BASELINE)
 
     @contextmanager
-    def watching(self, on_wait: Callable[[str], None] | None = None) -> Iterator[None]:
+    def watching(self, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
         """One watch at a time: whoever comes second waits, and `on_wait` is told once.
 
         Where nothing can be locked, as in a folder that cannot be written to, nobody waits: nothing can be kept either.
         """
-        with self._database.alone(on_wait or (lambda who: None)):
+        with self._database.alone(on_wait or (lambda: None)):
             yield
 
     def watched(self, name: str | None = None) -> list[WatchedRun]:

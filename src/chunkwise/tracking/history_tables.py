@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from chunkwise.base.sqlite import Statements, Tables
 from chunkwise.records.json import WrongType, json_text, read_as
-from chunkwise.tracking.database import Statements, Tables
 from chunkwise.tracking.run import KeptHit, KeptQuestion, KeptRun, hash_of_json
 
 TABLES: Tables = (
