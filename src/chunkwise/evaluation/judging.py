@@ -153,7 +153,7 @@ class LlmJudging:
         is_judge = any(metric.judge == LlmJudge.name for metric in metrics)
         self.judge = LlmJudge(client, model=self._model) if is_judge else None
         self._metrics = {
-            metric.name: metric.plan(self._model)
+            metric: metric.judgement(self._model)
             for metric in metrics
             if isinstance(metric, LlmMetric)
         }
@@ -218,13 +218,13 @@ class LlmJudging:
     def scores(self) -> dict[str, list[Score]]:
         """Of the metrics that look at a question as a whole."""
         return {
-            name: [metric.score(given) for given in self._material]
-            for name, metric in self._metrics.items()
+            metric.name: [metric.score_question(judgement, given) for given in self._material]
+            for metric, judgement in self._metrics.items()
         }
 
     def configuration(self) -> dict[str, Json]:
         """Who judged, and by which wording."""
-        versions = {version for metric in self._metrics.values() for version in metric.versions}
+        versions = {judgement.prompt.version for judgement in self._metrics.values()}
         if self.judge is not None:
             versions.add(self.judge.prompt_version)
         prompts: list[Json] = [*sorted(versions)]
@@ -257,8 +257,10 @@ class LlmJudging:
         if self.judge is not None:
             name = ", ".join(self._relevance_metrics)
             found[name] = self.judge.tasks(self._queries, self._shown)
-        for name, metric in self._metrics.items():
-            found[name] = [task for given in self._material for task in metric.tasks(given)]
+        for metric, judgement in self._metrics.items():
+            found[metric.name] = [
+                task for given in self._material for task in metric.plan_tasks(judgement, given)
+            ]
         return {name: tasks for name, tasks in found.items() if tasks}
 
 

@@ -332,10 +332,10 @@ def test_completeness_is_about_the_whole_context(
     complete = Completeness(judging)
     asked = [("Green lamp, ropes counted.", PASSAGES), ("Green lamp, anchors sold.", PASSAGES)]
     for answer, texts in asked:
-        work_through(judging.client, complete.tasks(QUESTION, answer, texts))
+        work_through(judging.client, complete.tasks(QUESTION, [answer], texts))
     assert [complete.score(QUESTION, *each).value for each in asked] == [1, 0]
     assert complete.score(QUESTION, "Green lamp.", []) == Score(0.0)
-    assert complete.tasks(QUESTION, "Green lamp.", ["word " * 3000]) == []
+    assert complete.tasks(QUESTION, ["Green lamp."], ["word " * 3000]) == []
     assert "too long" in complete.score(QUESTION, "Green lamp.", ["word " * 3000]).reason
 
 
@@ -345,11 +345,16 @@ def test_an_answer_answers_its_question_or_not(
     judging = model(RuleModel())
     relevancy = AnswerRelevancy(judging)
     for answer in ("The green lamp hangs there.", "Ropes."):
-        work_through(judging.client, relevancy.tasks(QUESTION, answer))
-    assert relevancy.score(QUESTION, "The green lamp hangs there.").value == 1
-    assert relevancy.score(QUESTION, "Ropes.").value == 0
-    assert relevancy.score(QUESTION, " ").value == 0
-    assert relevancy.score(QUESTION, "never asked").value is None
+        work_through(judging.client, relevancy.tasks(QUESTION, [answer], [answer]))
+    assert (
+        relevancy.score(
+            QUESTION, "The green lamp hangs there.", ["The green lamp hangs there."]
+        ).value
+        == 1
+    )
+    assert relevancy.score(QUESTION, "Ropes.", ["Ropes."]).value == 0
+    assert relevancy.score(QUESTION, " ", [" "]).value == 0
+    assert relevancy.score(QUESTION, "never asked", ["never asked"]).value is None
 
 
 def test_prompts_of_ones_own_are_other_verdicts(
@@ -403,9 +408,9 @@ def test_no_request_is_longer_than_the_window(
             found += Support(judging).tasks(question, claims, texts)
             for count in range(1, len(texts), 17):
                 found += Completeness(judging).tasks(
-                    question, " ".join(claims[:count]), texts[:count]
+                    question, [" ".join(claims[:count])], texts[:count]
                 )
-            found += AnswerRelevancy(judging).tasks(question, " ".join(texts))
+            found += AnswerRelevancy(judging).tasks(question, [" ".join(texts)], [" ".join(texts)])
     assert len(found) > 30
     for task in found:
         check_window(judging.client.model, task.request)
@@ -432,5 +437,5 @@ def test_a_claim_or_a_question_that_leaves_no_room_is_a_reason(
     assert relevance.tasks(question, PASSAGES) == []
     assert "of what is asked about it" in relevance.score(question, PASSAGES[0]).reason
     complete = Completeness(judging)
-    assert complete.tasks(QUESTION, claim, PASSAGES) == []
+    assert complete.tasks(QUESTION, [claim], PASSAGES) == []
     assert "too long" in complete.score(QUESTION, claim, PASSAGES).reason

@@ -11,7 +11,6 @@ from chunkwise.chunkers.chunk_offsets import KINDS, NO_TEXT
 from chunkwise.core import Passage, Query, Reference, Score
 from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,
-    BySupport,
     CitedTexts,
     LlmMetric,
     QuestionEvidence,
@@ -24,6 +23,7 @@ from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
 from chunkwise.metrics.claims.numbers import has_number
 from chunkwise.metrics.claims.text_normalization import Readable, holds, plain_form, sentences
 from chunkwise.metrics.evidence import Answer, AnswerCitation
+from chunkwise.metrics.judges.llm_answer_judgements import Judgement, Support
 from chunkwise.metrics.judges.llm_judge import JudgeTask
 from chunkwise.metrics.metric import NO_CHUNKS, KeyQuestion, Metric, Remedy, Targets, WholeScore
 
@@ -227,10 +227,10 @@ def _overlap(one: Passage, other: Passage) -> bool:
     return one.doc_id == other.doc_id and min(one.end, other.end) > max(one.start, other.start)
 
 
-class CitationAccuracyByLlm(BySupport):
-    """`citation_accuracy.llm`: a citation of no claim in particular is for any sentence of the answer."""
+class _CitationMetric(LlmMetric):
+    """A citation of no claim in particular is for any sentence of the answer."""
 
-    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
+    def plan_tasks(self, judgement: Judgement, given: QuestionEvidence) -> list[JudgeTask]:
         # Claims that cite the same place are asked about together.
         claims: dict[str, dict[str, None]] = {}
         for citation in given.answer.scored.citations if given.answer else ():
@@ -240,24 +240,25 @@ class CitationAccuracyByLlm(BySupport):
         return [
             task
             for text, own in claims.items()
-            for task in self._support.tasks(given.query.text, list(own), [text])
+            for task in judgement.tasks(given.query.text, list(own), [text])
         ]
 
-    def score(self, given: QuestionEvidence) -> Score:
+    def score_question(self, judgement: Judgement, given: QuestionEvidence) -> Score:
         if given.answer is None or given.answer.why_uncited:
             return Score(None, NO_ANSWER if given.answer is None else given.answer.why_uncited)
-        return share([self._one(given, each) for each in given.answer.scored.citations])
+        return share([_one(judgement, given, each) for each in given.answer.scored.citations])
 
-    def _one(self, given: QuestionEvidence, citation: AnswerCitation) -> Score:
-        """One that leads nowhere supports nothing; nobody needs to be asked."""
-        scores = [
-            self._support.score(given.query.text, claim, [text])
-            for text in _places(given, citation)
-            for claim in _claims(given.answer, citation)
-        ]
-        if any(score.value == 1 for score in scores):
-            return Score(1.0)
-        return next((score for score in scores if score.value is None), Score(0.0))
+
+def _one(judgement: Judgement, given: QuestionEvidence, citation: AnswerCitation) -> Score:
+    """One that leads nowhere supports nothing; nobody needs to be asked."""
+    scores = [
+        judgement.score(given.query.text, claim, [text])
+        for text in _places(given, citation)
+        for claim in _claims(given.answer, citation)
+    ]
+    if any(score.value == 1 for score in scores):
+        return Score(1.0)
+    return next((score for score in scores if score.value is None), Score(0.0))
 
 
 def _places(given: QuestionEvidence, citation: AnswerCitation) -> list[str]:
@@ -294,9 +295,9 @@ METRICS = (
             "give every chunk a name of its own to be cited by, with its document and place, and ask for exact quotes",
         ),
     ),
-    LlmMetric(
+    _CitationMetric(
         "citation_accuracy.llm", "Share of the citations whose place, to a language model, supports the claim.",
-        plan=CitationAccuracyByLlm, group="citation_accuracy", question=QUESTION, needs=("citations", "llm"),
+        judgement=Support, ask=lambda _: [], group="citation_accuracy", question=QUESTION, needs=("citations", "llm"),
     ),
     Metric(
         "citation_precision", "Of the claims with a citation, those that it supports.",

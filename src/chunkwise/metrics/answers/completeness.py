@@ -9,17 +9,16 @@ import numpy as np
 from chunkwise.core import Hit, Query, Score
 from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,
+    Asked,
     LlmMetric,
     QuestionEvidence,
     claims_of,
-    share,
 )
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports, without_yes_no
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
 from chunkwise.metrics.claims.text_normalization import plain_form, sentences
 from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.llm_answer_judgements import Attribution, Completeness
-from chunkwise.metrics.judges.llm_judge import JudgeModel, JudgeTask
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets
 from chunkwise.metrics.span_tables import Gold, HitTable
 from chunkwise.metrics.spans.coverage import covered_references
@@ -117,46 +116,13 @@ def answer_completeness(queries: Sequence[Query], answers: Mapping[str, Answer])
 NOTHING_EXPECTED = "no reference answer and no references"
 
 
-class ContextRecall:
-    """`context_recall.llm`."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._attribution = Attribution(model)
-
-    @property
-    def versions(self) -> tuple[str, ...]:
-        return (self._attribution.prompt.version,)
-
-    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
-        return self._attribution.tasks(given.query.text, claims_of(given.expected), given.passages)
-
-    def score(self, given: QuestionEvidence) -> Score:
-        statements = claims_of(given.expected)
-        if not statements:
-            return Score(None, NOTHING_EXPECTED)
-        question, passages = given.query.text, given.passages
-        return share([self._attribution.score(question, each, passages) for each in statements])
+def _statements_and_hits(given: QuestionEvidence) -> Asked | str:
+    statements = claims_of(given.expected)
+    return [(statements, given.passages)] if statements else NOTHING_EXPECTED
 
 
-class CompletenessByLlm:
-    """`completeness.llm`."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._completeness = Completeness(model)
-
-    @property
-    def versions(self) -> tuple[str, ...]:
-        return (self._completeness.prompt.version,)
-
-    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
-        if not given.expected.strip():
-            return []
-        return self._completeness.tasks(given.query.text, given.expected, given.context)
-
-    def score(self, given: QuestionEvidence) -> Score:
-        if not given.expected.strip():
-            return Score(None, NOTHING_EXPECTED)
-        return self._completeness.score(given.query.text, given.expected, given.context)
+def _expected_and_context(given: QuestionEvidence) -> Asked | str:
+    return [([given.expected], given.context)] if given.expected.strip() else NOTHING_EXPECTED
 
 
 QUESTION = KeyQuestion(
@@ -185,11 +151,12 @@ METRICS = (
     ),
     LlmMetric(
         "completeness.llm", "Share of the questions whose context has, to a language model, all that the answer says.",
-        plan=CompletenessByLlm, group="completeness", question=QUESTION, needs=("reference answer", "llm"),
+        judgement=Completeness, ask=_expected_and_context, group="completeness", question=QUESTION,
+        needs=("reference answer", "llm"),
     ),
     LlmMetric(
         "context_recall.llm", "Share of the reference’s statements that a language model finds in a hit.",
-        plan=ContextRecall, group="completeness", needs=("reference answer", "llm"),
+        judgement=Attribution, ask=_statements_and_hits, group="completeness", needs=("reference answer", "llm"),
     ),
     Metric(
         "answer_completeness", "Share of the expected facts that the answer names.",

@@ -10,7 +10,7 @@ from chunkwise.core import Query, Score
 from chunkwise.metrics.answers.completeness import NO_REFERENCE_ANSWER, NOTHING_TO_SEEK, YES_OR_NO
 from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,
-    BySupport,
+    Asked,
     LlmMetric,
     QuestionEvidence,
     claims_of,
@@ -25,7 +25,7 @@ from chunkwise.metrics.claims.text_normalization import (
     without_citation_marks,
 )
 from chunkwise.metrics.evidence import Answer
-from chunkwise.metrics.judges.llm_judge import JudgeTask
+from chunkwise.metrics.judges.llm_answer_judgements import Support
 from chunkwise.metrics.metric import Metric
 from chunkwise.text.terms import NONE, stemmer, stop_words
 
@@ -147,39 +147,22 @@ def f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / both if both else 0.0
 
 
-class AnswerCorrectnessByLlm(BySupport):
-    """`answer_correctness.llm`."""
-
-    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
-        return [
-            task
-            for claims, text in _both_ways(given)
-            for task in self._support.tasks(given.query.text, claims, [text])
-        ]
-
-    def score(self, given: QuestionEvidence) -> Score:
-        if why := why_unscored(given.query, given.answer):
-            return Score(None, why)
-        shares = [
-            share([self._support.score(given.query.text, claim, [text]) for claim in claims])
-            for claims, text in _both_ways(given)
-        ]
-        if not shares:
-            return Score(0.0)  # an empty answer says nothing of what it should
-        precision, recall = shares
-        if precision.value is None or recall.value is None:
-            return precision if precision.value is None else recall
-        return Score(f1(precision.value, recall.value))
-
-
-def _both_ways(given: QuestionEvidence) -> list[tuple[list[str], str]]:
-    """The claims of the answer with the reference answer, and the other way round; none where one is missing."""
+def _both_ways(given: QuestionEvidence) -> Asked | str:
+    """The claims of the answer with the reference answer, and the other way round; nothing of an empty answer."""
     answer, reference = given.answer, given.query.answer
-    if why_unscored(given.query, answer) or answer is None or reference is None:
-        return []
+    if (why := why_unscored(given.query, answer)) or answer is None or reference is None:
+        return why
     if not answer.said.strip():
         return []
-    return [(claims_of(answer.said), reference), (claims_of(reference), answer.said)]
+    return [(claims_of(answer.said), [reference]), (claims_of(reference), [answer.said])]
+
+
+def _f1_of(shares: Sequence[Score]) -> Score:
+    """Of precision and recall; an empty answer, which has neither, says nothing of what it should."""
+    values = [each.value for each in shares if each.value is not None]
+    if len(values) < len(shares):
+        return share(shares)
+    return Score(f1(*values) if values else 0.0)
 
 
 METRICS = (
@@ -192,6 +175,7 @@ METRICS = (
     LlmMetric(
         "answer_correctness.llm",
         "F1 of the claims of answer and reference answer that the other supports, to a language model.",
-        plan=AnswerCorrectnessByLlm, group="answers", needs=("answers", "reference answer", "llm"),
+        judgement=Support, ask=_both_ways, combine=_f1_of, group="answers",
+        needs=("answers", "reference answer", "llm"),
     ),
 )  # fmt: skip

@@ -9,17 +9,16 @@ from chunkwise.metrics.answers.citations import NO_CLAIMS
 from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,
     REFUSED,
-    BySupport,
+    Asked,
     LlmMetric,
     QuestionEvidence,
     claims_of,
-    share,
 )
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits
 from chunkwise.metrics.claims.text_normalization import sentences
 from chunkwise.metrics.evidence import Answer
-from chunkwise.metrics.judges.llm_judge import JudgeTask
+from chunkwise.metrics.judges.llm_answer_judgements import Support
 from chunkwise.metrics.metric import Metric
 
 
@@ -51,25 +50,13 @@ def faithfulness(
     return found
 
 
-class FaithfulnessByLlm(BySupport):
-    """`faithfulness.llm`."""
-
-    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
-        if given.answer is None or given.answer.is_refusal:
-            return []
-        claims = claims_of(given.answer.said)
-        return self._support.tasks(given.query.text, claims, given.context) if claims else []
-
-    def score(self, given: QuestionEvidence) -> Score:
-        if given.answer is None:
-            return Score(None, NO_ANSWER)
-        if given.answer.is_refusal:
-            return Score(None, REFUSED)
-        claims = claims_of(given.answer.said)
-        if not claims:
-            return Score(None, NO_CLAIMS)
-        question, context = given.query.text, given.context
-        return share([self._support.score(question, claim, context) for claim in claims])
+def _claims_and_context(given: QuestionEvidence) -> Asked | str:
+    if given.answer is None:
+        return NO_ANSWER
+    if given.answer.is_refusal:
+        return REFUSED
+    claims = claims_of(given.answer.said)
+    return [(claims, given.context)] if claims else NO_CLAIMS
 
 
 METRICS = (
@@ -79,6 +66,6 @@ METRICS = (
     ),
     LlmMetric(
         "faithfulness.llm", "Of the claims of an answer, those that the context supports, to a language model.",
-        plan=FaithfulnessByLlm, group="answers", needs=("answers", "llm"),
+        judgement=Support, ask=_claims_and_context, group="answers", needs=("answers", "llm"),
     ),
 )  # fmt: skip

@@ -6,13 +6,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from chunkwise.core import Document, Hit, Passage, Query, Score, Span
 from chunkwise.metrics.claims.hit_texts import joined
 from chunkwise.metrics.claims.text_normalization import Readable, sentences
 from chunkwise.metrics.evidence import Answer, AnswerCitation
-from chunkwise.metrics.judges.llm_answer_judgements import Support
+from chunkwise.metrics.judges.llm_answer_judgements import Judgement
 from chunkwise.metrics.judges.llm_judge import JudgeModel, JudgeTask
 from chunkwise.metrics.metric import Metric
 from chunkwise.text.find_passages import occurrences
@@ -164,19 +163,6 @@ class QuestionEvidence:
         return "\n".join(self.texts[each.doc_id][each.start : each.end] for each in places)
 
 
-class AsksLlm(Protocol):
-    """Plans what is to be asked about a question, and makes a score of what was said."""
-
-    @property
-    def versions(self) -> tuple[str, ...]:
-        """Of the prompts."""
-
-    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]: ...
-
-    def score(self, given: QuestionEvidence) -> Score:
-        """From what is known by now; without a verdict, why."""
-
-
 def claims_of(text: str) -> list[str]:
     """Its sentences that say something; where none has a word to seek ("Yes."), the text as it is."""
     found = list(dict.fromkeys(each.text for each in sentences(text)))
@@ -191,20 +177,38 @@ def share(scores: Sequence[Score]) -> Score:
     return Score(sum(values) / len(values))
 
 
-class BySupport:
-    """Who is asked, and by which wording; what is asked about, the metric says."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._support = Support(model)
-
-    @property
-    def versions(self) -> tuple[str, ...]:
-        return (self._support.prompt.version,)
+Asked = Sequence[tuple[Sequence[str], Sequence[str]]]
+"""Claims with the texts they are compared with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmMetric(Metric):
     """A metric for which a language model is asked: what, is planned for all questions before anything is sent."""
 
-    plan: Callable[[JudgeModel], AsksLlm]
+    judgement: Callable[[JudgeModel], Judgement]
+    ask: Callable[[QuestionEvidence], Asked | str]
+    """What a question needs judged; a text says why it has no score."""
+    combine: Callable[[Sequence[Score]], Score] = share
+    """The score of the question from those of each of its claims and texts."""
     asks: str = "llm"
+
+    def plan_tasks(self, judgement: Judgement, given: QuestionEvidence) -> list[JudgeTask]:
+        """Plan the requests for a question."""
+        asked = self.ask(given)
+        return [
+            task
+            for claims, texts in (() if isinstance(asked, str) else asked)
+            for task in judgement.tasks(given.query.text, claims, texts)
+        ]
+
+    def score_question(self, judgement: Judgement, given: QuestionEvidence) -> Score:
+        """Score a question from the verdicts so far."""
+        asked = self.ask(given)
+        if isinstance(asked, str):
+            return Score(None, asked)
+        return self.combine(
+            [
+                share([judgement.score(given.query.text, claim, texts) for claim in claims])
+                for claims, texts in asked
+            ]
+        )

@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Query, Score
-from chunkwise.metrics.answers.question_evidence import NO_ANSWER, LlmMetric, QuestionEvidence
+from chunkwise.metrics.answers.question_evidence import (
+    NO_ANSWER,
+    Asked,
+    LlmMetric,
+    QuestionEvidence,
+)
 from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.llm_answer_judgements import AnswerRelevancy
-from chunkwise.metrics.judges.llm_judge import JudgeModel, JudgeTask
 from chunkwise.metrics.metric import Metric
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder
@@ -57,25 +61,10 @@ def _cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> Score:
     return Score(round(min(1.0, max(0.0, float(one @ other) / lengths)), _DIGITS))
 
 
-class AnswerRelevancyByLlm:
-    """`answer_relevancy.llm`."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._relevancy = AnswerRelevancy(model)
-
-    @property
-    def versions(self) -> tuple[str, ...]:
-        return (self._relevancy.prompt.version,)
-
-    def tasks(self, given: QuestionEvidence) -> list[JudgeTask]:
-        if given.answer is None:
-            return []
-        return self._relevancy.tasks(given.query.text, given.answer.said)
-
-    def score(self, given: QuestionEvidence) -> Score:
-        if given.answer is None:
-            return Score(None, NO_ANSWER)
-        return self._relevancy.score(given.query.text, given.answer.said)
+def _answer(given: QuestionEvidence) -> Asked | str:
+    if given.answer is None:
+        return NO_ANSWER
+    return [([given.answer.said], [given.answer.said])]
 
 
 def _by_similarity(evidence: Evidence) -> list[Score]:
@@ -96,6 +85,6 @@ METRICS = (
     ),
     LlmMetric(
         "answer_relevancy.llm", "Whether the answer answers the question, right or wrong: 1, in part 0.5, or 0.",
-        plan=AnswerRelevancyByLlm, group="answers", needs=("answers", "llm"),
+        judgement=AnswerRelevancy, ask=_answer, group="answers", needs=("answers", "llm"),
     ),
 )  # fmt: skip

@@ -2,40 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
 from chunkwise.core import Score
 from chunkwise.metrics.judges.llm_judge import (
     NO_WORDS,
     JudgeModel,
     JudgeTask,
-    labels_schema,
+    fenced_all,
+    numbered_schema,
     shuffled,
-    take_labels,
 )
-from chunkwise.models.llm.language_model import Reply, Schema
+from chunkwise.models.llm.language_model import Reply
 from chunkwise.models.llm.prompt import fenced, load_prompt
 
-ATTRIBUTION_PROMPT = "judge_attribution"
 YES, NO = "yes", "no"
+BETWEEN = "\n\n"
 
 
-class Attribution:
-    """A verdict is about one statement and one passage; a statement whose passage is known is not asked about again."""
+class Judgement(ABC):
+    """A question to a language model about claims and texts; requests are planned before anything is sent."""
+
+    prompt_name: str
 
     def __init__(self, model: JudgeModel) -> None:
         self._model = model
-        self.prompt = load_prompt(ATTRIBUTION_PROMPT)
+        self.prompt = load_prompt(self.prompt_name)
 
-    def tasks(
-        self, question: str, statements: Sequence[str], passages: Sequence[str]
-    ) -> list[JudgeTask]:
-        """What is to be asked: the statements that are not attributed yet, the passages nobody compared with them."""
-        verdicts, readable = self._model.verdicts, self._readable(question, passages)
+    @abstractmethod
+    def tasks(self, question: str, claims: Sequence[str], texts: Sequence[str]) -> list[JudgeTask]:
+        """Plan the requests; what was judged before is not asked again."""
+
+    @abstractmethod
+    def score(self, question: str, claim: str, texts: Sequence[str]) -> Score:
+        """Score from the verdicts so far, or the reason why there is none."""
+
+    def _key(self, question: str, claim: str, text: str) -> bytes:
+        return self._model.verdicts.key(self.prompt.version, [question, claim], text)
+
+    def _readable(self, question: str, texts: Sequence[str]) -> list[str]:
+        return [text for text in with_words(texts) if not self._model.too_long(text, question)]
+
+
+def with_words(texts: Sequence[str]) -> list[str]:
+    """Return the texts that are not blank, each once."""
+    return list(dict.fromkeys(text for text in texts if text.strip()))
+
+
+class Attribution(Judgement):
+    """A verdict is about one statement and one passage; a statement whose passage is known is not asked about again."""
+
+    prompt_name = "judge_attribution"
+
+    def tasks(self, question: str, claims: Sequence[str], texts: Sequence[str]) -> list[JudgeTask]:
+        """Ask about statements that are not attributed yet and passages nobody compared with them."""
+        verdicts, readable = self._model.verdicts, self._readable(question, texts)
         open_statements: list[str] = []
         new: dict[str, None] = {}
-        for statement in dict.fromkeys(statements):
+        for statement in dict.fromkeys(claims):
             if self._model.claim_too_long(statement):
                 continue
             keys = {self._key(question, statement, text): text for text in readable}
@@ -53,14 +80,12 @@ class Attribution:
             for some in self._model.claim_groups(open_statements, len(group))
         ]
 
-    def score(self, question: str, statement: str, passages: Sequence[str]) -> Score:
+    def score(self, question: str, claim: str, texts: Sequence[str]) -> Score:
         """1 where a passage says it, 0 where none does, or why that is not known."""
         verdicts = self._model.verdicts
-        missing, long_claim = "", self._model.claim_too_long(statement)
-        for text in dict.fromkeys(passages):
-            if not text.strip():
-                continue
-            key = self._key(question, statement, text)
+        missing, long_claim = "", self._model.claim_too_long(claim)
+        for text in with_words(texts):
+            key = self._key(question, claim, text)
             label = verdicts.label(key)
             if label == YES:
                 return Score(1.0)
@@ -69,21 +94,16 @@ class Attribution:
                 missing = missing or too_long or long_claim or verdicts.reason(key)
         if missing:
             return Score(None, missing)
-        if passages and not any(text.strip() for text in passages):
+        if texts and not with_words(texts):
             return Score(None, NO_WORDS)
         return Score(0.0)
 
-    def _readable(self, question: str, passages: Sequence[str]) -> list[str]:
-        every = dict.fromkeys(text for text in passages if text.strip())
-        return [text for text in every if not self._model.too_long(text, question)]
-
     def _task(self, question: str, statements: Sequence[str], group: Sequence[str]) -> JudgeTask:
-        shown = (fenced(text, "passage", number) for number, text in enumerate(group, 1))
-        told = (fenced(text, "statement", number) for number, text in enumerate(statements, 1))
+        count = len(statements)
         request = self._model.request(
-            self.prompt, _numbers_schema(len(statements), len(group)), len(statements),
-            question=fenced(question, "question"), passages="\n\n".join(shown),
-            statements="\n".join(told), count=str(len(statements)),
+            self.prompt, numbered_schema(count, range(len(group) + 1)), count,
+            question=fenced(question, "question"), passages=fenced_all(group, "passage"),
+            statements=fenced_all(statements, "statement", "\n"), count=str(count),
         )  # fmt: skip
         return JudgeTask(request, partial(self._take, question, list(statements), list(group)))
 
@@ -104,50 +124,31 @@ class Attribution:
         if labels:
             self._model.verdicts.keep(labels)
 
-    def _key(self, question: str, statement: str, passage: str) -> bytes:
-        return self._model.verdicts.key(self.prompt.version, [question, statement], passage)
 
-
-def _numbers_schema(statements: int, passages: int) -> Schema:
-    """For each statement the number of a passage, or 0."""
-    names = [str(number) for number in range(1, statements + 1)]
-    one = {"type": "integer", "enum": list(range(passages + 1))}
-    return {
-        "type": "object",
-        "properties": dict.fromkeys(names, one),
-        "required": names,
-        "additionalProperties": False,
-    }
-
-
-SUPPORT_PROMPT = "judge_support"
-BETWEEN = "\n\n"
-
-
-class Support:
+class Support(Judgement):
     """The texts are read together: a claim may rest on two of them. Where they are too long, in groups of them."""
 
-    def __init__(self, model: JudgeModel) -> None:
-        self._model = model
-        self.prompt = load_prompt(SUPPORT_PROMPT)
+    prompt_name = "judge_support"
 
     def tasks(self, question: str, claims: Sequence[str], texts: Sequence[str]) -> list[JudgeTask]:
-        """What is to be asked; claims that were compared with these very texts before are not."""
-        found = []
+        """Ask about claims that were not compared with these very texts before."""
+        requests = []
         short = [claim for claim in claims if not self._model.claim_too_long(claim)]
-        for group in self._readable(question, texts):
-            by_key = {self._key(question, claim, group): claim for claim in short}
+        for group in self._groups(question, texts):
+            by_key = {self._key(question, claim, BETWEEN.join(group)): claim for claim in short}
             new = [by_key[key] for key in self._model.verdicts.plan(list(by_key))]
-            found += [self._task(question, some, group) for some in self._model.claim_groups(new)]
-        return found
+            requests += [
+                self._task(question, some, group) for some in self._model.claim_groups(new)
+            ]
+        return requests
 
     def score(self, question: str, claim: str, texts: Sequence[str]) -> Score:
         """1 where the texts support it, 0 where they do not, or why that is not known."""
         verdicts = self._model.verdicts
         too_long = (why for text in texts if (why := self._model.too_long(text, question)))
         missing = next(too_long, "")
-        for group in self._readable(question, texts):
-            key = self._key(question, claim, group)
+        for group in self._groups(question, texts):
+            key = self._key(question, claim, BETWEEN.join(group))
             label = verdicts.label(key)
             if label == YES:
                 return Score(1.0)
@@ -155,114 +156,70 @@ class Support:
                 missing = missing or self._model.claim_too_long(claim) or verdicts.reason(key)
         return Score(None, missing) if missing else Score(0.0)
 
-    def _readable(self, question: str, texts: Sequence[str]) -> list[list[str]]:
-        every = dict.fromkeys(text for text in texts if text.strip())
-        short = [text for text in every if not self._model.too_long(text, question)]
-        return self._model.groups(short, question)
+    def _groups(self, question: str, texts: Sequence[str]) -> list[list[str]]:
+        return self._model.groups(self._readable(question, texts), question)
 
     def _task(self, question: str, claims: Sequence[str], group: Sequence[str]) -> JudgeTask:
-        shown = (fenced(text, "passage", number) for number, text in enumerate(group, 1))
-        told = (fenced(text, "claim", number) for number, text in enumerate(claims, 1))
-        request = self._model.request(
-            self.prompt, labels_schema(len(claims), (YES, NO)), len(claims),
-            question=fenced(question, "question"), passages="\n\n".join(shown),
-            claims="\n".join(told), count=str(len(claims)),
+        keys = [self._key(question, claim, BETWEEN.join(group)) for claim in claims]
+        return self._model.label_task(
+            self.prompt, (YES, NO), keys,
+            question=fenced(question, "question"), passages=fenced_all(group, "passage"),
+            claims=fenced_all(claims, "claim", "\n"), count=str(len(claims)),
         )  # fmt: skip
-        keys = [self._key(question, claim, group) for claim in claims]
-        return JudgeTask(request, partial(take_labels, self._model, keys))
-
-    def _key(self, question: str, claim: str, group: Sequence[str]) -> bytes:
-        asked = [question, claim]
-        return self._model.verdicts.key(self.prompt.version, asked, BETWEEN.join(group))
 
 
-COMPLETENESS_PROMPT = "judge_completeness"
-COMPLETE, INCOMPLETE = "complete", "incomplete"
+class _OneLabel(Judgement):
+    """An answer has one label; one that the model cannot read at once, with the texts, has none."""
 
+    worth: Mapping[str, float]
 
-class Completeness:
-    """The context is judged as a whole: one that the model cannot read at once has no verdict."""
+    @abstractmethod
+    def _too_long(self, question: str, answer: str, texts: Sequence[str]) -> str: ...
 
-    def __init__(self, model: JudgeModel) -> None:
-        self._model = model
-        self.prompt = load_prompt(COMPLETENESS_PROMPT)
+    def tasks(self, question: str, claims: Sequence[str], texts: Sequence[str]) -> list[JudgeTask]:
+        """Ask once per answer; nothing is asked about one without words."""
+        return [task for answer in claims for task in self._tasks(question, answer, texts)]
 
-    def tasks(self, question: str, answer: str, texts: Sequence[str]) -> list[JudgeTask]:
-        """What is to be asked: nothing, or one thing. An empty context needs no judge."""
-        shown = _shown(texts)
-        if not shown or self._too_long(shown, question, answer):
+    def _tasks(self, question: str, answer: str, texts: Sequence[str]) -> list[JudgeTask]:
+        shown = with_words(texts)
+        if not shown or self._too_long(question, answer, shown):
             return []
-        key = self._key(question, answer, shown)
-        if not self._model.verdicts.plan([key]):
+        keys = self._model.verdicts.plan([self._key(question, answer, BETWEEN.join(shown))])
+        if not keys:
             return []
-        passages = (fenced(text, "passage", number) for number, text in enumerate(shown, 1))
-        request = self._model.request(
-            self.prompt, labels_schema(1, (COMPLETE, INCOMPLETE)), 1,
-            question=fenced(question, "question"), answer=fenced(answer, "answer"),
-            passages="\n\n".join(passages),
+        task = self._model.label_task(
+            self.prompt, tuple(self.worth), keys, question=fenced(question, "question"),
+            answer=fenced(answer, "answer"), passages=fenced_all(shown, "passage"),
         )  # fmt: skip
-        return [JudgeTask(request, partial(take_labels, self._model, [key]))]
+        return [task]
 
-    def score(self, question: str, answer: str, texts: Sequence[str]) -> Score:
-        """1 or 0, or why there is no verdict."""
-        shown = _shown(texts)
+    def score(self, question: str, claim: str, texts: Sequence[str]) -> Score:
+        """The worth of the label; 0 without words, or why there is no verdict."""
+        shown = with_words(texts)
         if not shown:
             return Score(0.0)
-        if why := self._too_long(shown, question, answer):
+        if why := self._too_long(question, claim, shown):
             return Score(None, why)
-        key = self._key(question, answer, shown)
-        label = self._model.verdicts.label(key)
-        if label not in (COMPLETE, INCOMPLETE):
-            return Score(None, self._model.verdicts.reason(key))
-        return Score(float(label == COMPLETE))
-
-    def _too_long(self, shown: Sequence[str], *asked: str) -> str:
-        return self._model.too_long(BETWEEN.join(shown), *asked, passages=len(shown))
-
-    def _key(self, question: str, answer: str, shown: Sequence[str]) -> bytes:
-        asked = [question, answer]
-        return self._model.verdicts.key(self.prompt.version, asked, BETWEEN.join(shown))
+        key = self._key(question, claim, BETWEEN.join(shown))
+        worth = self.worth.get(self._model.verdicts.label(key) or "")
+        return Score(worth, self._model.verdicts.reason(key) if worth is None else "")
 
 
-def _shown(texts: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(text for text in texts if text.strip()))
+class Completeness(_OneLabel):
+    """Whether the texts together hold all that an answer says."""
+
+    prompt_name = "judge_completeness"
+    worth = MappingProxyType({"complete": 1.0, "incomplete": 0.0})
+
+    def _too_long(self, question: str, answer: str, texts: Sequence[str]) -> str:
+        return self._model.too_long(BETWEEN.join(texts), question, answer, passages=len(texts))
 
 
-ANSWER_PROMPT = "judge_answer"
-WORTH = {"yes": 1.0, "partly": 0.5, "no": 0.0}
+class AnswerRelevancy(_OneLabel):
+    """Whether an answer, which is its own text, answers the question, a part of it, or something else."""
 
+    prompt_name = "judge_answer"
+    worth = MappingProxyType({"yes": 1.0, "partly": 0.5, "no": 0.0})
 
-class AnswerRelevancy:
-    """Three labels: it answers the question, a part of it, or something else."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._model = model
-        self.prompt = load_prompt(ANSWER_PROMPT)
-
-    def tasks(self, question: str, answer: str) -> list[JudgeTask]:
-        """What is to be asked: nothing, or one thing."""
-        key = self._key(question, answer)
-        if not answer.strip() or self._model.too_long(answer, question):
-            return []
-        if not self._model.verdicts.plan([key]):
-            return []
-        request = self._model.request(
-            self.prompt, labels_schema(1, tuple(WORTH)), 1,
-            question=fenced(question, "question"), answer=fenced(answer, "answer"),
-        )  # fmt: skip
-        return [JudgeTask(request, partial(take_labels, self._model, [key]))]
-
-    def score(self, question: str, answer: str) -> Score:
-        """1, 0.5 or 0, or why there is no verdict."""
-        if not answer.strip():
-            return Score(0.0)
-        if why := self._model.too_long(answer, question):
-            return Score(None, why)
-        key = self._key(question, answer)
-        label = self._model.verdicts.label(key)
-        if label not in WORTH:
-            return Score(None, self._model.verdicts.reason(key))
-        return Score(WORTH[label])
-
-    def _key(self, question: str, answer: str) -> bytes:
-        return self._model.verdicts.key(self.prompt.version, [question], answer)
+    def _too_long(self, question: str, answer: str, texts: Sequence[str]) -> str:
+        return self._model.too_long(answer, question)

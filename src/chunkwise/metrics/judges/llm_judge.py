@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 from random import Random
 
 from chunkwise.base.errors import ChunkwiseError
@@ -186,6 +185,20 @@ class JudgeModel:
             system, user, schema, max_tokens=16 + _LABEL_TOKENS * labels, version=prompt.version
         )
 
+    def label_task(
+        self, prompt: Prompt, labels: Sequence[str], keys: Sequence[bytes], **values: str
+    ) -> JudgeTask:
+        """Ask for one of the labels for each key, numbered from 1 on, and keep them."""
+
+        def take(reply: Reply) -> None:
+            if reply.is_answered:
+                self.verdicts.keep({key: reply.value[str(at)] for at, key in enumerate(keys, 1)})
+            else:
+                self.verdicts.fail(keys, reply.reason)
+
+        schema = numbered_schema(len(keys), labels)
+        return JudgeTask(self.request(prompt, schema, len(keys), **values), take)
+
     def groups(self, texts: Sequence[str], question: str) -> list[list[str]]:
         """Passages in their order, as many together as the model can read at once, beside the question."""
         window = self.client.model.window
@@ -231,10 +244,16 @@ def _groups(texts: Sequence[str], room: float | None, around: int) -> list[list[
     return found
 
 
-def labels_schema(count: int, labels: Sequence[str]) -> Schema:
-    """Exactly one of the labels for each number from 1 on, and nothing else."""
+def fenced_all(texts: Sequence[str], name: str, between: str = "\n\n") -> str:
+    """Fence texts under a name and a number from 1 on."""
+    return between.join(fenced(text, name, number) for number, text in enumerate(texts, 1))
+
+
+def numbered_schema(count: int, allowed: Sequence[str] | range) -> Schema:
+    """Exactly one of the allowed labels or numbers for each number from 1 on, and nothing else."""
     names = [str(number) for number in range(1, count + 1)]
-    one = {"type": "string", "enum": list(labels)}
+    kind = "integer" if isinstance(allowed, range) else "string"
+    one = {"type": kind, "enum": list(allowed)}
     return {
         "type": "object",
         "properties": dict.fromkeys(names, one),
@@ -283,13 +302,11 @@ class Relevance:
         return Score(float(label == RELEVANT))
 
     def _task(self, question: str, group: Sequence[str]) -> JudgeTask:
-        shown = (fenced(text, "passage", number) for number, text in enumerate(group, 1))
-        request = self._model.request(
-            self.prompt, labels_schema(len(group), (RELEVANT, IRRELEVANT)), len(group),
-            question=fenced(question, "question"), passages="\n\n".join(shown), count=str(len(group)),
-        )  # fmt: skip
         keys = [self._key(question, text) for text in group]
-        return JudgeTask(request, partial(take_labels, self._model, keys))
+        return self._model.label_task(
+            self.prompt, (RELEVANT, IRRELEVANT), keys, question=fenced(question, "question"),
+            passages=fenced_all(group, "passage"), count=str(len(group)),
+        )  # fmt: skip
 
     def _key(self, question: str, passage: str) -> bytes:
         return self._model.verdicts.key(self.prompt.version, [question], passage)
@@ -300,14 +317,6 @@ def shuffled(texts: Sequence[str], seed: int, asked: str) -> list[str]:
     found = list(texts)
     Random(f"{seed}\n{asked}").shuffle(found)
     return found
-
-
-def take_labels(model: JudgeModel, keys: Sequence[bytes], reply: Reply) -> None:
-    """Keeps the labels of an answer that has one for each number from 1 on."""
-    if reply.is_answered:
-        model.verdicts.keep({key: reply.value[str(at)] for at, key in enumerate(keys, 1)})
-    else:
-        model.verdicts.fail(keys, reply.reason)
 
 
 class LlmJudge:
