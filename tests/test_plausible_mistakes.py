@@ -122,8 +122,7 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: _evaluate(metrics=[_score]), "_score is function, and no metric; a metric is chunkwise.ext.Metric"),
     # questions
     (lambda: Query("1", "q?", (("tty.md", 0, 50),)),
-     r"references of the question '1' has \('tty.md', 0, 50\); Reference is needed: "
-     r"chunkwise.Reference\('tty.md', 0, 50\)"),
+     r"references of the question '1' has \('tty.md', 0, 50\); Reference is needed"),
     (lambda: Query("1", "q?", (Passage("tty.md", 0, 50),)), "Reference is needed"),
     (lambda: Query("1", "q?", Reference("tty.md", 0, 50)),
      r"references of the question '1' is Reference\(.*; a tuple of Reference is needed: \(…,\)"),

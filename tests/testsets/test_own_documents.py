@@ -8,7 +8,7 @@ import pytest
 from chunkwise.core import Block, Document, Passage, Query, Reference
 from chunkwise.testsets.formats import FORMATS, WHOLE
 from chunkwise.testsets.reading import drafts_in, with_user_places
-from chunkwise.testsets.testset import Draft, Quote, Unreadable
+from chunkwise.testsets.testset import Draft, Unreadable, given_references
 from tables import cases
 
 FIRST = "Normandy is a region of France."
@@ -29,9 +29,11 @@ def place(document: Document, text: str, nth: int = 0) -> Passage:
 
 
 def draft(*places: Passage, texts: tuple[str, ...] = ()) -> Draft:
-    first, *others = places
-    query = Query("q", "Where?", (Reference(*first, tuple(others)),))
-    return Draft("f, entry 1", query, texts=texts)
+    return Draft("f, entry 1", Query("q", "Where?"), (*given_references([places], texts),))
+
+
+def texts(made: Draft) -> list[str]:
+    return [passage.text for passage in made.passages if passage.role == "reference"]
 
 
 def only(made: Draft, *documents: Document, own: Document = OWN) -> Draft:
@@ -46,8 +48,7 @@ def test_a_word_is_found_through_its_paragraph() -> None:
     found = only(made, page)
     assert found.query.references == (Reference(*place(page, "France", 5)),)
     assert page.text[: found.query.references[0].start].endswith("a region of ")
-    assert found.texts == ("France",)
-    assert found.quotes == ()
+    assert texts(found) == ["France"]
 
 
 def test_a_paragraph_that_is_repeated_gives_alternatives() -> None:
@@ -69,7 +70,7 @@ def test_that_of_the_file_it_comes_from_is_first() -> None:
 def test_what_is_nowhere_becomes_a_quote() -> None:
     found = only(draft(place(OWN, "Paris")), Document("a", "Paris."))
     assert found.query.references == ()
-    assert found.quotes == (Quote(SECOND),)
+    assert texts(found) == [SECOND]
 
 
 def test_a_paragraph_that_is_spaced_otherwise_is_found_by_counting() -> None:
@@ -79,7 +80,7 @@ def test_a_paragraph_that_is_spaced_otherwise_is_found_by_counting() -> None:
     (reference,) = found.query.references
     assert page.text[: reference.end].endswith("No no no")
     assert page.text[reference.start : reference.end] == "no"
-    assert only(draft(place(own, "no”")), page, own=own).quotes == (Quote(own.text),)
+    assert texts(only(draft(place(own, "no”")), page, own=own)) == [own.text]
 
 
 def test_an_alternative_that_is_found_stands_in_for_the_first() -> None:
@@ -87,7 +88,7 @@ def test_an_alternative_that_is_found_stands_in_for_the_first() -> None:
     made = draft(place(OWN, "region"), place(OWN, "Paris"), texts=("region",))
     found = only(made, page)
     assert found.query.references == (Reference(*place(page, "Paris")),)
-    assert found.texts == ("Paris",)
+    assert texts(found) == ["Paris"]
 
 
 def test_a_document_of_the_same_name_and_text_is_left_alone() -> None:
@@ -105,7 +106,7 @@ def test_what_the_file_has_no_text_for_is_left_alone(end: int) -> None:
 def test_a_passage_that_is_everywhere_becomes_a_quote() -> None:
     own = Document("p", "x")
     found = only(draft(Passage("p", 0, 1)), Document("a", "x " * 1001), own=own)
-    assert found.quotes == (Quote("x"),)
+    assert texts(found) == ["x"]
     often = only(draft(Passage("p", 0, 1)), Document("a", "x " * 50), own=own)
     assert len(often.query.references[0].places) == 50
 

@@ -8,14 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Document, Fact, Label, Passage, Query, Reference
+from chunkwise.core import Document, Fact, Label, Passage, Query, Reference, Span
 from chunkwise.testsets.formats.chunkwise import ChunkwiseFormat, read_drafts
 from chunkwise.testsets.question_record import draft_of
 from chunkwise.testsets.testset import (
-    AlternativeQuote,
     Draft,
-    LabelledQuote,
-    Quote,
+    GivenPassage,
     TestSet,
     Unreadable,
     UnreadField,
@@ -28,6 +26,14 @@ def draft(value: object) -> Draft:
     found = draft_of(value, 7, "q.json, entry 7")
     assert isinstance(found, Draft), found
     return found
+
+
+def quote(number: int, text: str, document: str = "") -> GivenPassage:
+    return GivenPassage("reference", f"passage {number}", document, text=text)
+
+
+def texts(made: Draft) -> list[str]:
+    return [passage.text for passage in made.passages]
 
 
 def reason(value: object) -> str:
@@ -44,10 +50,10 @@ def read(path: Path, text: str | bytes) -> list[Draft | Unreadable]:
 
 def test_the_simplest_question() -> None:
     assert draft({"query": "Who?", "relevant_text": "The head."}) == Draft(
-        "q.json, entry 7", Query("7", "Who?"), (Quote("The head."),)
+        "q.json, entry 7", Query("7", "Who?"), (quote(1, "The head."),)
     )
     several = draft({"Question": "Who?", "relevant_text": ["a", "b"], "document": "leave.md"})
-    assert several.quotes == (Quote("a", "leave.md"), Quote("b", "leave.md"))
+    assert several.passages == (quote(1, "a", "leave.md"), quote(2, "b", "leave.md"))
 
 
 @cases("field", ["query_id", "id", "_id", "qid", "question_id", "QID "])
@@ -88,10 +94,9 @@ def test_the_whole_form() -> None:
         (Reference("a", 1, 5, (Passage("b", 2, 6),)), Reference("d", 4, 9, (Passage("e", 0, 5),))),
         None, (), ("list",), (Label("a", 0, 9, True),), "test",
     )  # fmt: skip
-    assert found.quotes == (Quote("to be found", "c"),)
-    assert found.texts == ("head", "")
-    assert found.alternative_texts == (("head",), ("",))
-    assert found.labelled_quotes == (LabelledQuote(Quote("no"), False),)
+    assert texts(found) == ["head", "head", "to be found", "", "", "", "no"]
+    assert found.passages[2] == GivenPassage("reference", "reference 2", "c", text="to be found")
+    assert found.passages[-1] == GivenPassage("label", "label 2", text="no")
 
 
 def test_answers_of_other_people_are_alternatives_of_a_single_reference() -> None:
@@ -115,14 +120,18 @@ def test_an_alternative_may_be_a_quote_and_may_stand_beside_one() -> None:
         }
     )  # fmt: skip
     assert found.query.references == (Reference("a", 0, 3, (Passage("a", 7, 9),)),)
-    assert found.quotes == (Quote("found", "b"),)
-    assert found.alternative_quotes == (
-        AlternativeQuote(0, 1, Quote("said elsewhere")),
-        AlternativeQuote(1, 1, Quote("", "b", 4)),
-        AlternativeQuote(1, 2, Quote("abc", "a"), Passage("a", 0, 3)),
-    )
+    names = [
+        "reference 1, alternative 1",
+        "reference 2, alternative 1",
+        "reference 2, alternative 2",
+    ]
+    assert [found.passages[at] for at in (1, 4, 5)] == [
+        GivenPassage("alternative", names[0], text="said elsewhere"),
+        GivenPassage("alternative", names[1], "b", start=4),
+        GivenPassage("alternative", names[2], "a", Span(0, 3), "abc"),
+    ]
     other = draft({"query": "x", "relevant_text": "found", "alt_references": ["found", "or this"]})
-    assert other.alternative_quotes == (AlternativeQuote(0, 1, Quote("or this")),)
+    assert texts(other) == ["found", "or this"]
 
 
 def test_what_is_marked_as_unanswerable() -> None:
@@ -188,7 +197,7 @@ def test_huge_numbers_and_halves_of_characters() -> None:
     assert huge.query.references[0].end == 10**300
     assert "a number of more than 40 digits" in reason({"query": "x", "references": [10**300]})
     assert draft({"query": "a\ud83d", "relevant_text": "\ud83d b"}) == Draft(
-        "q.json, entry 7", Query("7", "a\ufffd"), (Quote("\ufffd b"),)
+        "q.json, entry 7", Query("7", "a\ufffd"), (quote(1, "\ufffd b"),)
     )
 
 
@@ -352,19 +361,19 @@ def test_thousands_of_digits_are_told_in_our_words(tmp_path: Path, row: str, sai
 
 def test_passages_under_the_names_of_other_tools() -> None:
     text = {"question": "a?", "context": "It is paid.", "answer": "yes"}
-    assert draft(text).quotes == (Quote("It is paid."),)
-    assert draft(text | {"context": ["b", "c"]}).quotes == (Quote("b"), Quote("c"))
+    assert draft(text).passages == (quote(1, "It is paid."),)
+    assert texts(draft(text | {"context": ["b", "c"]})) == ["b", "c"]
     assert draft({"user_input": "a?", "reference_contexts": ["b"], "reference": "c"}) == Draft(
-        "q.json, entry 7", Query("7", "a?", answer="c"), (Quote("b"),)
+        "q.json, entry 7", Query("7", "a?", answer="c"), (quote(1, "b"),)
     )
-    assert draft({"query": "a?", "contexts": ["b"]}).quotes == (Quote("b"),)
+    assert texts(draft({"query": "a?", "contexts": ["b"]})) == ["b"]
     # What a system was given, and what is no text, is left alone, and said to be.
     for other in ({"contexts": ["b"], "answer": "c"}, {"context": {"title": ["b"]}}):
         found = draft({"query": "a?", **other})
-        assert found.quotes == ()
+        assert not found.passages
         assert [each.name for each in found.unread] == [next(iter(other))]
     both = draft({"query": "a?", "relevant_text": "b", "context": "c", "note": "", "x": None})
-    assert both.quotes == (Quote("b"),)
+    assert texts(both) == ["b"]
     assert both.unread == (UnreadField("context"),)
 
 
@@ -389,15 +398,9 @@ def test_fields_that_nobody_reads(row: dict[str, object], unread: UnreadField | 
 def test_passages_are_numbered_as_they_stand_in_the_file() -> None:
     place = {"doc_id": "a", "start": 0, "end": 3}
     found = draft({"query": "x", "references": ["b", place, "c"], "relevant_text": [place, "d"]})
-    assert [each.name for each in found.spots] == [
-        "reference 2", "passage 1", "reference 1", "reference 3", "passage 2",
+    assert [each.name for each in found.passages] == [
+        "reference 1", "reference 2", "reference 3", "passage 1", "passage 2",
     ]  # fmt: skip
-    assert [each.position for each in found.spots] == [2, 4, 1, 3, 5]
-    judged = {"text": "b", "relevant": 1}
-    found = draft({"query": "x", "labels": [judged, {**place, "relevant": 0}]})
-    assert [each.name for each in found.label_spots] == ["label 2", "label 1"]
-    usual = draft({"query": "x", "references": [place, place], "relevant_text": "b"})
-    assert usual.spots == usual.label_spots == ()
 
 
 def test_halves_of_characters_can_be_written(tmp_path: Path) -> None:
@@ -419,14 +422,16 @@ QUERIES = st.builds(
         st.builds(
             lambda place, others: Reference(*place, tuple(others)),
             PLACES,
-            st.lists(PLACES, max_size=2),
-        ),
+            st.lists(PLACES, max_size=2, unique=True),
+        ).filter(lambda reference: reference.places[0] not in reference.alternatives),
         max_size=2,
     ).map(tuple),
     st.none() | NAMES,
     st.lists(st.builds(Fact, NAMES.map(str.strip).filter(bool), st.lists(NAMES).map(tuple)), max_size=2).map(tuple),
     st.lists(NAMES, max_size=2, unique=True).map(tuple),
-    st.lists(st.builds(lambda place, good: Label(*place, good), PLACES, st.booleans()), max_size=2).map(tuple),
+    st.lists(
+        st.builds(lambda place, good: Label(*place, good), PLACES, st.booleans()), max_size=2, unique=True,
+    ).map(tuple),
     st.sampled_from(["", "test", "validation"]),
 )  # fmt: skip
 
@@ -443,6 +448,7 @@ def test_what_is_written_is_read_again(
     assert [each.query for each in drafts if isinstance(each, Draft)] == queries
     for each in drafts:
         assert isinstance(each, Draft)
-        for reference, text in zip(each.query.references, each.texts, strict=True):
-            body = {"a": "0123456789", "b": "abcdefghij"}[reference.doc_id]
-            assert text == body[reference.start : reference.end]
+        for passage in each.passages:
+            body = {"a": "0123456789", "b": "abcdefghij"}[passage.document]
+            assert passage.span
+            assert passage.text == body[passage.span.start : passage.span.end]

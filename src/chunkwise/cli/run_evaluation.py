@@ -364,7 +364,7 @@ def _types_in(test_queries: str) -> set[str] | None:
         drafts = [each for each in drafts_of(test_queries) if isinstance(each, Draft)]
     except (ChunkwiseError, OSError):
         return None
-    return {each for draft in drafts for each in draft.query.types}
+    return {each for draft in drafts for each in draft.question.types}
 
 
 def _refuse_unknown_types(there: set[str] | None, types: tuple[str, str] | None) -> None:

@@ -193,7 +193,7 @@ def _draft(record: Mapping[str, Any], number: int, where: str) -> Draft:
     if isinstance(draft, Unreadable):
         raise WrongField(draft.reason)
     # The same question comes again and again in a log.
-    return replace(draft, query=replace(draft.query, id=str(number)))
+    return replace(draft, question=replace(draft.question, id=str(number)))
 
 
 def _placed(

@@ -5,27 +5,26 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 
 from chunkwise.base import wording
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk_offsets import stated_id, stated_place
-from chunkwise.core import Fact, Label, Passage, Query, Reference
+from chunkwise.core import Fact, Query, Span
 from chunkwise.records.fields import WrongField, label_of, listed, shown
 from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import Row, Shape, json_rows, opened
 from chunkwise.testsets.check import Problem
 from chunkwise.testsets.testset import (
-    AlternativeQuote,
     Draft,
-    LabelledQuote,
-    PassagePosition,
-    Quote,
+    GivenPassage,
+    PassageRole,
     Unreadable,
     UnreadField,
+    alternative_name,
 )
 
 _ALIKE = 0.85
@@ -201,22 +200,6 @@ class _Fields:
         return without_half_characters(str(value)) if is_name else ""
 
 
-@dataclass(slots=True)
-class _GivenReference:
-    """A passage that answers, as its record gives it, and what stands in for it."""
-
-    spot: PassagePosition
-    place: Passage | None
-    """None: to be found."""
-    quote: Quote
-    others: list[tuple[Passage | None, Quote]]
-
-    def reference(self) -> Reference:
-        assert self.place is not None
-        others = tuple(place for place, _ in self.others if place is not None)
-        return Reference(*self.place, others)
-
-
 class _Question(_Fields):
     """A record that holds a question."""
 
@@ -229,61 +212,35 @@ class _Question(_Fields):
         return Query(id_of(self.get(ID), number), label_of(text, "question"))
 
     def draft(self, question: Query, where: str) -> Draft:
-        given = self._references()
-        placed = [each for each in given if each.place is not None]
-        quoted = [each for each in given if each.place is None]
-        labels, label_texts, labelled, label_spots = self._labels()
-        query = replace(
+        passages = (*self._references(), *self._labels())
+        question = replace(
             question,
-            references=tuple(each.reference() for each in placed),
             answer=self._answer(),
             facts=tuple(fact_of(each) for each in as_list(self.get(_FACTS))),
             types=self._types(),
-            labels=labels,
             split=label_of(self.get(("split",)) or "", "split"),
         )
         is_generated = self.get(("generated",)) is not None
         # What a person said of it, and how passages to label were found: for people.
         self.get(("review",)), self.get(("pool",))
-        texts = tuple(each.quote.text for each in placed)
-        alternative_texts = tuple(
-            tuple(quote.text for place, quote in each.others if place is not None)
-            for each in placed
-        )
-        return Draft(
-            where,
-            query,
-            tuple(each.quote for each in quoted),
-            texts if any(texts) else (),
-            alternative_texts if any(map(any, alternative_texts)) else (),
-            tuple(
-                AlternativeQuote(of, number, quote, place)
-                for of, each in enumerate((*placed, *quoted))
-                for number, (place, quote) in enumerate(each.others, 1)
-                if place is None or each.place is None
-            ),
-            labelled,
-            label_texts if any(label_texts) else (),
-            _unusual(tuple(each.spot for each in (*placed, *quoted)), len(placed)),
-            label_spots,
-            unread=self.unread(),
-            is_generated=is_generated,
-        )
+        return Draft(where, question, passages, unread=self.unread(), is_generated=is_generated)
 
-    def _references(self) -> list[_GivenReference]:
+    def _references(self) -> Iterator[GivenPassage]:
+        """References with their alternatives behind them."""
         default = self.document()
         listed_ones = as_list(self._given_references())
         values = [(value, f"reference {number}") for number, value in enumerate(listed_ones, 1)]
         values += [(value, f"passage {number}") for number, value in enumerate(self._quotes(), 1)]
-        found = []
-        for position, (value, name) in enumerate(values, 1):
-            place, quote = place_of(value, name, default)
-            inside = quote.document or default
-            others = list(_alternatives(value, name, inside))
-            spot = PassagePosition(position, name)
-            found.append(_GivenReference(spot, place, quote, others))
-        self._add_elsewhere(found, default)
-        return found
+        groups = []
+        for value, name in values:
+            reference = passage_of(value, "reference", name, default)
+            inside = reference.document or default
+            groups.append([reference, *_alternatives(value, name, inside)])
+        self._add_elsewhere(groups, default)
+        for reference, *others in groups:
+            yield reference
+            for number, other in enumerate(others, 1):
+                yield replace(other, name=alternative_name(reference.name, number))
 
     def _given_references(self) -> object:
         given = self.get(_REFERENCES)
@@ -302,12 +259,12 @@ class _Question(_Fields):
                 return as_list(self.get((name,)))
         return []
 
-    def _add_elsewhere(self, found: list[_GivenReference], default: str) -> None:
+    def _add_elsewhere(self, groups: list[list[GivenPassage]], default: str) -> None:
         """Answers of other people, and the same text elsewhere, beside the reference they belong to."""
-        more: list[tuple[_GivenReference, object, str]] = []
-        placed = [each for each in found if each.place is not None]
-        if len(placed or found) == 1:  # of several it is not said which one they stand for
-            (one,) = placed or found
+        more: list[tuple[list[GivenPassage], object, str]] = []
+        placed = [group for group in groups if group[0].span is not None]
+        if len(placed or groups) == 1:  # of several it is not said which one they stand for
+            (one,) = placed or groups
             others = as_list(self.get(("alt_references",)))
             more += [(one, each, f"alt_references {at}") for at, each in enumerate(others, 1)]
         for at, each in enumerate(as_list(self.get(("same_text_elsewhere",))), 1):
@@ -317,43 +274,28 @@ class _Question(_Fields):
                     f"same_text_elsewhere {at}: `of` is {shown(of)}; the position of a reference, from 0"
                 )
             more.append((placed[of], each, f"same_text_elsewhere {at}"))
-        for reference, each, what in more:
-            place, quote = place_of(each, what, default)
-            known = [(reference.place, reference.quote), *reference.others]
-            is_known = place in (at for at, _ in known) if place else (place, quote) in known
-            if not is_known:
-                reference.others.append((place, quote))
+        for group, value, name in more:
+            other = passage_of(value, "alternative", name, default)
+            if _said(other) not in map(_said, group):
+                group.append(other)
 
-    def _labels(
-        self,
-    ) -> tuple[
-        tuple[Label, ...], tuple[str, ...], tuple[LabelledQuote, ...], tuple[PassagePosition, ...]
-    ]:
-        """Labels with a place, what is said to stand there, those to be found by their text, where all stand."""
-        labels, texts, quotes = [], [], []
-        spots, quote_spots = [], []
+    def _labels(self) -> Iterator[GivenPassage]:
         default = self.document()
         for number, value in enumerate(as_list(self.get(_LABELS)), 1):
-            what = f"label {number}"
+            name = f"label {number}"
             if not isinstance(value, dict):
                 raise WrongField(
-                    f"{what} is {shown(value)}; a record with doc_id, start, end, relevant"
+                    f"{name} is {shown(value)}; a record with doc_id, start, end, relevant"
                 )
             fields = _Fields(value)
-            grade = _grade(fields.get(_GRADE), what)
-            relevant = relevance_of(
-                fields.get(_RELEVANT) if grade is None else _said(fields, grade), what
+            grade = _grade(fields.get(_GRADE), name)
+            said = fields.get(_RELEVANT)
+            # An answer, or a part of one, is relevant.
+            relevant = (
+                grade >= 2 if said is None and grade is not None else relevance_of(said, name)
             )
-            place, quote = place_of(value, what, default)
-            if place is None:
-                quotes.append(LabelledQuote(quote, relevant, grade))
-                quote_spots.append(PassagePosition(number, what))
-            else:
-                labels.append(Label(*place, relevant, grade))
-                texts.append(quote.text)
-                spots.append(PassagePosition(number, what))
-        mixed = (*spots, *quote_spots) if spots and quotes else ()
-        return tuple(labels), tuple(texts), tuple(quotes), mixed
+            label = passage_of(value, "label", name, default)
+            yield replace(label, relevant=relevant, grade=grade)
 
     def _answer(self) -> str | None:
         value = self.get(_ANSWER)
@@ -373,16 +315,6 @@ class _Question(_Fields):
         return tuple(dict.fromkeys(each for each in types if each))
 
 
-def _unusual(spots: tuple[PassagePosition, ...], places: int) -> tuple[PassagePosition, ...]:
-    """The spots, unless they are what would be said of so many references with quotes behind them."""
-    usual = (
-        *(f"reference {number + 1}" for number in range(places)),
-        *(f"passage {number + 1}" for number in range(len(spots) - places)),
-    )
-    in_order = all(one.position < other.position for one, other in pairwise(spots))
-    return () if in_order and tuple(each.name for each in spots) == usual else spots
-
-
 def as_list(value: object) -> list[object]:
     if value is None or value == "":
         return []
@@ -393,31 +325,30 @@ def id_of(value: object, number: int) -> str:
     return str(number) if value is None else label_of(value, "id")
 
 
-def _alternatives(value: object, what: str, default: str) -> Iterator[tuple[Passage | None, Quote]]:
+def _alternatives(value: object, reference: str, default: str) -> Iterator[GivenPassage]:
     given = _Fields(value).get(("alternatives",)) if isinstance(value, dict) else None
-    for at, each in enumerate(as_list(given), 1):
-        name = f"{what}, alternative {at}"
-        place, quote = place_of(each, name, default)
-        if place is None and quote.text:
-            _, quote = place_of(each, name, "")  # what says the same may stand in any document
-        yield place, quote
+    for number, each in enumerate(as_list(given), 1):
+        name = alternative_name(reference, number)
+        other = passage_of(each, "alternative", name, default)
+        # The same words may stand in any document.
+        is_text = other.span is None and other.text
+        yield passage_of(each, "alternative", name, "") if is_text else other
 
 
-def place_of(value: object, what: str, default: str) -> tuple[Passage | None, Quote]:
+def passage_of(value: object, role: PassageRole, name: str, default: str) -> GivenPassage:
     """A place with what is said to stand there; without offsets, a text to be found."""
     if isinstance(value, str):
-        return None, _quote(value, default, what)
+        return GivenPassage(role, name, default, text=_quoted(value, name))
     if not isinstance(value, dict):
         raise WrongField(
-            f"{what} is {shown(value)}; a text, or a record with doc_id, start and end"
+            f"{name} is {shown(value)}; a text, or a record with doc_id, start and end"
         )
     record = _Fields(value)
-    inside = stated_place(
-        value
-    )  # as tools nest it: page_content beside metadata with source and start_index
+    # As tools nest it: page_content beside metadata with source and start_index.
+    inside = stated_place(value)
     document = record.document("source", "title") or next(iter(inside.names), "") or default
-    text = record.get(_QUOTED)
-    said = label_of(inside.text or "" if text is None else text, f"text of {what}")
+    given = record.get(_QUOTED)
+    text = label_of(inside.text or "" if given is None else given, f"text of {name}")
     start, end = record.get(_START), record.get(_END)
     span = record.get(("span",))
     if isinstance(span, list) and len(span) == 2:
@@ -425,29 +356,32 @@ def place_of(value: object, what: str, default: str) -> tuple[Passage | None, Qu
     if start is None and end is None:
         start, end = inside.start, inside.end
     if start is None and end is None:
-        return None, _named(said, value, document, what)
-    first = _offset(start, f"{what}: start")
-    if end is None and not said:
-        return None, Quote("", document, first, stated_id(value).id or "")
-    last = first + len(said) if end is None else _offset(end, f"{what}: end")
-    return Passage(document, first, last), Quote(said, document)
+        if text:
+            return GivenPassage(role, name, document, text=_quoted(text, name))
+        if (id := stated_id(value).id) is not None:
+            return GivenPassage(role, name, document, chunk=without_half_characters(id))
+        raise WrongField(
+            f"{name} has neither a text nor a start nor the id of a chunk; it has {listed(value)}"
+        )
+    first = _offset(start, f"{name}: start")
+    if end is None and not text:
+        chunk = stated_id(value).id or ""
+        return GivenPassage(role, name, document, start=first, chunk=chunk)
+    last = first + len(text) if end is None else _offset(end, f"{name}: end")
+    return GivenPassage(role, name, document, Span(first, last), text)
 
 
-def _named(said: str, value: Mapping[str, object], document: str, what: str) -> Quote:
-    """A passage without offsets: by its text, else by the id of a chunk."""
-    if said:
-        return _quote(said, document, what)
-    if (id := stated_id(value).id) is not None:
-        return Quote("", document, chunk=without_half_characters(id))
-    raise WrongField(
-        f"{what} has neither a text nor a start nor the id of a chunk; it has {listed(value)}"
-    )
+def _said(passage: GivenPassage) -> tuple[object, ...]:
+    """Two passages that say the same are one."""
+    if passage.span is not None:
+        return passage.document, passage.span
+    return passage.document, passage.text, passage.start, passage.chunk
 
 
-def _quote(text: str, document: str, what: str) -> Quote:
+def _quoted(text: str, name: str) -> str:
     if not text.strip():
-        raise WrongField(f"{what} is empty")
-    return Quote(without_half_characters(text), document)
+        raise WrongField(f"{name} is empty")
+    return without_half_characters(text)
 
 
 def _offset(value: object, what: str) -> int:
@@ -462,12 +396,6 @@ def _grade(value: object, what: str) -> int | None:
     if value is None or (type(value) is int and 0 <= value <= 3):
         return value
     raise WrongField(f"{what}: grade is {shown(value)}; 0, 1, 2 or 3")
-
-
-def _said(fields: _Fields, grade: int) -> object:
-    """Whether it is relevant, where the file says so beside its grade; an answer, or a part of one, is."""
-    said = fields.get(_RELEVANT)
-    return grade >= 2 if said is None else said
 
 
 def relevance_of(value: object, what: str) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted
-from chunkwise.core import Document, OnProgress, Passage, Query, Reference
+from chunkwise.core import Document, OnProgress, Passage, Query, Span
 from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.documents.walk import BEIR_QUERIES
 from chunkwise.records.read import OnBadRow, is_read_once, shown_name
@@ -20,7 +20,14 @@ from chunkwise.testsets.formats.chunkwise import read_drafts
 from chunkwise.testsets.locate import MOST_PLACES
 from chunkwise.testsets.question_record import UnreadFields, draft_of, question_rows
 from chunkwise.testsets.references import KnownChunks, ReferenceLocator
-from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable, hash_of
+from chunkwise.testsets.testset import (
+    Draft,
+    GivenPassage,
+    TestSet,
+    Unreadable,
+    given_references,
+    hash_of,
+)
 from chunkwise.text.find_passages import Tolerance, occurrences
 
 
@@ -71,17 +78,18 @@ def _measured(
     """Whole documents with their lengths."""
     names = DocumentNames(documents)
 
-    def measured(place: Passage) -> Passage:
-        number = names.find(place.doc_id) if place.end == WHOLE else ""
+    def measured(passage: GivenPassage) -> GivenPassage:
+        if passage.span is None or passage.span.end != WHOLE:
+            return passage
+        number = names.find(passage.document)
         if isinstance(number, str):
-            return place
-        return Passage(documents[number].id, 0, len(documents[number].text))
+            return passage
+        document = documents[number]
+        return replace(passage, document=document.id, span=Span(0, len(document.text)))
 
     for draft in drafts:
-        if isinstance(draft, Draft) and any(place.end == WHOLE for place in _places(draft)):
-            known = [tuple(map(measured, each.places)) for each in draft.query.references]
-            references = tuple(Reference(*first, tuple(others)) for first, *others in known)
-            yield replace(draft, query=replace(draft.query, references=references))
+        if isinstance(draft, Draft):
+            yield replace(draft, passages=tuple(map(measured, draft.passages)))
         else:
             yield draft
 
@@ -110,8 +118,7 @@ def with_user_places(
 
 
 def _places(draft: Draft) -> Iterator[Passage]:
-    for reference in draft.query.references:
-        yield from reference.places
+    return (place for passage in draft.passages for place in passage.places)
 
 
 class _UserPlaces:
@@ -192,28 +199,20 @@ class _UserPlaces:
 
 
 def _moved(draft: Draft, places: _UserPlaces) -> Draft:
-    references: list[Reference] = []
+    references: list[list[Passage]] = []
     texts: list[str] = []
-    quotes = list(draft.quotes)
-    told = draft.texts or ("",) * len(draft.query.references)
-    for reference, text in zip(draft.query.references, told, strict=True):
-        found = [(place, places.of(place)) for place in reference.places]
-        found = [each for each in found if each[1]]
-        if not found:
-            quotes.append(Quote(places.passage(reference.places[0])))
-            continue
-        first, *others = dict.fromkeys(place for _, here in found for place in here)
-        references.append(Reference(*first, tuple(others)))
-        is_first = found[0][0] == reference.places[0]
-        texts.append(text if is_first or not text else places.text(found[0][0]))
-    query = replace(draft.query, references=tuple(references))
-    return replace(
-        draft,
-        query=query,
-        quotes=tuple(quotes),
-        texts=tuple(texts) if all(texts) else (),
-        alternative_texts=(),
-    )
+    quotes: list[GivenPassage] = []
+    given = [passage for passage in draft.passages if passage.role == "reference"]
+    for reference, passage in zip(draft.query.references, given, strict=True):
+        found = [(place, there) for place in reference.places if (there := places.of(place))]
+        if found:
+            references.append(list(dict.fromkeys(place for _, there in found for place in there)))
+            is_first = found[0][0] == reference.places[0]
+            texts.append(passage.text if is_first or not passage.text else places.text(found[0][0]))
+        else:
+            text = places.passage(reference.places[0])
+            quotes.append(GivenPassage("reference", f"passage {len(quotes) + 1}", text=text))
+    return replace(draft, passages=(*given_references(references, texts), *quotes))
 
 
 _BETWEEN_NOTES = 1000
@@ -295,16 +294,16 @@ def placed_drafts(
         if problem is not None:
             problems[number] = [problem]
         elif isinstance(draft, Draft):
-            where[draft.query.id] = draft.where
+            where[draft.question.id] = draft.where
             if draft.is_generated:
-                generated.add(draft.query.id)
+                generated.add(draft.question.id)
             order.append(number)
             unread.add(draft)
             problems[number] = _mended(draft)
             if documents is None:
                 unplaced.append(draft.query)
                 if draft.names_texts:
-                    kept[draft.query.id] = draft
+                    kept[draft.question.id] = draft
             else:
                 placing.add(draft)
     queries = unplaced
@@ -338,8 +337,8 @@ def drafts_of(
 def _refused(draft: Draft | Unreadable, known: dict[str, str]) -> Problem | None:
     if isinstance(draft, Unreadable):
         return Problem("unreadable", draft.where, "", draft.reason, dropped=True)
-    id = draft.query.id
-    if not draft.query.text.strip():
+    id = draft.question.id
+    if not draft.question.text.strip():
         return Problem("empty_question", draft.where, id, "the question is empty", dropped=True)
     if id in known:
         # Rows of results are joined with their questions by it.
@@ -350,7 +349,7 @@ def _refused(draft: Draft | Unreadable, known: dict[str, str]) -> Problem | None
 
 def _mended(draft: Draft) -> list[Problem]:
     return [
-        Problem("different_text", draft.where, draft.query.id, said, repaired=True)
+        Problem("different_text", draft.where, draft.question.id, said, repaired=True)
         for said in draft.mended
     ]
 
@@ -366,7 +365,7 @@ def read_questions(name: str, on_bad: OnBadRow) -> list[Query]:
         if isinstance(draft, Unreadable):
             on_bad(f"{draft.where}: {draft.reason}")
             continue
-        query = draft.query
+        query = draft.question
         if not query.text.strip():
             on_bad(f"{draft.where}: the question is empty")
         elif query.id in places:

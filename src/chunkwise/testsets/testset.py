@@ -4,52 +4,81 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
 
 from chunkwise.base.wording import counted, thousands
-from chunkwise.core import Passage, Query
+from chunkwise.core import Label, Passage, Query, Reference, Span
+
+PassageRole = Literal["reference", "alternative", "label"]
 
 
-class Quote(NamedTuple):
-    """A passage without a beginning and an end: its text, the chunk it is, or where it begins, to be found."""
+@dataclass(frozen=True, slots=True)
+class GivenPassage:
+    """A passage of a question as its file gives it: a place, a text to be found, a chunk, or where it begins."""
 
-    text: str
-    document: str = ""
-    """The document it is said to stand in, by whatever name; empty: any."""
-    start: int | None = None
-    """Where it begins, of a passage without a text."""
-    chunk: str = ""
-    """The id of the chunk that it is, of a passage without a text."""
-
-
-class LabelledQuote(NamedTuple):
-    """A passage given as text that a person has judged."""
-
-    quote: Quote
-    relevant: bool
-    grade: int | None = None
-
-
-class AlternativeQuote(NamedTuple):
-    """What stands in for a reference, where it or the reference is to be found by its text."""
-
-    of: int
-    """The position of the reference: those with a place first, then the quotes."""
-    number: int
-    """Its own among the alternatives of the reference, from 1."""
-    quote: Quote
-    place: Passage | None = None
-    """Where the file says it stands."""
-
-
-class PassagePosition(NamedTuple):
-    """Where a passage stands among those of its question."""
-
-    position: int
+    role: PassageRole
     name: str
-    """What messages call it: `reference 2`."""
+    """`reference 2`, for messages."""
+    document: str = ""
+    """As the file calls it; empty: it does not say."""
+    span: Span | None = None
+    """Where the file says it is; None: to be found."""
+    text: str = ""
+    """What the file says stands there; empty: it does not say."""
+    start: int | None = None
+    """Where it begins, where nothing else is said of it."""
+    chunk: str = ""
+    """The id of the chunk it is."""
+    relevant: bool = False
+    grade: int | None = None
+    """Of a label."""
+
+    @property
+    def places(self) -> tuple[Passage, ...]:
+        """The stated place, if there is one."""
+        return () if self.span is None else (Passage(self.document, *self.span),)
+
+
+def given_references(
+    references: Iterable[Sequence[Passage]], texts: Sequence[str] = ()
+) -> Iterator[GivenPassage]:
+    """Passages for references given by their places, each with its alternatives; `texts` stand at the first places."""
+    for number, places in enumerate(references):
+        name = f"reference {number + 1}"
+        for other, (document, start, end) in enumerate(places):
+            text = texts[number] if texts and not other else ""
+            role: PassageRole = "alternative" if other else "reference"
+            named = alternative_name(name, other) if other else name
+            yield GivenPassage(role, named, document, Span(start, end), text)
+
+
+def alternative_name(reference: str, number: int) -> str:
+    """Name an alternative in messages."""
+    return f"{reference}, alternative {number}"
+
+
+def placed_query(
+    question: Query, placed: Iterable[tuple[GivenPassage, Sequence[Passage]]]
+) -> Query:
+    """The question with the places of its passages; labels count at every place of their text."""
+    references: list[dict[Passage, None]] = []
+    labels: list[Label] = []
+    for passage, places in placed:
+        if passage.role == "label":
+            labels += [Label(*place, passage.relevant, passage.grade) for place in places]
+        elif passage.role == "reference":
+            references.append(dict.fromkeys(places))
+        elif references[-1]:
+            references[-1].update(dict.fromkeys(places))
+    return replace(
+        question,
+        references=tuple(
+            Reference(*first, tuple(others)) for first, *others in filter(None, references)
+        ),
+        labels=tuple(dict.fromkeys(labels)),
+    )
 
 
 class UnreadField(NamedTuple):
@@ -66,24 +95,10 @@ class Draft:
 
     where: str
     """File and line (or entry), for messages."""
-    query: Query
-    """Its references and labels name documents as the file does; offsets are not checked yet."""
-    quotes: tuple[Quote, ...] = ()
-    """Each becomes a reference when it is found."""
-    texts: tuple[str, ...] = ()
-    """What the file says stands at each of the query's references, in their order; empty: it does not say."""
-    alternative_texts: tuple[tuple[str, ...], ...] = ()
-    """The same of the alternatives of each reference, where the file says something of any."""
-    alternative_quotes: tuple[AlternativeQuote, ...] = ()
-    """The alternatives that the query's references have no room for."""
-    labelled_quotes: tuple[LabelledQuote, ...] = ()
-    """Each becomes a label at every place where it is found."""
-    label_texts: tuple[str, ...] = ()
-    """What the file says stands at each of the query's labels; empty: it does not say."""
-    spots: tuple[PassagePosition, ...] = ()
-    """Of each reference, then of each quote; empty: they stand in this order, each kind counted from 1."""
-    label_spots: tuple[PassagePosition, ...] = ()
-    """Of each label, then of each labelled quote; empty: they stand in this order."""
+    question: Query
+    """Without references and labels."""
+    passages: tuple[GivenPassage, ...] = ()
+    """In the order of the file; alternatives follow their reference, labels come last."""
     mended: tuple[str, ...] = ()
     """What the file has wrong and could be read all the same, a line each."""
     unread: tuple[UnreadField, ...] = ()
@@ -91,18 +106,14 @@ class Draft:
     """Whether the record says that a program made it."""
 
     @property
+    def query(self) -> Query:
+        """The question with the places that the file states, unchecked."""
+        return placed_query(self.question, ((each, each.places) for each in self.passages))
+
+    @property
     def names_texts(self) -> bool:
         """Whether there is more in it than the query has room for: what stands at places, or is to be found."""
-        return any(
-            (
-                self.quotes,
-                self.texts,
-                self.alternative_texts,
-                self.alternative_quotes,
-                self.labelled_quotes,
-                self.label_texts,
-            )
-        )
+        return any(passage.text or passage.span is None for passage in self.passages)
 
 
 class Unreadable(NamedTuple):

@@ -131,7 +131,7 @@ def test_ragas_keeps_questions_and_passages(
         assert draft.query == replace(query, references=())
         said = (by_id[each.doc_id][each.start : each.end] for each in query.references)
         passages = dict.fromkeys(text for text in said if text.strip())
-        assert [quote.text for quote in draft.quotes] == list(passages)
+        assert [passage.text for passage in draft.passages] == list(passages)
 
 
 @quick

@@ -11,7 +11,6 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Passage, Query, Reference
 from chunkwise.testsets.formats import WHOLE
 from chunkwise.testsets.formats.autorag import AutoragFormat
-from chunkwise.testsets.testset import Quote
 from tables import cases
 from testsets.formats.format_files import queries, read, write
 
@@ -37,7 +36,7 @@ def test_ragas_samples(tmp_path: Path, form: str) -> None:
     assert not bad
     types = () if form == "python csv" else ("single_hop",)
     assert drafts[0].query == Query("1", "When?", answer="At dusk.", types=types)
-    assert drafts[0].quotes == (Quote("Lit at dusk."),)
+    assert [passage.text for passage in drafts[0].passages] == ["Lit at dusk."]
 
 
 def test_contexts_of_a_run_are_no_references(tmp_path: Path) -> None:
@@ -49,8 +48,8 @@ def test_contexts_of_a_run_are_no_references(tmp_path: Path) -> None:
     }
     path.write_text(json.dumps([old, old | {"answer": "At dawn."}]))
     made, ran = read("ragas", path)[0]
-    assert made.quotes == (Quote("Lit at dusk."),)
-    assert ran.quotes == ()
+    assert [passage.text for passage in made.passages] == ["Lit at dusk."]
+    assert not ran.passages
     assert ran.query.answer == "At dusk."
 
 
@@ -97,7 +96,7 @@ def test_ragchecker_reads_answers_and_no_passages(tmp_path: Path) -> None:
     path.write_text(json.dumps({"results": [good, {"query_id": {}, "query": "?"}, 3]}))
     drafts, bad = read("ragchecker", path)
     assert [draft.query for draft in drafts] == [Query("7", "When?", answer="At dusk.")]
-    assert not drafts[0].quotes
+    assert not drafts[0].passages
     assert len(bad) == 2
     lines = write("ragchecker", path, [Query("1", "?", (Reference("d", 0, 1),))], None)
     assert lines == ["RAGChecker has no references: question '1'"]

@@ -8,7 +8,7 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.testsets.testset import Quote
+from chunkwise.testsets.testset import GivenPassage
 from tables import cases
 from testsets.formats.format_files import queries, read, write
 
@@ -38,8 +38,8 @@ def test_chroma_rows_with_line_breaks_and_quotes(tmp_path: Path) -> None:
     first, second, third = drafts
     references = (Reference("speech", 3, 4), Reference("speech", 5, 7))
     assert first.query == Query("1", 'Who said\n"no", and why?', references)
-    assert first.texts == ("a", "b\n")
-    assert second.quotes == (Quote("somewhere", "wiki"),)
+    assert [passage.text for passage in first.passages] == ["a", "b\n"]
+    assert second.passages == (GivenPassage("reference", "reference 1", "wiki", text="somewhere"),)
     assert third.query == Query("3", "None?")
     assert third.where.endswith("questions.csv, line 5")
 
@@ -110,7 +110,7 @@ def test_legalbench_spans_with_their_answers(tmp_path: Path) -> None:
     drafts, _ = read("legalbench", path)
     references = (Reference("cuad/a.txt", 3, 9), Reference("b.txt", 0, 2))
     assert drafts[0].query == Query("1", "When?", references, types=("cuad",))
-    assert drafts[0].texts == ()  # that of one is not told
+    assert [passage.text for passage in drafts[0].passages] == ["notice", ""]
 
 
 @cases(

@@ -65,7 +65,7 @@ def test_offsets_in_bytes_or_units_become_characters(tmp_path: Path, unit: str) 
 def test_an_answer_elsewhere_is_found_if_it_is_there_once(tmp_path: Path) -> None:
     path = squad(tmp_path, asks(("Émile", 3)), asks(("dusk", 3)), asks(("dawn", 3)))
     drafts, bad = read("squad", path)
-    assert [draft.texts for draft in drafts] == [("Émile",)]
+    assert [draft.passages[0].text for draft in drafts] == ["Émile"]
     assert [each.where.endswith(f"question {n}") for n, each in enumerate(bad, 2)] == [True, True]
     assert "several other places" in bad[0].reason
     assert "nor anywhere else" in bad[1].reason

@@ -152,7 +152,7 @@ class _Conversion:
             say(f"{each.where}: {each.text}")
         if documents is None:
             quoting = sum(
-                bool(draft.quotes or draft.alternative_quotes)
+                any(each.span is None and each.role != "label" for each in draft.passages)
                 for draft in testset.unplaced.values()
             )
             if quoting and target.name != "chunkwise":  # which can hold them as they are

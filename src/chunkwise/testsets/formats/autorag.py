@@ -18,7 +18,7 @@ from chunkwise.records.write import arrow, write_parquet
 from chunkwise.testsets.formats import WHOLE, Losses
 from chunkwise.testsets.formats.qrels import whole
 from chunkwise.testsets.formats.registry import made_of
-from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable, given_references
 
 _UNDATED = datetime(1970, 1, 1)  # the field is obligatory, and a run must give the same bytes again
 
@@ -42,12 +42,12 @@ class AutoragFormat:
         def draft(where: str, row: Mapping[str, object], number: str) -> Draft:
             id = identifier(row, "qid") or number
             groups = _groups(row.get("retrieval_gt"))
-            references = tuple(_reference(group, texts) for group in groups)
+            references = [_reference(group, texts) for group in groups]
             answers = _flat(row.get("generation_gt"), "generation_gt")
             answer = next((text for text in answers if text), None)
-            query = Query(id, string(row, "query"), references, answer=answer)
-            told = tuple(texts.get(each.doc_id, "") for each in references)
-            return Draft(where, query, texts=told if all(told) else ())
+            told = [texts.get(first.doc_id, "") for first, *_ in references]
+            query = Query(id, string(row, "query"), answer=answer)
+            return Draft(where, query, (*given_references(references, told),))
 
         yield from made_of(qa, _rows(qa, ("qid", "query", "retrieval_gt", "generation_gt")), draft)
 
@@ -148,11 +148,8 @@ def _flat(value: object, what: str) -> list[str]:
     return found
 
 
-def _reference(group: list[str], texts: Mapping[str, str]) -> Reference:
-    first, *others = (
-        Passage(id, 0, len(texts[id]) if id in texts else WHOLE) for id in dict.fromkeys(group)
-    )
-    return Reference(*first, tuple(others))
+def _reference(group: list[str], texts: Mapping[str, str]) -> list[Passage]:
+    return [Passage(id, 0, len(texts[id]) if id in texts else WHOLE) for id in dict.fromkeys(group)]
 
 
 def _corpus_row(document: Document) -> dict[str, object]:

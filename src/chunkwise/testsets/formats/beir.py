@@ -78,12 +78,15 @@ class BeirFormat:
             if id is None:
                 raise WrongField(f"no '_id' among {listed(record)}")
             asked.add(id)
-            references = judgements.references(id, lengths)
-            split = judgements.splits.get(id, "")
-            return Draft(where, Query(id, string(record, "text"), references, split=split))
+            query = Query(id, string(record, "text"), split=judgements.splits.get(id, ""))
+            return Draft(where, query, judgements.passages(id, lengths))
 
         for found in made_of(queries, read_json_lines(str(queries)), draft):
-            if isinstance(found, Unreadable) or not files or found.query.id in judgements.relevant:
+            if (
+                isinstance(found, Unreadable)
+                or not files
+                or found.question.id in judgements.relevant
+            ):
                 yield found
         yield from judgements.without_question(asked)
 

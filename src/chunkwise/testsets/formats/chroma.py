@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from chunkwise.core import Document, Query, Reference
+from chunkwise.core import Document, Query, Reference, Span
 from chunkwise.records.fields import (
     WrongField,
     items,
@@ -21,7 +21,7 @@ from chunkwise.records.read import csv_rows, read_text
 from chunkwise.records.write import write_csv
 from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.registry import header, made_of, several
-from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
+from chunkwise.testsets.testset import Draft, GivenPassage, TestSet, Unreadable
 
 _COLUMNS = ("question", "references", "corpus_id")
 
@@ -70,21 +70,19 @@ def _draft(where: str, row: Mapping[str, object], id: str) -> Draft:
         raise
     except (ValueError, RecursionError) as error:
         raise WrongField(f"its references are no JSON: {json_problem(error)}") from None
-    references: list[Reference] = []
-    texts: list[str] = []
-    quotes: list[Quote] = []
-    for value in items(listed, "references"):
+    passages: list[GivenPassage] = []
+    for number, value in enumerate(items(listed, "references"), 1):
+        name = f"reference {number}"
         record = record_of(value, "a reference")
         content = optional_string(record, "content")
         if record.get("start_index") is None:
-            quotes.append(Quote(string(record, "content"), corpus))
+            content = string(record, "content")
+            passages.append(GivenPassage("reference", name, corpus, text=content))
             continue
         start = offset(record["start_index"], "start_index")
         end = offset(record.get("end_index"), "end_index")
-        references.append(Reference(corpus, start, end))
-        texts.append(content or "")
-    told = tuple(texts) if all(texts) else ()
-    return Draft(where, Query(id, text, tuple(references)), tuple(quotes), told)
+        passages.append(GivenPassage("reference", name, corpus, Span(start, end), content or ""))
+    return Draft(where, Query(id, text), tuple(passages))
 
 
 def _reference(reference: Reference, text: str | None) -> dict[str, object]:

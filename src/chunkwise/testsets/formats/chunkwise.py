@@ -27,7 +27,7 @@ from chunkwise.records.json import parse_json
 from chunkwise.records.read import BrokenList, json_lines, looks_like_json, read_text, shown_name
 from chunkwise.records.write import write_json, write_json_lines
 from chunkwise.testsets.question_record import ID, TEXT, draft_of, question_rows
-from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
+from chunkwise.testsets.testset import Draft, GivenPassage, TestSet, Unreadable
 
 QuestionRow = dict[str, Any]
 
@@ -159,10 +159,8 @@ class ChunkwiseFormat:
         texts = {document.id: document.text for document in documents or ()}
         rows = []
         for query in testset.queries:
-            row = row_of(query, texts)
-            if query.id in testset.unplaced:
-                _add_texts(row, testset.unplaced[query.id])
-            rows.append(row)
+            unplaced = testset.unplaced.get(query.id)
+            rows.append(row_of(query, texts) if unplaced is None else _row_of_draft(unplaced))
         write_json(path, rows, indent=2)
         return []
 
@@ -225,46 +223,40 @@ def _label(label: Label, texts: Mapping[str, str]) -> dict[str, object]:
     return {**place, "relevant": int(label.relevant), **grade, **text}
 
 
-def _add_texts(row: dict[str, object], draft: Draft) -> None:
-    """What the file said of a question whose documents are not known: passages, and what stands at places."""
-    references, labels = row.get("references"), row.get("labels")
-    if isinstance(references, list):
-        _say(references, draft.texts)
-        for reference, texts in zip(references, draft.alternative_texts, strict=False):
-            _say(reference.get("alternatives", []), texts)
-    if isinstance(labels, list):
-        _say(labels, draft.label_texts)
-    if draft.labelled_quotes:
-        judged = [
-            {
-                **_quoted(quote),
-                "relevant": int(relevant),
-                **({} if grade is None else {"grade": grade}),
-            }
-            for quote, relevant, grade in draft.labelled_quotes
-        ]
-        row["labels"] = [*(labels if isinstance(labels, list) else []), *judged]
-    quotes = [_quoted(quote) for quote in draft.quotes]
-    for of, number, quote, place in draft.alternative_quotes:
-        record = [*(references if isinstance(references, list) else []), *quotes][of]
-        others = record.setdefault("alternatives", [])
-        others.insert(number - 1, {**(_place(place, {}) if place else {}), **_quoted(quote)})
+def _row_of_draft(draft: Draft) -> dict[str, object]:
+    """A question whose documents are not known, as its file gave it."""
+    references: list[dict[str, object]] = []
+    quotes: list[dict[str, object]] = []
+    labels: list[dict[str, object]] = []
+    group: dict[str, Any] = {}
+    for passage in draft.passages:
+        given = _given(passage)
+        if passage.role == "alternative":
+            group.setdefault("alternatives", []).append(given)
+        elif passage.role == "label":
+            grade = {} if passage.grade is None else {"grade": passage.grade}
+            labels.append({**given, "relevant": int(passage.relevant), **grade})
+        else:
+            group = given
+            (quotes if passage.span is None else references).append(given)
+    row = row_of(draft.question, {})
+    if references:
+        row["references"] = references
+    if labels:
+        row["labels"] = labels
     if quotes:
-        given = [quote["text"] if set(quote) == {"text"} else quote for quote in quotes]
-        row["relevant_text"] = given[0] if len(given) == 1 else given
+        texts = [quote["text"] if set(quote) == {"text"} else quote for quote in quotes]
+        row["relevant_text"] = texts[0] if len(texts) == 1 else texts
+    return row
 
 
-def _say(places: list[dict[str, object]], texts: Sequence[str]) -> None:
-    for place, text in zip(places, texts, strict=False):
-        if text:
-            place["text"] = text
-
-
-def _quoted(quote: Quote) -> dict[str, Any]:
+def _given(passage: GivenPassage) -> dict[str, Any]:
+    start, end = passage.span or (passage.start, None)
     said = {
-        "text": quote.text,
-        "doc_id": quote.document,
-        "start": quote.start,
-        "chunk_id": quote.chunk,
+        "doc_id": passage.document,
+        "start": start,
+        "end": end,
+        "text": passage.text,
+        "chunk_id": passage.chunk,
     }
     return {name: value for name, value in said.items() if value not in (None, "")}

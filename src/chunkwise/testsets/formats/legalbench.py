@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
-from chunkwise.core import Document, Query, Reference
+from chunkwise.core import Document, Passage, Query, Reference
 from chunkwise.records.fields import (
     WrongField,
     items,
@@ -21,7 +21,7 @@ from chunkwise.records.read import read_json
 from chunkwise.records.write import write_json
 from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.registry import JsonKeys, entries_of, made_of
-from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable, given_references
 
 
 class LegalbenchFormat:
@@ -58,7 +58,7 @@ class LegalbenchFormat:
 
 def _draft(where: str, record: Mapping[str, object], id: str) -> Draft:
     text = string(record, "query", "question")
-    references: list[Reference] = []
+    references: list[list[Passage]] = []
     texts: list[str] = []
     for value in items(record.get("snippets"), "snippets"):
         snippet = record_of(value, "a snippet")
@@ -68,15 +68,14 @@ def _draft(where: str, record: Mapping[str, object], id: str) -> Draft:
         span = items(snippet.get("span"), "spans")
         if len(span) != 2:
             raise WrongField(f"a span is {span!r}; [start, end] is expected")
-        references.append(Reference(file, offset(span[0], "start"), offset(span[1], "end")))
+        references.append([Passage(file, offset(span[0], "start"), offset(span[1], "end"))])
         texts.append(optional_string(snippet, "answer") or "")
     tags = tuple(
         without_half_characters(tag)
         for tag in items(record.get("tags"), "tags")
         if isinstance(tag, str) and tag
     )
-    told = tuple(texts) if all(texts) else ()
-    return Draft(where, Query(id, text, tuple(references), types=tags), texts=told)
+    return Draft(where, Query(id, text, types=tags), (*given_references(references, texts),))
 
 
 def _leaves(name: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from chunkwise.core import Query, Reference
+from chunkwise.core import Passage, Query
 from chunkwise.testsets.formats import WHOLE
-from chunkwise.testsets.testset import Unreadable
+from chunkwise.testsets.testset import GivenPassage, Unreadable, given_references
 
 
 class Judgement(NamedTuple):
@@ -34,12 +34,11 @@ class Judgements:
         if judgement.grade > 0:
             known[judgement.doc_id] = None
 
-    def references(self, query_id: str, lengths: Mapping[str, int]) -> tuple[Reference, ...]:
+    def passages(self, query_id: str, lengths: Mapping[str, int]) -> tuple[GivenPassage, ...]:
         """Each relevant document as a whole."""
-        return tuple(
-            Reference(doc_id, 0, lengths.get(doc_id, WHOLE))
-            for doc_id in self.relevant.get(query_id, ())
-        )
+        documents = self.relevant.get(query_id, ())
+        whole = ([Passage(doc_id, 0, lengths.get(doc_id, WHOLE))] for doc_id in documents)
+        return (*given_references(whole),)
 
     def without_question(self, asked: Iterable[str]) -> Iterator[Unreadable]:
         """Judged questions whose text is nowhere."""

@@ -19,7 +19,7 @@ from chunkwise.records.read import Row, csv_rows, read_json, read_json_lines, re
 from chunkwise.records.write import write_csv, write_json, write_json_lines
 from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.registry import JsonKeys, entries_of, header, made_of
-from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
+from chunkwise.testsets.testset import Draft, GivenPassage, TestSet, Unreadable
 
 _FORMS = ({"user_input"}, {"question", "ground_truth"}, {"question", "ground_truths"})
 _KINDS = ("synthesizer_name", "evolution_type")
@@ -88,8 +88,11 @@ def _draft(where: str, record: Mapping[str, object], number: str) -> Draft:
     truths = _listed(record.get("ground_truths"), "ground_truths")
     kinds = tuple(kind for name in _KINDS if (kind := optional_string(record, name)))
     query = Query(number, text, answer=answer or (truths[0] if truths else None), types=kinds)
-    quotes = tuple(map(Quote, dict.fromkeys(_listed(given, "contexts"))))
-    return Draft(where, query, quotes)
+    passages = (
+        GivenPassage("reference", f"passage {number}", text=text)
+        for number, text in enumerate(dict.fromkeys(_listed(given, "contexts")), 1)
+    )
+    return Draft(where, query, tuple(passages))
 
 
 def _listed(value: object, what: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import thousands
-from chunkwise.core import Document, Passage, Query, Reference
+from chunkwise.core import Document, Passage, Query
 from chunkwise.documents.formats.squad import (
     BadSquadEntry,
     SquadParagraph,
@@ -32,7 +32,7 @@ from chunkwise.records.write import write_json
 from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.registry import JsonKeys, several
 from chunkwise.testsets.question_record import TrackedRecord
-from chunkwise.testsets.testset import Draft, TestSet, Unreadable, shown_quote
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable, given_references, shown_quote
 
 UNANSWERABLE = "unanswerable"
 
@@ -126,10 +126,10 @@ def _draft(
             places.setdefault(Passage(paragraph.document, start, start + len(said)), said)
     if not places:
         return Draft(where, Query(id, text))
-    first, *others = places
-    answer_text = places[first]
-    query = Query(id, text, (Reference(*first, tuple(others)),), answer=answer_text)
-    return Draft(where, query, texts=(answer_text,), mended=tuple(dict.fromkeys(mended)))
+    answer_text = next(iter(places.values()))
+    passages = given_references([[*places]], [answer_text])
+    query = Query(id, text, answer=answer_text)
+    return Draft(where, query, tuple(passages), mended=tuple(dict.fromkeys(mended)))
 
 
 def _start(context: str, said: str, at: int) -> int:

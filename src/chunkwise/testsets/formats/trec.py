@@ -58,7 +58,7 @@ class TrecFormat:
                 continue
             asked.add(id)
             if qrels is None or id in judgements.relevant:
-                yield Draft(where, Query(id, text, judgements.references(id, {})))
+                yield Draft(where, Query(id, text), judgements.passages(id, {}))
         yield from judgements.without_question(asked)
 
     def write(
