@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from benchmarks import corpora
 from benchmarks.tables import table
 from chunkwise import Document
-from chunkwise.ext import get_strategy
 from chunkwise.chunkers.semantic import SemanticChunker, border_similarity
+from chunkwise.ext import get_strategy
 from chunkwise.text.analyzed import Analyzed
 
 SPECS = (

@@ -33,6 +33,8 @@ CORPORA = {
     "xquad_de": "CC BY-SA 4.0",
 }
 _DECIMAL = r"\d+(?:\.\d+)+\."
+
+
 class Kind(NamedTuple):
     """A full stop with what stands around it; group 1 ends where it does."""
 
@@ -91,10 +93,7 @@ def counted(kind: Kind, texts: Iterator[tuple[str, str]]) -> Counted:
     """Over texts with the names they are judged by."""
     found = ends = right = without = 0
     for _, text in texts:
-        cases = [
-            (match.end(), kind.ends)
-            for match in kind.pattern.finditer(text)
-        ]
+        cases = [(match.end(), kind.ends) for match in kind.pattern.finditer(text)]
         if not cases:
             continue
         found += len(cases)

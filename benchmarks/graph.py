@@ -978,7 +978,9 @@ def walked_with_finder(kept: Kept) -> str:
     base: Scores | None = None
     for name, given in (("rules", None), ("rules and spaCy", finder)):
         began = process_time()
-        index = chunkwise.index(documents, vectors="none", graph=True, settings=IndexOptions(names=given))
+        index = chunkwise.index(
+            documents, vectors="none", graph=True, settings=IndexOptions(names=given)
+        )
         took = process_time() - began
         own = ask(index, judged, "graph")
         source = index.source

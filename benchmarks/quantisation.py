@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from benchmarks import corpora, published_minilm
 from benchmarks.tables import table
 from chunkwise import Document
-from chunkwise.ext import get_strategy
 from chunkwise.core import Chunk
+from chunkwise.ext import get_strategy
 from chunkwise.models.embed.pretrained import MiniLM
 
 BAR = 1.0

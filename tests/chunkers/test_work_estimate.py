@@ -12,6 +12,7 @@ from chunkwise.chunkers import work_estimate
 from chunkwise.chunkers.work_estimate import WorkEstimate, estimate_work
 from chunkwise.core import Document
 from chunkwise.models.embed.embedder import TokenVectors
+from chunkwise.options import IndexOptions
 from chunkwise.retrieval.indexes import estimate_index
 from hash_embedder import HashEmbedder
 
@@ -56,7 +57,7 @@ def test_an_index_is_estimated_with_its_model_and_not_from_a_cache() -> None:
     documents = [Document(str(number), "A text with some words. " * 20) for number in range(6)]
     before = 0
     for _ in range(2):
-        assert estimate_index(documents, embedder=Noting()).tried == 6
+        assert estimate_index(documents, IndexOptions(embedder=Noting())).tried == 6
         assert len(Noting.read) > before
         before = len(Noting.read)
 
@@ -66,7 +67,7 @@ def test_of_a_long_text_the_beginning_is_tried(tmp_path: Path) -> None:
     line = "Twelve words of a text that goes on and on and on.\n\n"
     (tmp_path / "a.txt").write_text(line * 1_000_000)
     Noting.read.clear()
-    estimate_index(tmp_path, embedder=Noting(), strategy="paragraphs(max_tokens=20)")
+    estimate_index(tmp_path, IndexOptions(embedder=Noting(), strategy="paragraphs(max_tokens=20)"))
     assert 0 < sum(map(len, Noting.read)) < 3_000_000
 
 

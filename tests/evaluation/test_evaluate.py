@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 import chunkwise
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter, UnknownName
 from chunkwise.core import Document, Fact, Hit, Label, Passage, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import Results, results_text
 from chunkwise.evaluation.scoring_options import ScoringRules
-from chunkwise.options import SearchOptions
+from chunkwise.options import IndexOptions, SearchOptions
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from tables import cases
@@ -379,10 +379,11 @@ def test_a_knowledge_base_on_a_server(words: Index) -> None:
     assert found.data == expected.data
 
 
-@cases("setting", ["strategy", "embedder", "vectors", "context", "language"])
-def test_settings_of_an_index_that_is_there_are_not_given_again(words: Index, setting: str) -> None:
-    with pytest.raises(InvalidParameter, match=f"{setting} is 'x', and the index was made with"):
-        run(words, **{setting: "x"})
+def test_settings_of_an_index_that_is_there_are_not_given_again(words: Index) -> None:
+    for name, value in {"strategy": "tokens", "vectors": "own", "language": "de"}.items():
+        with pytest.raises(InvalidOption) as refused:
+            run(words, settings=IndexOptions(**{name: value}))
+        assert refused.value.field == name
 
 
 def test_chunks_and_hits_are_not_given_beside_what_makes_them(words: Index, tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_a_finder_in_a_file_is_named_on_the_command_line(
     make = ["index", "docs", "--into", "kb", "--vectors", "none", "-q"]
     done = CliRunner().invoke(group, [*make, "--graph", "--names", "./small.py:Small"])
     assert done.exit_code == 0, done.output
-    shown = CliRunner().invoke(group, ["graph", "kb", "Anna Orme"])
+    shown = CliRunner().invoke(group, ["list", "names", "kb", "Anna Orme"])
     assert shown.exit_code == 0, shown.output
     assert "made by anna orme" in shown.output
     # Whoever brings the index does not bring code that is run.

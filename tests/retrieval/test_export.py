@@ -16,6 +16,7 @@ import chunkwise
 from chunkwise import Chunk, Document, Index
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Span
+from chunkwise.options import IndexOptions
 from retrieval.postgres_server import new_url
 from retrieval.tiny_embedder import Tiny
 from tables import cases
@@ -151,7 +152,11 @@ def test_sizes_are_counted_by_the_tokenizer_of_the_index_those_of_contexts_too(
 ) -> None:
     """So that they add up to a budget; the strategy may count something else."""
     index = chunkwise.index(
-        DOCUMENTS, "words(max_words=10)", vectors="none", context="headings", tokenizer="characters"
+        DOCUMENTS,
+        "words(max_words=10)",
+        vectors="none",
+        context="headings",
+        settings=IndexOptions(tokenizer="characters"),
     )
     file = tmp_path / "chunks.jsonl"
     index.export(file, with_vectors=False)

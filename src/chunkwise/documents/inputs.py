@@ -27,7 +27,7 @@ from chunkwise.base.wording import counted, one_or_many, shown
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.document_ids import Ids
-from chunkwise.documents.formats.parquet_and_dataframes import Table, TableLike, is_table
+from chunkwise.documents.formats.parquet_and_dataframes import TableInput, TableLike, is_table
 from chunkwise.documents.glob_patterns import (
     depth_of,
     is_pattern,
@@ -196,7 +196,7 @@ def sources(
     """
     found = changed_sources(source, on_unreadable, options)
     # None is known, and the rows of a table are read from memory.
-    return (each for each in found if not isinstance(each, UnchangedSource | Table))
+    return (each for each in found if not isinstance(each, UnchangedSource | TableInput))
 
 
 def changed_sources(
@@ -204,7 +204,7 @@ def changed_sources(
     on_unreadable: OnUnreadable,
     options: LoadOptions | None = None,
     is_known: IsKnown = lambda source: False,
-) -> Iterator[Source | Document | UnchangedSource | Table]:
+) -> Iterator[Source | Document | UnchangedSource | TableInput]:
     """The same, and tables as they are; of stores only the names of files that are known."""
     options = options or LoadOptions()
     names = _Names(options)
@@ -218,13 +218,13 @@ def _sources(
     on_unreadable: OnUnreadable,
     on_passed_over: Callable[[str], None],
     is_known: IsKnown,
-) -> Iterator[Source | Document | UnchangedSource | Table]:
+) -> Iterator[Source | Document | UnchangedSource | TableInput]:
     for given in inputs:
         if isinstance(given, Document):
             yield given
             continue
         if not isinstance(given, str | os.PathLike):
-            yield Table(names.distinct(Source("table", "table")).id, given)
+            yield TableInput(names.distinct(Source("table", "table")).id, given)
             continue
         text = os.fspath(given)
         address = address_of(text)

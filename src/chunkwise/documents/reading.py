@@ -30,7 +30,7 @@ from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted
 from chunkwise.core import Document
 from chunkwise.documents.document_ids import Ids
-from chunkwise.documents.formats.parquet_and_dataframes import Table
+from chunkwise.documents.formats.parquet_and_dataframes import TableInput
 from chunkwise.documents.formats.records_as_documents import NoText
 from chunkwise.documents.inputs import (
     Inputs,
@@ -325,11 +325,11 @@ class InputReader:
             yield from self._units_of(found)
         yield from _drained(self._problems)
 
-    def _units_of(self, found: Source | Document | Table) -> Iterator[InputItem]:
+    def _units_of(self, found: Source | Document | TableInput) -> Iterator[InputItem]:
         if isinstance(found, Document):
             yield found
             return
-        if isinstance(found, Table):
+        if isinstance(found, TableInput):
             yield from found.documents(self._options, self._problems.append)
             return
         self._files[found.origin] = found.id

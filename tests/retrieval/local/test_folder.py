@@ -28,6 +28,7 @@ import chunkwise
 from chunkwise import ChunkwiseError, Document
 from chunkwise.core import Span
 from chunkwise.ext import get_strategy
+from chunkwise.options import IndexOptions
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import manifest as manifest_module
 from chunkwise.retrieval.local.manifest import MANIFEST_NAME
@@ -493,8 +494,8 @@ def test_what_an_index_was_made_with_is_kept(folder: Path) -> None:
         ({"strategy": "tokens"}, ("structure(max_tokens=400", "tokens(max_tokens=400")),
         ({"vectors": "own"}, ("'late'", "'own'")),
         ({"context": "headings"}, ("'none'", "'headings'")),
-        ({"language": "de"}, ("'auto'", "'de'")),
-        ({"tokenizer": "words"}, ("'o200k_base'", "'words'")),
+        ({"settings": IndexOptions(language="de")}, ("'auto'", "'de'")),
+        ({"settings": IndexOptions(tokenizer="words")}, ("'o200k_base'", "'words'")),
         ({"embedder": "minilm"}, ("'tiny-16'", "'minilm'")),
         ({"embedder": Tiny(8)}, ("'tiny-16'", "'tiny-8'")),
     ]:

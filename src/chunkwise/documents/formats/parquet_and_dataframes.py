@@ -132,7 +132,7 @@ TableLike = _ArrowStream | _DataFrame | _RayDataset | _HuggingFaceDataset | _Spa
 """What gives its rows as Arrow."""
 
 
-class Table(NamedTuple):
+class TableInput(NamedTuple):
     """A table among the inputs of a verb."""
 
     name: str

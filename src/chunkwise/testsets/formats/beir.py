@@ -18,8 +18,8 @@ from chunkwise.records.read import csv_records, read_json_lines, read_text
 from chunkwise.records.write import text_file, write_json_lines
 from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.qrels import (
-    Judgement,
     Judgements,
+    Qrel,
     grade_of,
     judged_documents,
     whole,
@@ -160,7 +160,7 @@ def _qrels(path: Path) -> list[Path]:
     return files or [file for file in (path / "qrels.tsv",) if file.is_file()]
 
 
-def _judged(path: Path) -> Iterator[Judgement | Unreadable]:
+def _judged(path: Path) -> Iterator[Qrel | Unreadable]:
     for _, _, line, cells in csv_records(read_text(str(path)), "\t"):
         where = f"{path}, line {line}"
         row = [cell.strip() for cell in cells]
@@ -170,7 +170,7 @@ def _judged(path: Path) -> Iterator[Judgement | Unreadable]:
         if grade is None:
             yield Unreadable(where, f"{row!r}; a question, a document and a score are expected")
         else:
-            yield Judgement(where, row[0], row[1], grade)
+            yield Qrel(where, row[0], row[1], grade)
 
 
 def _cell(text: str) -> str:

@@ -10,7 +10,7 @@ from chunkwise.testsets.formats import WHOLE
 from chunkwise.testsets.testset import GivenPassage, Unreadable, given_references
 
 
-class Judgement(NamedTuple):
+class Qrel(NamedTuple):
     """One line of qrels."""
 
     where: str
@@ -27,7 +27,7 @@ class Judgements:
         self.where: dict[str, str] = {}
         self.splits: dict[str, str] = {}
 
-    def add(self, judgement: Judgement, split: str = "") -> None:
+    def add(self, judgement: Qrel, split: str = "") -> None:
         known = self.relevant.setdefault(judgement.query_id, {})
         self.where.setdefault(judgement.query_id, judgement.where)
         self.splits.setdefault(judgement.query_id, split)

@@ -16,8 +16,8 @@ from chunkwise.records.read import read_text
 from chunkwise.records.write import text_file
 from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.qrels import (
-    Judgement,
     Judgements,
+    Qrel,
     grade_of,
     judged_documents,
     whole,
@@ -114,7 +114,7 @@ def _begins_with_topics(path: Path) -> bool:
     return read_text(str(path)).lstrip()[:5].lower() == "<top>"
 
 
-def _judged(path: Path) -> Iterator[Judgement | Unreadable]:
+def _judged(path: Path) -> Iterator[Qrel | Unreadable]:
     for number, line in enumerate(read_text(str(path)).split("\n"), 1):
         cells = line.split()
         if not cells:
@@ -125,7 +125,7 @@ def _judged(path: Path) -> Iterator[Judgement | Unreadable]:
             shown = line.strip()[:80]
             yield Unreadable(where, f"{shown!r}; question, 0, document and grade are expected")
         else:
-            yield Judgement(where, cells[0], cells[2], grade)
+            yield Qrel(where, cells[0], cells[2], grade)
 
 
 def _topics(path: Path) -> Iterator[tuple[str, str | None, str]]:
