@@ -51,7 +51,7 @@ def parse_pages(text: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions(Options):
-    """How documents are read; what is left out is detected."""
+    """How documents are read; formats and encodings are detected by default."""
 
     include: Annotated[Names, option(
         "Only these files of folders: '*.md', 'docs/**'", metavar="GLOB", group="Documents", common=True,
@@ -88,7 +88,7 @@ class ReadOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerOptions(Options):
-    """How many processes share the work, here or on a cluster; results are the same."""
+    """How many processes share the work, on this machine or a cluster; results are the same."""
 
     jobs: Annotated[Amount, option(
         "Number of processes", flag="-j", metavar="N", default="by size, up to 8", group="Workers", common=True,
@@ -118,7 +118,7 @@ class LlmOption(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class LlmOptions(LlmOption):
-    """Which language model is asked, and what that may cost."""
+    """Which language model is asked, and its cost limit."""
 
     max_cost: Annotated[Dollars | None, option(
         "Stop before the language model has cost more", metavar="DOLLARS", group="Language model", common=True,
@@ -146,7 +146,7 @@ class TokenizerOption(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class ChunkOptions(Options):
-    """How documents are cut; what is left out is as the index was made, or the default."""
+    """How documents are cut; the default of an existing index is how it was made."""
 
     strategy: Annotated[str | Chunker | Strategy | None, option(
         "How documents are cut: 'sentences(max_tokens=200)'", flag="-s", metavar="SPEC", default="structure",
@@ -159,7 +159,7 @@ class ChunkOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class IndexOptions(ChunkOptions, TokenizerOption, LlmOption):
-    """How documents are indexed; what is left out is as the index was made, or the default."""
+    """How documents are indexed; the default of an existing index is how it was made."""
 
     embedder: Annotated[str | Embedder | None, option(
         "Embedding model: minilm, openai:NAME, a URL, none", flag="-e", metavar="NAME", default="minilm",

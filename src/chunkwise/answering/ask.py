@@ -166,13 +166,36 @@ def ask(
     on_unreadable: WhenUnreadable = "warn",
     advance: OnProgress | None = None,
 ) -> CitedAnswer:
-    """An answer out of an index, or out of documents, which are indexed in memory.
+    """Answer a question from an index or documents, with citations.
 
-    Without `llm` the sentences that answer are quoted, and no word is written. A language model reads at most `k`
-    passages (5 where there is no budget) of at most `budget` tokens in all, counted by `tokenizer` (None: the index's
-    own), out of documents whose metadata are as `where` says: {"year": 2024}. What it claims is compared with them:
-    `claims` have a state each, and a place where they have one. `llm` is a name as `--llm` takes it, a model, or a
-    client with a limit on what may be spent.
+    Without `llm` the answer quotes the sentences that answer. With a language model every claim of the answer is
+    checked against the passages.
+
+    Args:
+        source: An index, or documents, which are indexed in memory.
+        question: The question.
+        llm: Language model: a name as in `--llm`, an object, or a client with a cost limit.
+        k: Number of passages [default: 5, or as many as fit `budget`].
+        budget: Token budget of the passages.
+        retriever: Name with parameters, or an object.
+        reranker: Name or object.
+        where: Metadata that documents must have: `{"year": 2024}`.
+        form: How the answer is written.
+        search: All search options; the keywords above override them.
+        options: How files are read.
+        on_unreadable: "warn", "raise", or a function that takes the problem.
+        advance: Called with the progress.
+
+    Returns:
+        The answer with its claims, their verdicts and their spans.
+
+    Raises:
+        InvalidOption: A value is not allowed.
+        ChunkwiseError: No document could be read.
+
+    Example:
+        >>> answer = chunkwise.ask("handbook/", "Who approves leave?")
+        >>> print(answer.text)
     """
     trust_caller(llm, retriever, reranker, search, options)
     if not isinstance(question, str) or not question.strip():

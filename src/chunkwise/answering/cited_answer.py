@@ -189,7 +189,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CitedAnswer:
-    """What came of one question."""
+    """An answer with its claims, their verdicts and their spans."""
 
     question: str
     claims: tuple[Claim, ...] = ()

@@ -61,7 +61,7 @@ class UnknownMetric(UnknownName, KeyError):
 
 
 class UnreadableDocument(ChunkwiseError):
-    """One source could not be turned into text; the others go on."""
+    """A source that could not be read; the others are read."""
 
     def __init__(self, source: str, reason: str) -> None:
         super().__init__(source, reason)

@@ -131,9 +131,22 @@ class Further(Protocol):
 def chunk_text(
     text: str, strategy: StrategyLike = DEFAULT_STRATEGY, *, format: str = "auto", id: str = "text"
 ) -> list[Chunk]:
-    """The chunks of a string, each an exact span of it.
+    """Split a string into chunks.
 
-    `format` is text, markdown or auto: Markdown where it looks like it. `id` is what the chunks' ids begin with.
+    Args:
+        text: The text.
+        strategy: Name with parameters, or an object with `split`.
+        format: "text", "markdown", or "auto" to detect Markdown.
+        id: Prefix of the chunk ids.
+
+    Returns:
+        The chunks, each an exact span of the text.
+
+    Raises:
+        InvalidParameter: The strategy is unknown, or a parameter is not allowed.
+
+    Example:
+        >>> chunks = chunkwise.chunk_text("One. Two.", "sentences(max_tokens=2)")
     """
     trust_caller(strategy)
     if not isinstance(text, str):
@@ -146,7 +159,7 @@ def chunk_text(
 
 
 def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY) -> list[Chunk]:
-    """The chunks of one document, in order, each an exact span of its text; summaries come last."""
+    """Split one document into chunks, in order; summaries come last."""
     trust_caller(strategy)
     if not isinstance(document, Document | Analyzed):
         raise InvalidParameter(
@@ -163,11 +176,26 @@ def chunk(
     jobs: Jobs = 1,
     on_unreadable: WhenUnreadable = "warn",
 ) -> Iterator[Chunk]:
-    """The chunks of files, folders, globs, archives, addresses, tables and `Document`s, one document after the other.
+    """Split documents into chunks, one document after the other.
 
-    What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing at all can be read and nobody
-    was told ("warn"), the first problem is raised. Several `jobs` are processes, each of which imports the script that
-    began it: there, what asks for them stands under `if __name__ == "__main__":`. Or they are a cluster, `RayCluster`.
+    Args:
+        source: Files, folders, globs, archives, addresses, tables or `Document`s.
+        strategy: Name with parameters, or an object with `split`.
+        options: How files are read.
+        jobs: Processes, or a `RayCluster`. Each process imports the calling script: call under
+            `if __name__ == "__main__":`.
+        on_unreadable: "warn", "raise", or a function that takes the problem.
+
+    Returns:
+        An iterator of chunks, each an exact span of its document.
+
+    Raises:
+        InvalidParameter: The strategy is unknown, or a parameter is not allowed.
+        ChunkwiseError: No document could be read.
+
+    Example:
+        >>> for chunk in chunkwise.chunk("handbook/", "sentences(max_tokens=200)"):
+        ...     print(chunk.id, chunk.text)
     """
     trust_caller(strategy, options)
     unreadables = Unreadables(on_unreadable)

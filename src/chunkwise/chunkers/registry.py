@@ -199,9 +199,9 @@ class Strategy:
 
 
 def get_strategy(strategy: str | Chunker | Strategy, **parameters_given: object) -> Strategy:
-    """A strategy from "name(parameter=value)", `./file.py:Class`, or an object with `split`.
+    """Make a strategy from "name(parameter=value)", `./file.py:Class`, or an object with `split`.
 
-    Keywords are parameters too: `get_strategy("sentences", max_tokens=100, tokenizer=my_count)`.
+    Keywords are parameters: `get_strategy("sentences", max_tokens=100, tokenizer=my_count)`.
     """
     trust_caller(strategy, parameters_given)
     if isinstance(strategy, Strategy):
@@ -219,5 +219,5 @@ def _name_of(chunker: object) -> str:
 
 
 def describe_strategies() -> list[dict[str, Any]]:
-    """Every strategy with its parameters, defaults, bounds and when to use it."""
+    """List every strategy with its parameters, defaults, bounds and purpose."""
     return [describe_strategy(name, cls) for name, cls in strategies.all().items()]

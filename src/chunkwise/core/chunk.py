@@ -16,7 +16,7 @@ WRITTEN_CONTEXTS: tuple[WrittenContext, ...] = ("neighbours", "document")
 
 
 class Piece(NamedTuple):
-    """What a strategy returns when it knows more than a span."""
+    """A chunk that a strategy returns if it knows more than a span."""
 
     start: int
     end: int
@@ -66,10 +66,14 @@ class KnownSection(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Chunk(PlaceInDocument):
-    """A place in a document. `text` is always `document.text[start:end]`.
+    """A span of a document; `text` is always `document.text[start:end]`.
 
-    A summary (`level` above 0) stands for several places, `spans`: its `text` was written by a model and is no part of
-    the document, and `start` and `end` are where the first of its places begins and the last one ends.
+    A summary (`level` above 0) covers several spans, `spans`: a model wrote its `text`, and `start` and `end` are the
+    outer bounds.
+
+    Example:
+        >>> chunk = chunkwise.chunk_text("One. Two.")[0]
+        >>> chunk.start, chunk.end, chunk.token_count
     """
 
     document: Document

@@ -58,7 +58,11 @@ def no_text(given: object) -> str:
 
 
 class Span(NamedTuple):
-    """Half-open range of Unicode code points of a document's text."""
+    """Half-open range of Unicode code points of a document's text.
+
+    Example:
+        >>> chunkwise.Span(0, 5)
+    """
 
     start: int
     end: int
@@ -66,7 +70,11 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An immutable text with a stable id; offsets everywhere refer to `text`."""
+    """An immutable text with a stable id; all offsets refer to `text`.
+
+    Example:
+        >>> document = chunkwise.Document("leave.md", "Managers approve leave.")
+    """
 
     id: str
     text: str = field(repr=False)

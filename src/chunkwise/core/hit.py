@@ -33,7 +33,7 @@ class HitPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Hit(PlaceInDocument):
-    """A place in a document that answers a question; or a summary of several, whose `text` is the summary."""
+    """A span of a document that a search returned, or a summary of several spans."""
 
     document: Document
     start: int

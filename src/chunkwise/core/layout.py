@@ -17,7 +17,7 @@ _KIND_NUMBERS = {kind: number for number, kind in enumerate(BLOCK_KINDS)}
 
 
 class Block(NamedTuple):
-    """A piece of layout the source format declares: blocks are ordered and do not overlap."""
+    """A block of layout that the source format declares; blocks are ordered and do not overlap."""
 
     kind: BlockKind
     start: int

@@ -12,7 +12,7 @@ from chunkwise.base.wording import shown
 
 
 class Passage(NamedTuple):
-    """A place in a document that is known by its id."""
+    """A span of a document that is named by its id."""
 
     doc_id: str
     start: int
@@ -21,7 +21,7 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A place that holds something a question asks for."""
+    """A span, or several alternative spans, that answer a part of a question."""
 
     doc_id: str
     start: int
@@ -48,14 +48,14 @@ class Reference:
 
 
 class Fact(NamedTuple):
-    """Something a complete answer names, in any of its spellings."""
+    """A fact that a complete answer states, in any of its spellings."""
 
     text: str
     aliases: tuple[str, ...] = ()
 
 
 class Label(NamedTuple):
-    """What a person said about a place as an answer to a question."""
+    """A person's relevance label of a span for a question."""
 
     doc_id: str
     start: int
@@ -67,7 +67,11 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question with an id that results can be joined by, and what is known about its answer."""
+    """A test question with an id and its references.
+
+    Example:
+        >>> chunkwise.Query("q1", "Who approves leave?")
+    """
 
     id: str
     text: str
@@ -133,7 +137,7 @@ def _whole_number(what: str, given: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A figure, or the reason why there is none: unscored is a state, not a number."""
+    """A value, or the reason why there is none."""
 
     value: float | None
     reason: str = ""

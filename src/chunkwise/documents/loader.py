@@ -25,7 +25,11 @@ from chunkwise.records.encoding import decode
 
 @dataclass(frozen=True, kw_only=True)
 class LoadOptions(ReadOptions):
-    """How documents are read, and what one call adds: its own files and who hears of skipped ones."""
+    """How documents are read.
+
+    Example:
+        >>> chunkwise.read("handbook/", chunkwise.LoadOptions(include=("*.md",)))
+    """
 
     max_bytes: int = 1 << 30
     """Of one file, or of one line of a file that is read line by line."""

@@ -369,10 +369,21 @@ def read(
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
 ) -> Iterator[Document]:
-    """Every document of files, folders, patterns and archives; `Document`s among them come as they are.
+    """Read documents.
 
-    What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing at all can be read and nobody
-    was told ("warn"), the first problem is raised.
+    Args:
+        source: Files, folders, globs, archives, addresses, tables or `Document`s.
+        options: How files are read.
+        on_unreadable: "warn", "raise", or a function that takes the problem.
+
+    Returns:
+        An iterator of documents.
+
+    Raises:
+        ChunkwiseError: No document could be read.
+
+    Example:
+        >>> texts = [document.text for document in chunkwise.read("handbook/")]
     """
     trust_caller(options)
     unreadables = Unreadables(on_unreadable)

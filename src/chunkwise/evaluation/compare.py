@@ -318,11 +318,26 @@ def compare(
     lower: Lower = lower_is_better,
     seed: int = 0,
 ) -> Comparison:
-    """Compare runs, or files of results, on the questions they share: compare(a, b), or a list of them.
+    """Compare runs on the questions they share, with paired tests.
 
-    Each is compared with the first, metric by metric, and of several with the best. Holm's correction is over all
-    these tests together, metrics and runs: whoever looks through a table for a difference finds one by chance the
-    more easily the longer it is. Fewer `metrics` show smaller differences. `sources`: what tables call the runs.
+    Each run is compared with the first, metric by metric, and with the best of several. Holm's correction covers all
+    these tests together.
+
+    Args:
+        runs: Results, kept runs or files of results; or one list of them.
+        metrics: Metrics to compare [default: all]; fewer metrics detect smaller differences.
+        sources: Names of the runs in tables.
+        lower: Says whether lower values of a metric are better.
+        seed: Seed of the permutation tests.
+
+    Returns:
+        Differences with confidence intervals, p-values and a verdict for each metric.
+
+    Raises:
+        ChunkwiseError: The runs share no question or no metric.
+
+    Example:
+        >>> print(chunkwise.compare("before.json", "after.json"))
     """
     wanted = [metrics] if isinstance(metrics, str) else metrics
     given = _runs(runs)

@@ -138,7 +138,7 @@ class Worse(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Table):
-    """Runs on the same questions, each against the first."""
+    """Runs on the same questions, each compared with the first."""
 
     runs: tuple[Run, ...]
     contrasts: tuple[Contrast, ...]

@@ -115,7 +115,7 @@ _MOST_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What was checked, and what came out."""
+    """Which runs are worse than the baseline."""
 
     labels: tuple[str, ...]
     """Of the runs, the first among them."""
@@ -171,11 +171,29 @@ def gate(
     fails_by_tests: bool = True,
     lower: Lower = lower_is_better,
 ) -> Gate:
-    """Each run, or file of results, against the first, by the metrics that are named; None: by any.
+    """Test whether runs are worse than the first one.
 
-    One fails where it is shown to be worse, corrected over these metrics, and by more than `min_effect`; a figure of a
-    whole chunking, where it is worse by more than that. `accept`: documents or questions, which may differ.
-    `fails_by_tests` False: only questions that fall to nothing fail.
+    A run fails if it is significantly worse, corrected over the named metrics, by more than `min_effect`. Metrics of
+    a whole chunking have no test: they fail if they are worse by more than that.
+
+    Args:
+        runs: Results, kept runs or files of results; the first is the baseline.
+        metrics: Metrics that can fail [default: all].
+        min_effect: Smallest difference that counts.
+        no_new_zero: Also fail if a question newly scores 0.
+        accept: What may differ between the runs: "documents", "questions".
+        fails_by_tests: False: only questions that newly score 0 fail.
+        lower: Says whether lower values of a metric are better.
+
+    Returns:
+        The comparison, and which runs failed.
+
+    Raises:
+        ChunkwiseError: The runs share no question or no metric.
+
+    Example:
+        >>> gate = chunkwise.gate("main.json", "branch.json", metrics=["recall@5"], min_effect=0.02)
+        >>> gate.outcome
     """
     if isinstance(metrics, str):
         metrics = [name.strip() for name in metrics.split(",")]

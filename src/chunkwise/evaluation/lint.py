@@ -48,7 +48,7 @@ VERSION = 2
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LintResult(Table):
-    """What the boundaries of chunks are like, and every one that hurts."""
+    """Boundary issues of chunks, each with its span."""
 
     label: str
     """What cut the documents: a strategy, or the file the chunks came from."""
@@ -124,11 +124,27 @@ def lint(
     jobs: Jobs = 1,
     on_unreadable: WhenUnreadable = "warn",
 ) -> LintResult:
-    """Every place where a cut hurts: words, sentences, lists, tables and code cut in two, headings left behind.
+    """Find chunk boundaries that split words, sentences, lists, tables, code or headings.
 
-    `source` are documents, which `strategy` cuts (structure, where none is named), or an index, whose own chunks are
-    examined. `chunks` are those of another tool, or a file of them. `kinds` names the kinds of issues that are looked
-    for, where not all are. What cannot be read is a warning, or what `on_unreadable` makes of it.
+    Args:
+        source: Documents, or an index, whose chunks are checked.
+        strategy: How documents are cut [default: structure].
+        chunks: Chunks of another tool, or a file of them.
+        kinds: Kinds of issues to look for [default: all].
+        options: How files are read.
+        jobs: Processes, or a `RayCluster`.
+        on_unreadable: "warn", "raise", or a function that takes the problem.
+
+    Returns:
+        The issues, each with its span.
+
+    Raises:
+        InvalidParameter: The strategy or a kind of issue is unknown.
+        ChunkwiseError: No document could be read.
+
+    Example:
+        >>> result = chunkwise.lint("handbook/", "recursive(max_tokens=200)")
+        >>> result.to_pandas()
     """
     trust_caller(strategy, options)
     linter = Linter(kinds)

@@ -38,7 +38,7 @@ _GIVE_UP = 10
 
 @dataclass(frozen=True, slots=True)
 class LiveOptions:
-    """How a retriever of the user's own is asked."""
+    """How a custom pipeline is asked."""
 
     timeout: float = param(60.0, "the longest answer", unit="seconds", low=0.001, high=86_400.0)
     retrieved: str | os.PathLike[str] | None = None

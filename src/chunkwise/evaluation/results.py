@@ -198,7 +198,10 @@ class MetricAdvice:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Results(Table):
-    """Deterministic to the byte, apart from `calibrations` and `timing`."""
+    """Metrics of one evaluation with confidence intervals, and the scores of every question.
+
+    Equal inputs give equal bytes, apart from `calibrations` and `timing`.
+    """
 
     configuration: Mapping[str, Json]
     """Documents, strategy, model, retriever, k, budget, thresholds, seed: what to run to see this again."""
@@ -330,7 +333,20 @@ def _finite(value: object, what: str, indent: int | None = None) -> str:
 
 
 def read_results(path: str | Path) -> Results:
-    """What `Results.save` wrote; an error says which file, what is wrong and where."""
+    """Read results that `Results.save` wrote.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The results.
+
+    Raises:
+        ChunkwiseError: The file is damaged or of another version.
+
+    Example:
+        >>> chunkwise.read_results("results.json").summary["recall@5"]
+    """
     value = _loaded(Path(path))
     if type(value) is not dict or value.get("format") != FORMAT:
         raise ChunkwiseError(f"{path} is JSON, but no results of an evaluation; {_MAKE_ONE}")

@@ -86,7 +86,7 @@ def is_nowhere(hit: Hit) -> bool:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything of one run. `queries`, `hits`, `answers`, `documents` and `index` are all that most metrics need."""
+    """Everything metrics can read of one run; most need `queries`, `hits`, `answers`, `documents` and `index`."""
 
     queries: Sequence[Query]
     hits: Hits

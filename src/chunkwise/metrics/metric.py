@@ -88,7 +88,7 @@ Value = float | str | Score
 
 
 class Targets(NamedTuple):
-    """Figures beyond a target deserve its word; the target itself does not."""
+    """Thresholds of a metric's ratings; a value must exceed a threshold to earn its rating."""
 
     good: float
     excellent: float
@@ -131,9 +131,10 @@ class WholeScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One metric. `score` gives one value a question, or for `per="chunking"` one value; a text says why there is none.
+    """A metric; `score` returns one value per question, or one value for `per="chunking"`.
 
-    What somebody else's metric raises leaves it unscored, with the reason; the others are scored all the same.
+    A text instead of a value is the reason why there is none. If a metric raises, it is unscored with the reason, and
+    the others are scored.
     """
 
     name: str = field(kw_only=False)

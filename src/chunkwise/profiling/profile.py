@@ -210,11 +210,25 @@ def profile(
     advance: OnProgress | None = None,
     on_document: Callable[[Document], None] | None = None,
 ) -> Profile:
-    """What a corpus looks like before anything is chosen: sizes, sections, languages, repeats, and where to start.
+    """Summarize a corpus: sizes, sections, languages, duplicates, and a first configuration.
 
-    `source` are files, folders, globs, archives and `Document`s; sizes are counted by `tokenizer`. What cannot be read
-    is a warning, or what `on_unreadable` makes of it. `jobs` are processes that share the work, or a cluster.
-    `advance` gets the characters of each document that is done, `on_document` the document.
+    Args:
+        source: Files, folders, globs, archives or `Document`s.
+        tokenizer: Tokenizer that sizes are counted with.
+        options: How files are read.
+        on_unreadable: "warn", "raise", or a function that takes the problem.
+        jobs: Processes, or a `RayCluster`.
+        advance: Called with the characters of each document that is done.
+        on_document: Called with each document.
+
+    Returns:
+        The profile, with advice.
+
+    Raises:
+        ChunkwiseError: No document could be read.
+
+    Example:
+        >>> print(chunkwise.profile("handbook/"))
     """
     trust_caller(tokenizer, options)
     check_jobs(jobs)

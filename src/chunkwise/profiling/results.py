@@ -149,7 +149,7 @@ class ProfileAdvice:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Profile:
-    """What a corpus looks like."""
+    """Sizes, sections, languages and duplicates of a corpus."""
 
     tokenizer: str
     total: DocumentGroup

@@ -18,7 +18,7 @@ from chunkwise.retrieval.metadata_conditions import Clause, conditions_of
 
 @dataclass(frozen=True, kw_only=True)
 class Filter(FilterOptions):
-    """The part of an index that is searched; an empty filter is everything."""
+    """The part of an index that is searched; an empty filter is the whole index."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

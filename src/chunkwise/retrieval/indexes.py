@@ -71,7 +71,12 @@ from chunkwise.retrieval.settings import (
 
 
 class Index:
-    """Documents that can be asked; lives in memory, in a folder or with an engine."""
+    """A search index, in memory, in a folder or in a database.
+
+    Example:
+        >>> kb = chunkwise.open_index("kb")
+        >>> kb.search("who approves leave?", budget=1000)
+    """
 
     def __init__(
         self,
@@ -378,12 +383,24 @@ def open_index(
     maxsim: str | TokenEncoder | None = None,
     names: str | NameFinder | None = None,
 ) -> Index:
-    """An index that is there, in a folder or with an engine.
+    """Open an existing index, in a folder or a database.
 
-    `embedder` and `maxsim` are needed where it was made with one of your own; so are `strategy`, `llm` and `names`, to
-    bring it up to date.
-    What others write to a folder meanwhile is seen once it is opened again; an index on a server sees it with the
-    next question.
+    Args:
+        source: The folder, or the address of a database.
+        embedder: The embedding model, if it is your own.
+        strategy: The strategy, if it is your own and the index will be updated.
+        llm: The language model, if the index will be updated with it.
+        maxsim: The token encoder, if it is your own.
+        names: The name finder, if it is your own and the index will be updated.
+
+    Returns:
+        The index. A folder shows the state at opening, a database always the current one.
+
+    Raises:
+        ChunkwiseError: There is no index, it is damaged, or it was made by another version.
+
+    Example:
+        >>> hits = chunkwise.open_index("kb").search("who approves leave?")
     """
     trust_caller(embedder, strategy, llm, maxsim, names)
     where = index_place(source)

@@ -43,7 +43,7 @@ _T = TypeVar("_T")
 
 
 class Analyzed:
-    """A document with its tokens, sentences, blocks and sections as offset arrays, each made when first asked for."""
+    """A document with tokens, sentences, blocks and sections as offset arrays, each computed on first use."""
 
     def __init__(
         self,

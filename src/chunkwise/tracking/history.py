@@ -90,17 +90,27 @@ class AddedRun:
 
 
 def history(path: str | Path | None = None) -> History:
-    """The runs that are remembered: of the project around the working folder, of a file, or of a server.
+    """Open the run history.
 
-    Without a `path` it is what `CHUNKWISE_HISTORY` names, else `.chunkwise/history.db` in the working folder or in the
-    nearest folder above it that has one of yours, up to the repository's root or your home
-    folder. Nothing is made before the first run is kept.
+    Args:
+        path: A file or a PostgreSQL address [default: `CHUNKWISE_HISTORY`, else `.chunkwise/history.db` in the working
+            folder or the nearest folder above it that has one]. Nothing is created before the first run is saved.
+
+    Returns:
+        The history.
+
+    Raises:
+        ChunkwiseError: The file is damaged or of another version.
+
+    Example:
+        >>> for run in chunkwise.history().runs():
+        ...     print(run.number, run.label)
     """
     return History(history_place(path))
 
 
 class History(Table):
-    """Runs in the order in which they were kept; several processes may read and write it at once."""
+    """Saved runs in order; several processes can read and write at once."""
 
     def __init__(self, path: str | Path, *, wait: float | None = None) -> None:
         self._path = path

@@ -256,7 +256,7 @@ def _chosen(result: SweepResult) -> Configuration | None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TuneResult(Table):
-    """What was found out, and what to do; a notebook draws it."""
+    """A recommendation, and the scores of every configuration."""
 
     sweep: SweepResult
     """Every configuration with its figures, the choice, and how sure it is."""

@@ -88,10 +88,25 @@ def push(
     on_bad: OnBadRow | None = None,
     advance: OnProgress | None = None,
 ) -> PushResult:
-    """Writes every chunk of a file, an index or a list into a vector database; again: the same rows, written once.
+    """Upload chunks and vectors to a vector database; repeated calls write the same rows once.
 
-    `to` is `chroma:///folder`, `qdrant://host:6333/NAME` and the like. Rows without a vector are read by `embedder`.
-    With `prune`, what an earlier push wrote of these documents, and this one has no longer, goes.
+    Args:
+        source: A file of chunks, an index, or a list of chunks.
+        to: Address of the database: `chroma:///folder`, `qdrant://host:6333/NAME` …
+        collection: Name of the collection, if it is not in the address.
+        embedder: Embedding model of rows without a vector.
+        prune: Delete rows of these documents that earlier calls wrote and this one does not.
+        on_bad: Called with a line about each row that is skipped; else a warning.
+        advance: Called with the progress.
+
+    Returns:
+        How many rows were written, kept and deleted.
+
+    Raises:
+        ChunkwiseError: The database cannot be reached, or its rows have another dimension.
+
+    Example:
+        >>> chunkwise.push("kb", "qdrant://localhost:6333/handbook")
     """
     trust_caller(to, embedder)
     address = parse_database(to, collection)
