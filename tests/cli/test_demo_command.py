@@ -55,8 +55,7 @@ def tunes_and_writes_three_files(here: Run, out: Path, words: list[str]) -> None
     assert done.returncode == 0, done.stderr
     assert "13 documents, 132 questions" in done.stderr
     assert done.stderr.endswith(
-        "open report.html in a browser\n"
-        "your documents: chunkwise tune FOLDER --test-queries questions.json\n"
+        "open report.html in a browser\nyour documents: chunkwise tune FOLDER -Q questions.json\n"
     )
     assert "Recommendation" in done.stdout
     results = json.loads((out / "results.json").read_text())

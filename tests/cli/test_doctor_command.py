@@ -82,7 +82,7 @@ def test_where_everything_is_here_the_status_is_0(
     assert "384 numbers in" in found["embedding"]["detail"]
     assert found["weights of minilm"]["detail"].startswith("whole")
     assert {name for name, check in found.items() if check["group"] == "extras"} == {
-        "parquet", "pandoc", "alerts", "code", "postgres", "lancedb", "qdrant", "opensearch", "llm", "ner",
+        "parquet", "pandas", "pandoc", "alerts", "code", "postgres", "lancedb", "qdrant", "opensearch", "llm", "ner",
         "sentence-transformers", "fastembed", "studio", "mcp", "mlflow", "otel", "langchain", "llamaindex",
         "haystack", "dspy", "chroma", "milvus", "remote", "ray",
     }  # fmt: skip

@@ -91,7 +91,7 @@ def test_documents_beside_the_questions_are_taken(here: Run) -> None:
         (
             "--retriever ./mine.py:search --strategy sentences",
             2,
-            "strategy is 'sentences', and hits of",
+            "strategy is 'sentences'; hits of",
         ),
         ("--retriever ./mine.py:search --mmr 0.5", 2, "mmr is 0.5"),
         ("--retriever bm25 --retrieved x.jsonl", 2, "--retrieved is for a pipeline of your own"),

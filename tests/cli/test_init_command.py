@@ -59,12 +59,12 @@ def sh(
 
 
 PATTERNS = [HOSTILE.replace("\\", "\\\\") + "/**/*", QUESTIONS.replace("[a]", r"\[a\]")]
-WORDS = ["monitor", HOSTILE, "--test-queries", QUESTIONS, "--tolerance", "0.02", "--alert", "exit"]
+WORDS = ["monitor", HOSTILE, "--queries", QUESTIONS, "--tolerance", "0.02", "--alert", "exit"]
 
 
 def init(here: Run, service: str, *more: str) -> None:
     done = here(
-        "init", HOSTILE, "--test-queries", QUESTIONS, "--tolerance", "0.02", "--ci", service, *more
+        "init", HOSTILE, "--queries", QUESTIONS, "--tolerance", "0.02", "--ci", service, *more
     )
     assert done.returncode == 0, done.stderr
     assert "written: " in done.stderr
@@ -175,7 +175,7 @@ def test_systemd_notices_a_unit_that_is_wrong(here: Run, tmp_path: Path, stub: P
 
 @pytest.mark.parametrize("service", ["github", "gitlab", "cron", "systemd"])
 def test_nothing_is_written_over_without_force(here: Run, tmp_path: Path, service: str) -> None:
-    words = ("init", "handbook", "--test-queries", "q.json", "--ci", service, "--output", "made")
+    words = ("init", "handbook", "--queries", "q.json", "--ci", service, "--output", "made")
     assert here(*words).returncode == 0
     (file,) = (
         [tmp_path / "made"]
@@ -209,7 +209,7 @@ def test_what_is_usual_need_not_be_named(here: Run, tmp_path: Path) -> None:
 
 def test_an_index_on_a_server_is_watched_weekly(here: Run, tmp_path: Path) -> None:
     for service in ("github", "gitlab", "cron", "systemd"):
-        done = here("init", "postgresql://me@db/kb", "--test-queries", "q.json", "--ci", service)
+        done = here("init", "postgresql://me@db/kb", "--queries", "q.json", "--ci", service)
         assert done.returncode == 0
     assert not list(tmp_path.glob("systemd/*.path"))
     found = yaml.safe_load((tmp_path / ".github/workflows/chunkwise-watch.yml").read_text())
@@ -221,7 +221,7 @@ def test_an_index_on_a_server_is_watched_weekly(here: Run, tmp_path: Path) -> No
     "words, said",
     [
         (("nowhere",), "there is no nowhere here"),
-        (("handbook", "--test-queries", "no.json"), "there is no no.json here"),
+        (("handbook", "--queries", "no.json"), "there is no no.json here"),
         (("..",), "lies outside of this folder"),
         (("handbook", "--alert", "file:a\nrm"), "control characters"),
         (("handbook", "--baseline", "${{ github.token }}"), "cannot stand"),
@@ -237,7 +237,7 @@ def test_an_index_on_a_server_is_watched_weekly(here: Run, tmp_path: Path) -> No
 def test_what_cannot_work_is_told_and_nothing_is_written(
     here: Run, tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
-    done = here("init", "--test-queries", "q.json", *words, "--ci", "github")
+    done = here("init", "--queries", "q.json", *words, "--ci", "github")
     assert done.returncode == 2
     assert said in done.stderr
     assert not (tmp_path / ".github").exists()
@@ -247,7 +247,7 @@ def test_a_url_that_is_a_key_is_a_secret_of_the_project(here: Run, tmp_path: Pat
     done = here(
         "init",
         "handbook",
-        "--test-queries",
+        "--queries",
         "q.json",
         "--ci",
         "github",

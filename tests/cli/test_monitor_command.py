@@ -264,7 +264,7 @@ def _read_only(place: Path) -> Callable[[], None]:
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
-        (_locked, "is locked"), (_damaged, "is damaged"), (_newer, "later chunkwise"), (_a_folder, "cannot be"),
+        (_locked, "is locked"), (_damaged, "is damaged"), (_newer, "another version"), (_a_folder, "cannot be"),
         (_full, "the disk is full"), (_read_only, "check the rights"),
     ],
 )  # fmt: skip
@@ -283,7 +283,7 @@ def test_a_history_that_fails_costs_one_line_and_no_evaluation(
     lines = [line for line in done.stderr.splitlines() if "not kept" in line]
     assert len(lines) == 1
     assert told in lines[0]
-    file = Path(lines[0].rpartition("history import ")[2])
+    file = Path(lines[0].rpartition("runs import ")[2])
     assert json.loads(file.read_text())["summary"]["recall@1000t"]["mean"] == 1.0
     taken = here("runs", "import", file, "--history", "other.db")
     assert taken.returncode == 0

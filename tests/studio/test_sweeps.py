@@ -81,7 +81,7 @@ def test_a_sweep_is_the_command_of_the_terminal(client: TestClient, commands: Co
     form = {"name": "first", "objective": "recall@500t", "embedder": "none", "time": "1 min"}
     found = client.post("/api/sweeps/start", json=form).json()
     assert commands.asked == [
-        ["tune", "a.txt", "--test-queries", "q.json", "--embedder", "none", "-o", "first",
+        ["tune", "a.txt", "--queries", "q.json", "--embedder", "none", "-o", "first",
          "--objective", "recall@500t", "--time-limit", "1 min"]
     ]  # fmt: skip
     assert [(row["name"], row["state"]) for row in found["rows"]] == [("first", "running")]
@@ -122,7 +122,7 @@ def test_an_estimate_is_what_a_dry_run_says(client: TestClient, commands: Comman
     found = client.post("/api/sweeps/estimate", json={}).json()
     assert commands.asked[0][-1] == "--dry-run"
     assert found["lines"] == ["12 configurations"]
-    assert found["command"].startswith("chunkwise tune a.txt --test-queries q.json")
+    assert found["command"].startswith("chunkwise tune a.txt --queries q.json")
     commands.script = FAILS
     refused = client.post("/api/sweeps/estimate", json={})
     assert refused.status_code == 400

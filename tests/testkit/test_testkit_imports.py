@@ -29,7 +29,7 @@ def test_no_check_loads_what_stands_above_it(name: str) -> None:
 
 @pytest.mark.usefixtures("processes")
 def test_who_writes_a_strategy_or_a_model_needs_no_index_and_no_metric() -> None:
-    assert loaded_by("import chunkwise.testkit") == {"testkit"}
+    assert loaded_by("import chunkwise.testkit") <= {"base", "testkit"}
     for name in ("check_chunker", "check_embedder", "check_reranker"):
         rooms = loaded_by(f"from chunkwise.testkit import {name}")
         assert rooms.isdisjoint(("retrieval", "metrics", "documents"))

@@ -154,7 +154,7 @@ def test_the_first_run_that_is_watched_against_a_baseline_is_told_what_changed(
 @pytest.mark.usefixtures("large_inputs")
 def test_slow_decay_is_found_by_the_chart(local: History) -> None:
     rng = random.Random(0)
-    base = {f"q{n}": 0.4 + 0.5 * rng.random() for n in range(60)}
+    base = {f"q{n}": 0.4 + 0.5 * rng.random() for n in range(150)}
 
     def week(by: float) -> WatchOutcome:
         noisy = {id: min(1.0, max(0.0, score - by + rng.gauss(0, 0.08))) for id, score in base.items()}  # fmt: skip

@@ -83,7 +83,7 @@ class ModelsOptions:
     """The options of `chunkwise models`."""
 
     speed: bool | None = option(
-        "--speed/--no-speed", show_default="all but large language models",
+        "--speed/--no-speed", default=None, show_default="all but large language models",
         help="Measure how fast the models on this machine are; takes a second or two each.",
     )  # fmt: skip
     as_json: bool = json_flag()

@@ -124,15 +124,13 @@ def test_a_folder_and_a_server_answer_as_memory_does(
     for how in (
         {"k": 30, "retriever": "bm25"},
         {"k": 30},
-        {"k": 8, "neighbours": 1},
+        {"k": 8, "neighbors": 1},
         {"budget": 120},
     ):
-        expected = shown(kept.search(QUESTIONS, **how, options=SearchOptions(**only.changed())))  # type: ignore[call-overload]
+        options = SearchOptions(**how, **only.changed())
+        expected = shown(kept.search(QUESTIONS, options=options))
         for other in others:
-            assert (
-                shown(other.search(QUESTIONS, **how, options=SearchOptions(**only.changed())))
-                == expected
-            )  # type: ignore[call-overload]
+            assert shown(other.search(QUESTIONS, options=options)) == expected
 
     table = [np.asarray(column) for column in kept.source.chunk_table()]
     for other in others:

@@ -198,7 +198,7 @@ def test_names_come_and_go_with_a_rebuild() -> None:
 def test_the_commands_speak_of_names_on_a_server() -> None:
     place = str(both()[0].place)
     for line in (
-        f"graph {shlex.quote(place)} Anna Orme --json",
+        f"list names {shlex.quote(place)} Anna Orme --json",
         f"search {shlex.quote(place)} {shlex.quote(QUESTIONS[0])} --retriever graph -k 2 --explain",
     ):
         done = CliRunner().invoke(group, shlex.split(line))

@@ -45,7 +45,7 @@ IDS = [
     "שלום עולם",
     "line\nbreak\ttab\r",
     "{documents} %s %(keys)s %%",
-    "long" * 5000,
+    "long" * 1000,
     "[x]",
     "😀" * 5,
 ]

@@ -19,6 +19,7 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Document
+from chunkwise.options import IndexOptions
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import index
 from chunkwise.retrieval.postgres.connection import parse_address
@@ -365,7 +366,7 @@ def test_an_index_made_anew_keeps_the_settings_it_had() -> None:
     url = new_url()
     first = index(
         DOCUMENTS[:2], "sentences(max_tokens=25)", into=url, vectors="none", context="headings",
-        language="en", tokenizer="cl100k_base",
+        settings=IndexOptions(language="en", tokenizer="cl100k_base"),
     )  # fmt: skip
     anew = index(DOCUMENTS[:3], into=url, rebuild=True)
     assert anew.settings == first.settings

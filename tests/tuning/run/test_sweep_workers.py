@@ -71,7 +71,7 @@ def evaluated(
         indexed(configuration.strategy, configuration.vectors, configuration.context),
         QUERIES,
         retriever=configuration.retriever,
-        neighbours=configuration.neighbours,
+        search=SearchOptions(neighbors=configuration.neighbours),
         metrics=metric,
         budget=budget,
         **({} if k is None else {"k": k}),
