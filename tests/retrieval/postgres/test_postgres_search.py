@@ -181,16 +181,8 @@ def test_hits_are_the_same_wherever_the_index_lives(retriever: str, only: Filter
             for hit in hits
         ]
 
-    there = search(
-        pg, QUESTIONS, SearchOptions(retriever=retriever, **only.changed()), embedder=Tiny, **wanted
-    )
-    here = search(
-        memory,
-        QUESTIONS,
-        SearchOptions(retriever=retriever, **only.changed()),
-        embedder=Tiny,
-        **wanted,
-    )
+    options = SearchOptions(retriever=retriever, **wanted, **only.changed())
+    there, here = (search(source, QUESTIONS, options, embedder=Tiny) for source in (pg, memory))
     assert [told(hits) for hits in there] == [told(hits) for hits in here]
     assert any(there)
 
