@@ -23,7 +23,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("settings", "plain"),
     [
         ({}, {}), ({"k": 2}, {"k": 2}), ({"budget": 30}, {"budget": 30}),
-        ({"filter": "year>=2021"}, {"where": "year>=2021"}),
+        ({"where": "year>=2021"}, {"where": "year>=2021"}),
         ({"k": 2, "reranker": SharedWords()}, {"k": 2, "reranker": SharedWords()}),
     ],
 )  # fmt: skip

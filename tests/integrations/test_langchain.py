@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models import get_embedder
+from chunkwise.options import SearchOptions
 from integrations.small_index import (
     DOCUMENTS,
     QUESTION,
@@ -260,26 +261,21 @@ def test_files_become_documents_with_their_places(tmp_path: Path) -> None:
 
 
 SEARCHES: list[dict[str, Any]] = [
-    {}, {"k": 1}, {"k": 3, "retriever": "bm25"}, {"budget": 30}, {"k": 4, "neighbours": 1},
-    {"k": 3, "filter": {"year": {">=": 2021}}}, {"k": 3, "filter": chunkwise.ext.Filter(documents="lamps*")},
-    {"k": 3, "filter": "topics=oil"}, {"k": 2, "reranker": SharedWords()},
+    {}, {"k": 1}, {"k": 3, "retriever": "bm25"}, {"budget": 30}, {"k": 4, "neighbors": 1},
+    {"k": 3, "where": {"year": {">=": 2021}}}, {"k": 3, "documents": ("lamps*",)},
+    {"k": 3, "where": "topics=oil"}, {"k": 2, "reranker": SharedWords()},
 ]  # fmt: skip
 
 
 def plain_search(place: Path, settings: dict[str, Any]) -> list[chunkwise.Hit]:
-    wanted = dict(settings)
-    filter = wanted.pop("filter", None)
-    named = (
-        {"only": filter} if isinstance(filter, chunkwise.ext.Filter) else {"where": filter or ()}
-    )
-    return chunkwise.open_index(place).search(QUESTION, **wanted, **named)
+    return chunkwise.open_index(place).search(QUESTION, options=SearchOptions(**settings))
 
 
 @pytest.mark.parametrize("settings", SEARCHES, ids=str)
 def test_a_retriever_finds_what_the_index_finds(place: Path, settings: dict[str, Any]) -> None:
     texts = {each.id: each.text for each in DOCUMENTS}
     hits = plain_search(place, settings)
-    made = ChunkwiseRetriever(index=place, **settings)
+    made = ChunkwiseRetriever(index=place, options=SearchOptions(**settings))
     asked = ChunkwiseRetriever(index=chunkwise.open_index(place))
     for found in (
         made.invoke(QUESTION),
@@ -316,7 +312,7 @@ def test_a_place_or_a_setting_that_is_wrong_is_told_at_once(place: Path, tmp_pat
         ChunkwiseRetriever(index=tmp_path / "nothing")
     with pytest.raises(ValueError, match="nothing"):
         ChunkwiseRetriever(index=place, nothing=1)
-    with pytest.raises(InvalidParameter, match="did you mean budget"):
+    with pytest.raises(TypeError, match="budge"):
         ChunkwiseRetriever(index=place).invoke(QUESTION, budge=3)
 
 
@@ -328,7 +324,7 @@ def test_langchains_documents_are_indexed_as_they_are() -> None:
         Document(page_content="The lamps of another page.", metadata={"source": "lamps.md"})
     ]
     retriever = ChunkwiseRetriever.from_documents(documents, STRATEGY, vectors="none", k=9)
-    found = retriever.invoke("lamps", filter={"source": "lamps.md"})
+    found = retriever.invoke("lamps", where={"source": "lamps.md"})
     assert len({each.metadata["doc_id"] for each in found}) == 2
     assert {each.metadata["source"] for each in found} == {"lamps.md"}
     assert found[0].metadata["year"] == 2020 or found[1].metadata["year"] == 2020
