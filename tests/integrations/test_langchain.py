@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.models import get_embedder
 from chunkwise.options import SearchOptions
 from integrations.small_index import (
