@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -145,10 +145,14 @@ def command(options: TuneOptions) -> None:
     all questions and judged by leaving some out in turn; questions that the file marks as test never choose. Results
     are kept: the same command continues where it was stopped.
     """
+    from chunkwise.evaluation.sources import SCRIPTS
     from chunkwise.tuning.plan.prepare import sweep_from_source
 
     if options.pipeline is not None:
-        tune_and_show(_of_pipeline(options), options, RunKeeper(options, quiet=options.quiet))
+        source = _of_pipeline(options)
+        if not (options.source or options.include):
+            options = replace(options, exclude=(*options.exclude, *SCRIPTS))
+        tune_and_show(source, options, RunKeeper(options, quiet=options.quiet))
         return
     if is_typed("timeout"):
         raise click.UsageError(
