@@ -16,7 +16,7 @@ import click
 from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.wording import counted, score, thousands, time_words
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
-from chunkwise.cli.exit_status import SKIPPED
+from chunkwise.cli.exit_status import NOT_REACHED, SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.llm import refuse_unlimited
 from chunkwise.cli.options import (
@@ -64,7 +64,8 @@ Examples:
 \b
 Then: chunkwise index handbook/ --into kb --config chunkwise-tune/recommendation.toml
 \b
-Exit status: 0 done, 3 something was left out or failed (a line on stderr), 1 an error, 2 wrong usage or value.
+Exit status: 0 done, 4 no configuration has what --at-least asks for, 3 something was left out or failed (a line on
+stderr), 1 an error, 2 wrong usage or value.
 """
 
 
@@ -92,6 +93,10 @@ class TuneOptions(KeepOptions, SweepOptions):
         "--objective", metavar="METRIC", show_default="recall@1000t",
         help="Metric that the best configuration is chosen by: one that scores questions by what is retrieved; "
         "recall@1000t is recall within 1,000 tokens. `chunkwise list metrics` lists them.",
+    )  # fmt: skip
+    at_least: tuple[str, ...] = option(
+        "--at-least", multiple=True, metavar="NAME=VALUE",
+        help="Choose only what has at least this mean: precision=0.3. May be repeated.",
     )  # fmt: skip
     count: int | None = option(
         "-k", type=COUNT, metavar="N", show_default="5", help="Number of hits for each question."
@@ -166,7 +171,7 @@ def command(options: TuneOptions) -> None:
         rerankers=options.reranker or None, maxsim=options.maxsim,
         objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
         time=options.time, tokenizer=options.tokenizer, prior=False if options.no_prior else None,
-        resume=options.output if options.resume else None,
+        at_least=options.at_least, resume=options.output if options.resume else None,
     )  # fmt: skip
     tune_and_show(source, options, RunKeeper(options, quiet=options.quiet))
 
@@ -190,6 +195,7 @@ def _of_pipeline(options: TuneOptions) -> SweepSource:
     return sweep_of_pipeline(
         options.pipeline, source, options.test_queries, objective=options.objective, k=options.count,
         seed=options.seed, time=options.time, tokenizer=options.tokenizer, timeout=options.timeout,
+        at_least=options.at_least,
     )  # fmt: skip
 
 
@@ -238,6 +244,8 @@ def tune_and_show(
             f"{thousands(len(failed))} of {counted(len(outcomes), 'configuration')} failed: {failed[0].error}"
         )
         sys.exit(SKIPPED)
+    if completed and completed.prepared.sweep.at_least and not completed.result.chosen:
+        sys.exit(NOT_REACHED)
     if left_out.any:
         sys.exit(SKIPPED)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
 
-from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted, one_or_many, percent, shown
+from chunkwise.base.errors import InvalidOption, InvalidParameter
+from chunkwise.base.wording import as_set, counted, one_or_many, percent, shown
 from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, metric_of, parse
@@ -57,6 +57,30 @@ def metrics_to_score(objective: str, k: int) -> list[MetricAt]:
     names = [objective, *(f"recall@{tokens}t" for tokens in BUDGETS), *_AT_K]
     found = [parse(name, k=k) for name in names]
     return list({each.label: each for each in found}.values())
+
+
+def constraints_of(given: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
+    """Least means by metric, of {"precision": 0.3} or ["precision=0.3"]."""
+    pairs = given.items() if isinstance(given, Mapping) else (each.split("=", 1) for each in given)
+    found: dict[str, float] = {}
+    for pair in pairs:
+        try:
+            name, least = pair
+            found[name.strip().removesuffix(">").strip()] = float(least)
+        except (TypeError, ValueError, AttributeError):
+            raise InvalidOption("at_least", pair, "expected a metric and a number: precision=0.3") from None
+    return found
+
+
+def check_constraints(given: Mapping[str, float], k: int) -> dict[str, float]:
+    """The same with names in full: metrics that every sweep measures."""
+    found = {parse(name, k).label: least for name, least in constraints_of(given).items()}
+    known = [f"{name}@{k}" for name in _AT_K]
+    for name, least in found.items():
+        if name not in known or not 0 <= least <= 1:
+            allowed = f"expected one of {', '.join(known)} with a share from 0 to 1: precision=0.3"
+            raise InvalidOption("at_least", f"{name}={as_set(least)}", allowed)
+    return found
 
 
 def _why_not(metric: Metric) -> str:
@@ -180,6 +204,8 @@ class Sweep:
     """What builds the user's own pipeline, whose declared parameters are tried; empty: chunkings and retrievers are."""
     timeout: float = 60.0
     """Seconds that the pipeline may take for a question."""
+    at_least: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Means that a choice must have, by metric: precision@5 0.3; what falls short is listed only."""
 
 
 _MUCH = 1 / 3

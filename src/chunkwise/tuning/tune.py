@@ -336,6 +336,7 @@ def tune(
     time: str | float | None = None,
     exact: bool | None = None,
     prior: bool | None = None,
+    at_least: Mapping[str, float] | None = None,
     seed: int | None = None,
     output: str | os.PathLike[str] | None = None,
     options: LoadOptions | None = None,
@@ -354,7 +355,8 @@ def tune(
     `embedder` "none": words alone; other `embedders`, `rerankers` and the token vectors of `maxsim` are tried on the
     best. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is
     what may be spent, such as "10 min", or a number of seconds. `prior=False`: what parameters did on public question
-    sets does not count. In the folder `output` what is done is kept, so that the same call goes on where the last one
+    sets does not count. `at_least`, {"precision": 0.3}, are means that the choice must have; where none has them,
+    nothing is recommended. In the folder `output` what is done is kept, so that the same call goes on where the last one
     was stopped, and the report and the recommendation are written. `pipeline` is what builds one of your own,
     `./mine.py:build`: the parameters it declares are tried instead of chunkings and retrievers (docs/pipelines.md).
     """
@@ -372,13 +374,13 @@ def tune(
                 )
         sweep = sweep_of_pipeline(
             pipeline, source, queries, objective=objective, k=k, seed=seed, time=time, tokenizer=tokenizer,
-            timeout=live.timeout,
+            timeout=live.timeout, at_least=at_least,
         )  # fmt: skip
     else:
         sweep = sweep_from_source(
         source, queries, embedder=embedder, embedders=embedders, rerankers=rerankers, maxsim=maxsim,
         objective=objective, k=k, seed=seed, exact=exact,
-        time=time, tokenizer=tokenizer, prior=prior,
+        time=time, tokenizer=tokenizer, prior=prior, at_least=at_least,
     )  # fmt: skip
 
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions:

@@ -37,8 +37,10 @@ def render_tuning(view: TuningView, console: Console) -> None:
     if view.chosen_key:
         _judgement(console, view)
         _leaders(console, view)
-    else:
+    elif view.chunkings:
         _chunkings(console, view)
+    else:
+        _leaders(console, view)
     if view.defaults:
         heading(console, f"Against the common defaults, on {view.figure_of}")
         if len(view.defaults) > 1:

@@ -43,7 +43,13 @@ from chunkwise.tuning.plan.grid import (
 from chunkwise.tuning.plan.plan import Plan, plan_pipeline, plan_sweep
 from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep, parse_time
 from chunkwise.tuning.plan.sweep_file import NO_MODEL, read_sweep
-from chunkwise.tuning.sweep import Sweep, metrics_to_score, objective_of
+from chunkwise.tuning.sweep import (
+    Sweep,
+    check_constraints,
+    constraints_of,
+    metrics_to_score,
+    objective_of,
+)
 from chunkwise.tuning.validation import split
 
 _SUFFIX = ".toml"
@@ -81,6 +87,7 @@ def sweep_from_source(
     time: str | float | None = None,
     tokenizer: str | None = None,
     prior: bool | None = None,
+    at_least: Mapping[str, float] | Sequence[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
 ) -> SweepSource:
     """The sweep of a plan, of the folder to `resume`, or the usual one for these documents.
@@ -113,6 +120,7 @@ def sweep_from_source(
         "embedders": _distinct_names("embedders", embedders),
         "rerankers": _distinct_names("rerankers", rerankers),
         "maxsim": maxsim,
+        "at_least": constraints_of(at_least) if at_least else None,
     }
     sweep = _overridden(sweep, model, overrides)
     if queries is not None:
@@ -138,6 +146,7 @@ def sweep_of_pipeline(
     time: str | float | None = None,
     tokenizer: str | None = None,
     timeout: float | None = None,
+    at_least: Mapping[str, float] | Sequence[str] | None = None,
 ) -> SweepSource:
     """The sweep of a pipeline's own parameters; wrong declarations are told at once."""
     if test_queries is None:
@@ -151,7 +160,7 @@ def sweep_of_pipeline(
     usual = Sweep(tuple(paths), file, (), (), embedder="", finalists=0, prior=False, pipeline=plain)
     changes = {
         "objective": objective, "k": k, "seed": seed, "seconds": None if time is None else parse_time(time),
-        "tokenizer": tokenizer, "timeout": timeout,
+        "tokenizer": tokenizer, "timeout": timeout, "at_least": constraints_of(at_least) if at_least else None,
     }  # fmt: skip
     sweep = _overridden(usual, None, changes)
     plan_pipeline(sweep)
@@ -290,6 +299,7 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
         get_token_encoder(sweep.maxsim)
     sweep = replace(
         sweep, objective=objective, tokenizer=canonical_name(sweep.tokenizer),
+        at_least=check_constraints(sweep.at_least, sweep.k),
         documents=tuple(map(shortest_path, sweep.documents)),
         test_queries=sweep.test_queries and shortest_path(sweep.test_queries),
     )  # fmt: skip

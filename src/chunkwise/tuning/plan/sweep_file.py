@@ -30,7 +30,7 @@ from chunkwise.retrieval.settings import Context
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.plan.grid import default_chunkers, default_retrieval, parameter_names
 from chunkwise.tuning.plan.sweep_budget import SweepBudget, budget_text, parse_amount, parse_budget
-from chunkwise.tuning.sweep import Grid, Sweep, SweepValue, objective_of
+from chunkwise.tuning.sweep import Grid, Sweep, SweepValue, constraints_of, objective_of
 from chunkwise.tuning.toml_file import TomlTable, read_toml, toml_line
 
 NO_MODEL = "none"
@@ -47,6 +47,8 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
     if sweep.test_queries is not None:
         yield toml_line("queries", [_from(folder, sweep.test_queries)])
     yield toml_line("objective", [sweep.objective])
+    if sweep.at_least:
+        yield toml_line("at_least", [f"{name}={least}" for name, least in sweep.at_least.items()])
     budget = budget_text(SweepBudget(sweep.seconds, sweep.money, sweep.currency))
     if budget:
         yield toml_line("budget", [budget])
@@ -227,7 +229,7 @@ T = TypeVar("T")
 
 _KEYS = (
     "source", "queries", "objective", "budget", "price", "seed", "exact", "embedder", "finalists",
-    "test_share", "tokenizer", "prior", "reranker", "maxsim",
+    "test_share", "tokenizer", "prior", "reranker", "maxsim", "at_least",
     "reading", "chunkers", "retrieval",
 )  # fmt: skip
 _READING = (
@@ -286,6 +288,7 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
         table.of_type(
             "maxsim", str, "", 'the name of a token encoder is needed, such as "colbert-small"'
         ),
+        at_least=_at_least(table),
     )
 
 
@@ -390,6 +393,16 @@ def _objective(table: TomlTable, k: int) -> str:
         return objective_of(said, k)
     except ChunkwiseError as error:
         raise table.refused("objective", error) from None
+
+
+def _at_least(table: TomlTable) -> dict[str, float]:
+    if "at_least" not in table.values:
+        return {}
+    texts = table.texts("at_least", 'a metric with its least mean is needed: "precision=0.3"')
+    try:
+        return constraints_of(texts)
+    except ChunkwiseError as error:
+        raise table.refused("at_least", error) from None
 
 
 def _money(table: TomlTable) -> tuple[SweepBudget, tuple[float | None, str]]:
