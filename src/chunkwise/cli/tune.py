@@ -18,7 +18,7 @@ from chunkwise.base.wording import counted, score, thousands, time_words
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import NOT_REACHED, SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
-from chunkwise.cli.llm import refuse_unlimited
+from chunkwise.cli.llm import LlmClients, estimate_words, refuse_unlimited
 from chunkwise.cli.options import (
     COUNT,
     AllowOption,
@@ -32,6 +32,7 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
+from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -83,7 +84,7 @@ class SweepOptions(AllowOption, JobsOption, SourceOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneOptions(KeepOptions, SweepOptions):
+class TuneOptions(KeepOptions, SweepOptions, LlmOptions):
     """The options of `chunkwise tune`."""
 
     test_queries: str | None = queries_file(
@@ -171,8 +172,11 @@ def command(options: TuneOptions) -> None:
         rerankers=options.reranker or None, maxsim=options.maxsim,
         objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
         time=options.time, tokenizer=options.tokenizer, prior=False if options.no_prior else None,
-        at_least=options.at_least, resume=options.output if options.resume else None,
+        at_least=options.at_least, llm=options.llm_name if is_typed("llm") else None,
+        resume=options.output if options.resume else None,
     )  # fmt: skip
+    if source.sweep.llm:
+        source = replace(source, client=LlmClients(options, options.quiet).of(source.sweep.llm))
     tune_and_show(source, options, RunKeeper(options, quiet=options.quiet))
 
 
@@ -311,6 +315,8 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
         ]
     if estimate.tokens and estimate.embedding + estimate.finalists >= 1:
         lines[-1] += f"; the time is for {thousands(TOKENS_PER_SECOND)} a second"
+    if estimate.llm.calls:
+        lines.append(f"language model: {estimate_words(estimate.llm)}")
     if done := sum(each.key in known for each in prepared.plan.configurations):
         lines.append(f"{counted(done, 'configuration')} done already")
     if len(material.questions):

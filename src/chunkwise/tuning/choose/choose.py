@@ -26,9 +26,9 @@ from chunkwise.tuning.choose.priors_and_shrinkage import Expectation, Means, exp
 from chunkwise.tuning.choose.recommendation_sentence import (
     Findings,
     caveats,
+    none_meets,
     not_known,
     not_run,
-    none_meets,
     nothing_recommended,
     sentence,
     without_references,
@@ -310,9 +310,7 @@ def _well_cut(score_table: ScoreTable, tied: list[int]) -> list[int]:
     return [at for at, share in shares.items() if share is None or share <= most]
 
 
-def left_out_scores(
-    score_table: ScoreTable, unlimited: ScoreTable, sweep: Sweep
-) -> HeldOut | None:
+def left_out_scores(score_table: ScoreTable, unlimited: ScoreTable, sweep: Sweep) -> HeldOut | None:
     """Of what all but a fold choose, and of each default with the retriever that suits it best there.
 
     A fold looks by itself at what falls short of the means that a choice must have, in the `unlimited` table; where

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chunkwise.base.wording import as_set, counted, score
 from chunkwise.metrics.registry import lower_is_better

@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from chunkwise import chunkers
 from chunkwise.base import parameters, spec
@@ -26,9 +26,13 @@ from chunkwise.documents import LoadOptions, options_given
 from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
 from chunkwise.retrieval import retrievers
-from chunkwise.retrieval.settings import Context
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-from chunkwise.tuning.plan.grid import default_chunkers, default_retrieval, parameter_names
+from chunkwise.tuning.plan.grid import (
+    ANY_CONTEXT,
+    default_chunkers,
+    default_retrieval,
+    parameter_names,
+)
 from chunkwise.tuning.plan.sweep_budget import SweepBudget, budget_text, parse_amount, parse_budget
 from chunkwise.tuning.sweep import Grid, Sweep, SweepValue, constraints_of, objective_of
 from chunkwise.tuning.toml_file import TomlTable, read_toml, toml_line
@@ -60,6 +64,8 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
         yield toml_line("reranker", [_named(folder, each) for each in sweep.rerankers])
     if sweep.maxsim:
         yield toml_line("maxsim", [sweep.maxsim])
+    if sweep.llm:
+        yield toml_line("llm", [sweep.llm])
     if sweep.tokenizer != DEFAULT_TOKENIZER:
         yield toml_line("tokenizer", [_named(folder, sweep.tokenizer)])
     yield toml_line("seed", [sweep.seed])
@@ -172,7 +178,7 @@ def _part(table: TomlTable, first: str, name: str, registry: Registry) -> Any:
 def _misfit(key: str, value: SweepValue, parts: Collection[Any]) -> str:
     """What is needed instead, where none of the parts can take the value; empty: one can."""
     if key == "context":
-        return _of_choices(value, get_args(Context))
+        return _of_choices(value, ANY_CONTEXT)
     if key == "neighbours":
         is_count = type(value) is int and value >= 0
         return "" if is_count else "a whole number of chunks is needed, 0 or more"
@@ -229,7 +235,7 @@ T = TypeVar("T")
 
 _KEYS = (
     "source", "queries", "objective", "budget", "price", "seed", "exact", "embedder", "finalists",
-    "test_share", "tokenizer", "prior", "reranker", "maxsim", "at_least",
+    "test_share", "tokenizer", "prior", "reranker", "maxsim", "at_least", "llm",
     "reading", "chunkers", "retrieval",
 )  # fmt: skip
 _READING = (
@@ -289,6 +295,9 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
             "maxsim", str, "", 'the name of a token encoder is needed, such as "colbert-small"'
         ),
         at_least=_at_least(table),
+        llm=table.of_type(
+            "llm", str, "", 'the name of a language model is needed, such as "local"'
+        ),
     )
 
 
