@@ -334,16 +334,15 @@ def _asked(
     """Summaries of each chunking that has some; contexts of those that have some and of the best; answers."""
     found = LlmEstimate()
     documents = max(documents, 1)
-    for strategy, _ in chunkings:
+    for (strategy, _), own in chunkings.items():
         chunker = get_strategy(strategy).chunker
         if isinstance(chunker, RaptorChunker):
-            below = max(1, chunkings[strategy, _].chunks // documents)
+            below = -(-own.chunks // documents)
             above = levels_above(
                 chunker.client, below, chunker.levels, branching=chunker.branching,
                 summary_tokens=chunker.summary_tokens,
             )  # fmt: skip
-            for _each in range(documents):
-                found += above
+            found = sum((above for _ in range(documents)), found)
     if client is None:
         return found
     ways = [way for _, way in chunkings if way in WRITTEN_CONTEXTS]
