@@ -18,7 +18,7 @@ from chunkwise.base.wording import counted, score, thousands, time_words
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import NOT_REACHED, SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
-from chunkwise.cli.llm import LlmClients, estimate_words, refuse_unlimited
+from chunkwise.cli.llm import LlmClients, estimate_words, refuse_unlimited, show_spent
 from chunkwise.cli.options import (
     COUNT,
     AllowOption,
@@ -392,6 +392,8 @@ def _write(completed: CompletedSweep, options: SweepOptions) -> None:
         click.echo(f"written to {options.output}/: {', '.join(written)}", err=True)
         if options.page is not None:
             click.echo(f"written: {shown_path(options.page)}", err=True)
+        if client := completed.prepared.client:
+            show_spent(client.spent)
 
 
 def _print_json(completed: CompletedSweep) -> None:

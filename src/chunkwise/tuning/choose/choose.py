@@ -275,8 +275,8 @@ def recommended_column(score_table: ScoreTable, expected: Means) -> int:
     """The column of the one to use, of those within a point of what most is expected of.
 
     Left out are those of which less is expected than of a common default, then those that cut clearly worse than the
-    best of the others: what is found as well is read and quoted better from whole sentences, and those with a reranker
-    or token vectors where others do without. Of the rest it is the cheapest.
+    best of the others: what is found as well is read and quoted better from whole sentences, and those with a reranker,
+    token vectors or contexts of a language model where others do without. Of the rest it is the cheapest.
 
     Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same
     what most is expected of, then the fewest tokens embedded, the fewest chunks, and the first of the plan. A common

@@ -343,18 +343,18 @@ def _asked(
                 summary_tokens=chunker.summary_tokens,
             )  # fmt: skip
             found = sum((above for _ in range(documents)), found)
-    if client is None:
+    if client is None or not chunkings:
         return found
     ways = [way for _, way in chunkings if way in WRITTEN_CONTEXTS]
     mean = max(1, round(sum(own.chunks for own in chunkings.values()) / len(chunkings)))
     window = USUAL_WINDOW if client.model.window is None else client.model.window
     for way in (*ways, *(way for way in WRITTEN_CONTEXTS if way not in ways)):
-        told = min(CONTEXT_TOKENS if way == "neighbours" else tokens // documents, window)
+        told = min(CONTEXT_TOKENS if way == "neighbours" else window, tokens // documents, window)
         found += client.estimate_of(
             mean, mean * (told + tokens // mean + _WORDING), mean * ANSWER_TOKENS
         )
     calls = _METHODS * answered
-    read = min(5 * (tokens // mean) + _WORDING, window)
+    read = min(5 * (tokens // mean), tokens, window) + _WORDING
     return found + client.estimate_of(calls, calls * read, calls * ANSWER_TOKENS)
 
 
