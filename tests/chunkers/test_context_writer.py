@@ -257,6 +257,19 @@ def test_whatever_the_model_writes_is_one_short_line(answer: str) -> None:
         ("One. Two. Three. Four.", "One. Two. Three."),
         ("A sentence of words. Other " + "word " * 200 + ".", "A sentence of words."),
         ("…", ""),
+        ("It is a recipe for a recipe, specifically", ""),
+        (
+            "The passage is about the fee that is about the fee that is about the fee that is about it.",
+            "",
+        ),
+        ("On lamps. It is a note of a note of a note of a note of a note.", "On lamps."),
+        (
+            "It says that the ferry and the ferry crew wait for the tide of the day.",
+            "It says that the ferry and the ferry crew wait for the tide of the day.",
+        ),
+        ("A sentence of words, " + "which has no end, " * 40, ""),
+        ("This passage is about lamps, oil and …", ""),
+        ("On lamps. It is about lamps, oil and …", "On lamps."),
         ("Here is a short context for this chunk:\nOn lamps.", "On lamps."),
         ("Sure, I'd be happy to help: On lamps.", "On lamps."),
         ('Context: "Lamps" is the title.', '"Lamps" is the title.'),
@@ -304,7 +317,7 @@ def test_a_chunk_without_an_answer_gets_its_headings(tmp_path: Path) -> None:
     assert len(other) == 1
     assert writer.tally.in_words() == (
         f"1 of {len(after)} chunks has no context of the model, it has the headings context instead: "
-        "the model's answer says nothing"
+        "the model's answer says nothing, repeats itself or breaks off"
     )
 
 

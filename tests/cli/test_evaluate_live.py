@@ -74,12 +74,13 @@ def test_latency_is_shown(here: Run) -> None:
     assert "./mine.py:search" in done.stdout
 
 
-def test_documents_beside_the_questions_are_taken(here: Run) -> None:
-    done = here(
-        "evaluate", "--retriever", "./mine.py:search", "--test-queries", "queries.json", *MEASURED
-    )
+def test_documents_beside_the_questions_are_taken_and_no_scripts(here: Run, tmp_path: Path) -> None:
+    words = ("evaluate", "--retriever", "./mine.py:search", "--test-queries", "queries.json")
+    done = here(*words, *MEASURED, "-o", "out.json")
     assert done.returncode == 3, done.stderr
     assert "no documents are named: those in ./ beside the questions are taken" in done.stderr
+    documents = json.loads((tmp_path / "out.json").read_text())["data"]["documents"]["count"]
+    assert documents == len(list((tmp_path / "docs").iterdir()))
 
 
 @pytest.mark.usefixtures("processes")

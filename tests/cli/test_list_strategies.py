@@ -47,6 +47,10 @@ def test_every_value_a_parameter_may_have_can_be_read(
 def test_strategies_in_brief(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     lines = here("list", "strategies", "--brief").stdout.splitlines()
-    assert [line.split()[0] for line in lines[:-2]] == strategies.names()
+    assert [line.split()[0] for line in lines[1:-2]] == strategies.names()
+    rows = {line.split()[0]: line for line in lines[1:-2]}
+    assert "language model" in rows["raptor"]
+    assert re.match(r"semantic +embedder +0\.\d+ ", rows["semantic"])
+    assert re.match(r"words +– +\d+ ", rows["words"])
     assert "max_tokens" not in "".join(lines)
     assert here("list", "strategies", "--brief", "--json").returncode == 2

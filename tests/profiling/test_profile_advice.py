@@ -102,7 +102,7 @@ def test_folders_that_agree_are_not_told_apart() -> None:
         ]
     )
     assert [item.scope for item in found.advice if item.kind == "start"] == ["corpus"]
-    assert _notes(found) == ""
+    assert "may not fit" not in _notes(found)
 
 
 def test_source_code_among_documents_has_its_own_start() -> None:
@@ -128,6 +128,12 @@ def test_notes_on_the_text() -> None:
     assert "in tokens, not in words" in _notes(
         profile([Document("a", "潮水每天涨落两次，没有人感到惊讶。" * 3)])
     )
+
+
+def test_contextual_chunks_are_named_where_documents_are_long() -> None:
+    long, short = (profile(CORPORA[name][0]) for name in ("papers", "notes"))
+    assert "--context" in _notes(long)
+    assert "--context" not in _notes(short)
 
 
 def test_nothing_read_is_not_the_same_as_nothing_in_it() -> None:

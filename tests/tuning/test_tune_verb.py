@@ -2,12 +2,16 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models.llm.language_model import Completion, Request
+from chunkwise.report.views.tuning import tuning_view
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder
 from tables import cases
@@ -82,6 +86,46 @@ def test_a_folder_keeps_what_is_done_and_gets_the_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("large_inputs")
+class _Scribe:
+    """A language model that knows nothing and says where it is."""
+
+    identity = "scribe"
+    price_name = "local"
+    window = None
+    concurrency = 2
+    speed = (1000.0, 100.0)
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    def complete(self, request: Request, stop: Event | None = None) -> Completion:
+        self.asked.append(request)
+        pier = re.search(r"pier (\d)", request.user)
+        return Completion(f"This passage is about pier {pier[1] if pier else 9}.", 1, 1)
+
+
+def test_a_language_model_writes_contexts_for_the_best_and_methods_are_compared_by_type() -> None:
+    asked = [
+        replace(each, types=("lamps" if "lamp" in each.id else "other",), answer="keeper 9")
+        for each in QUERIES
+    ]
+    scribe = _Scribe()
+    found = chunkwise.tune(DOCUMENTS, asked, embedder="none", llm=scribe).sweep
+    tried = {each.configuration.context for each in found.outcomes if not each.error}
+    assert tried == {"none", "headings", "neighbours", "document"}
+    names = [each.name for each in found.methods]
+    assert names[:4] == [f"context {way}" for way in ("none", "headings", "neighbours", "document")]
+    assert len(names) > 4
+    for each in found.methods:
+        assert each.figures.keys() == {"all", "lamps", "other"}
+        assert each.figures["all"].keys() == {"failure@20", "answer_correctness.words"}
+        assert each.figures["all"]["failure@20"].mean is not None
+    view = tuning_view(found)
+    assert [each.metric for each in view.methods] == ["failure@20", "answer_correctness.words"]
+    assert view.methods[0].types[0] == "all"
+    assert view.methods[0].types[-1] == "drop"
+
+
 def test_files_a_plan_and_what_is_said_beside_it(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()

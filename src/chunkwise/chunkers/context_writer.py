@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
@@ -232,37 +233,37 @@ MOST_SENTENCES = 3
 _LONGEST = 8_000
 """Characters that are looked at: no context needs more."""
 _ENDS = FULL_STOP | ENDER | FINAL
+_BROKEN_OFF = ("…", "...", ",", ":", ";")
 
 
 def context_from_answer(answer: str) -> str:
-    """At most three sentences and a hundred tokens; empty where nothing is left."""
+    """At most three whole sentences and a hundred tokens, as far as they repeat nothing; empty where none is left."""
     text = " ".join(cleaned_answer(answer[:_LONGEST]).split())
-    return _shortened(text) if any(map(str.isalnum, text)) else ""
-
-
-def _shortened(text: str) -> str:
-    """Whole sentences as long as they fit; of a first one that is too long, whole words."""
-    characters = CharacterArrays(text)
-    ends = [*sentence_starts(characters).tolist(), len(text)]
-    if len(ends) > 1 and not _is_ended(text):
+    if not any(map(str.isalnum, text)):
+        return ""
+    ends = [*sentence_starts(CharacterArrays(text)).tolist(), len(text)]
+    if text.endswith(_BROKEN_OFF) or (len(ends) > 1 and not _is_ended(text)):
         ends.pop()  # the model was stopped in the middle of it
     count = get_tokenizer(DEFAULT_TOKENIZER).count
     for end in reversed(ends[:MOST_SENTENCES]):
         found = text[:end].strip()
-        if count(found) <= MOST_TOKENS:
+        if count(found) <= MOST_TOKENS and not _repeats_itself(found):
             return found
-    return _words(text)
+    return ""
 
 
-def _words(text: str) -> str:
-    measure = measure_of(CharacterArrays(text), get_tokenizer(DEFAULT_TOKENIZER))
-    tokens = MOST_TOKENS
-    while True:
-        found = text[: measure.reach(0, tokens)]
-        words = found.rpartition(" ")[0] or found
-        if measure.tokenizer.count(words) <= MOST_TOKENS:
-            return words.strip()
-        tokens -= 1
+_ECHOED = re.compile(r"\b(\w+ \w+) (?!(?:and|or)\b)\w+ \1\b")
+"""A recipe for a recipe."""
+_REPEATED = 0.3
+"""Share of runs of three words that came before; what people write has a tenth at most."""
+
+
+def _repeats_itself(text: str) -> bool:
+    """Whether the model went round in circles, as small ones do: such a text says nothing of one chunk."""
+    words = re.findall(r"\w+", text.lower())
+    runs = Counter(zip(words, words[1:], words[2:], strict=False))
+    again = runs.total() - len(runs)
+    return again > _REPEATED * runs.total() or bool(_ECHOED.search(" ".join(words)))
 
 
 def _is_ended(text: str) -> bool:
@@ -470,4 +471,5 @@ def _read(reply: Reply) -> tuple[str, str]:
     """The context, or why there is none."""
     if not reply.is_answered:
         return "", reply.reason
-    return context_from_answer(str(reply.value)), "the model's answer says nothing"
+    reason = "the model's answer says nothing, repeats itself or breaks off"
+    return context_from_answer(str(reply.value)), reason

@@ -126,18 +126,14 @@ def command(options: ChunkCommandOptions) -> None:
             "--with-vectors: only an index has vectors; make one (chunkwise index … --into kb) and name it"
         )
     strategy = get_strategy(options.cut_by)
-    if options.estimate:
-        if strategy.asks_a_model or options.written:
-            raise click.UsageError(
-                "--estimate reads and cuts some documents, and asks no language model; what a model takes is told by "
-                "--dry-run"
-            )
+    asks = strategy.asks_a_model or bool(options.written)
+    if options.estimate and not asks:
         _estimate(options)
         return
     if options.output is not None and _is_dataset(options.output):
         _write_dataset(options, strategy, options.output)
         return
-    check_llm(options, is_asking=bool(options.written) or strategy.asks_a_model)
+    check_llm(options, is_asking=asks)
     clients, asking = LlmClients(options, options.quiet or options.as_json), None
     cutting: str | Strategy = options.cut_by
     if strategy.asks_a_model:
@@ -145,7 +141,7 @@ def command(options: ChunkCommandOptions) -> None:
         strategy = cutting = asking.strategy
     paths = options.sources()
     writer = _writer(options, options.written, clients) if options.written else None
-    if options.dry_run:
+    if options.dry_run or options.estimate:  # cutting takes no time beside asking
         asking = asking if asking and asking.client else None
         _dry_run(paths, options, asking.alone() if asking else cutting, strategy, writer, asking)
         return

@@ -55,7 +55,8 @@ def command(options: EvaluateOptions) -> None:
 
     SOURCE is any number of documents (files, folders, globs, archives), which are cut and indexed in memory, or an
     index that `chunkwise index` made. Of a test set that holds its documents (BEIR, SQuAD, AutoRAG) these are taken,
-    and its questions where no others are named. Without SOURCE the documents beside the file of questions are taken.
+    and its questions where no others are named. Without SOURCE the documents beside the file of questions are taken,
+    but no code.
     """
     prepared = prepare(options)
     options = prepared.options

@@ -114,7 +114,9 @@ def command(options: IndexCommandOptions) -> None:
     reads = (graph or (known.graph if known else "")) == "relations"
     context = _context(options, known, is_asking=asking is not None or reads)
     llm = _named_client(options, context, known, clients, reads=reads)
-    if options.dry_run:
+    if options.dry_run or (
+        options.estimate and (asking or llm)
+    ):  # indexing takes no time beside asking
         if options.chunks:
             raise click.UsageError("--dry-run counts what a strategy cuts: leave --chunks out")
         _dry_run(paths, options, context, known, llm, asking, reads=reads)
@@ -125,11 +127,6 @@ def command(options: IndexCommandOptions) -> None:
     named = None if options.chunks and not is_typed("strategy") else options.strategy
     strategy = asking.strategy if asking else named
     bad_rows = _BadRows()
-    if options.estimate and (asking or llm):
-        raise click.UsageError(
-            "--estimate reads and cuts some documents, and asks no language model; what a model takes is told by "
-            "--dry-run"
-        )
     settings = replace(
         options.part(IndexOptions), strategy=strategy, context=context, llm=llm, graph=graph
     )

@@ -38,7 +38,7 @@ from chunkwise.cli.options import (
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.evaluation.gate import MetricLimit, missed_limits
-from chunkwise.evaluation.sources import documents_beside
+from chunkwise.evaluation.sources import SCRIPTS, documents_beside
 from chunkwise.options import IndexOptions, LlmOptions, SearchOptions
 
 if TYPE_CHECKING:
@@ -196,6 +196,8 @@ def prepare(options: Checked) -> PreparedEvaluation[Checked]:
     """What is wrong with the options is told here."""
     options = _checked_count(_checked_judge(options))
     paths, files = _paths(options)
+    if not (options.source or options.more_sources or options.include):
+        options = replace(options, exclude=(*options.exclude, *SCRIPTS))
     limits = [*_limits(options.at_least, 1), *_limits(options.at_most, -1)]
     limits = _measured_as(limits, options)
     types = _types(options.types)

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,9 @@ import click
 from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.wording import counted, score, thousands, time_words
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
-from chunkwise.cli.exit_status import SKIPPED
+from chunkwise.cli.exit_status import NOT_REACHED, SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
-from chunkwise.cli.llm import refuse_unlimited
+from chunkwise.cli.llm import LlmClients, estimate_words, refuse_unlimited, show_spent
 from chunkwise.cli.options import (
     COUNT,
     AllowOption,
@@ -32,6 +32,7 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
+from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -64,7 +65,8 @@ Examples:
 \b
 Then: chunkwise index handbook/ --into kb --config chunkwise-tune/recommendation.toml
 \b
-Exit status: 0 done, 3 something was left out or failed (a line on stderr), 1 an error, 2 wrong usage or value.
+Exit status: 0 done, 4 no configuration has what --at-least asks for, 3 something was left out or failed (a line on
+stderr), 1 an error, 2 wrong usage or value.
 """
 
 
@@ -82,7 +84,7 @@ class SweepOptions(AllowOption, JobsOption, SourceOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneOptions(KeepOptions, SweepOptions):
+class TuneOptions(KeepOptions, SweepOptions, LlmOptions):
     """The options of `chunkwise tune`."""
 
     test_queries: str | None = queries_file(
@@ -92,6 +94,10 @@ class TuneOptions(KeepOptions, SweepOptions):
         "--objective", metavar="METRIC", show_default="recall@1000t",
         help="Metric that the best configuration is chosen by: one that scores questions by what is retrieved; "
         "recall@1000t is recall within 1,000 tokens. `chunkwise list metrics` lists them.",
+    )  # fmt: skip
+    at_least: tuple[str, ...] = option(
+        "--at-least", multiple=True, metavar="NAME=VALUE",
+        help="Choose only what has at least this mean: precision=0.3. May be repeated.",
     )  # fmt: skip
     count: int | None = option(
         "-k", type=COUNT, metavar="N", show_default="5", help="Number of hits for each question."
@@ -145,10 +151,14 @@ def command(options: TuneOptions) -> None:
     all questions and judged by leaving some out in turn; questions that the file marks as test never choose. Results
     are kept: the same command continues where it was stopped.
     """
+    from chunkwise.evaluation.sources import SCRIPTS
     from chunkwise.tuning.plan.prepare import sweep_from_source
 
     if options.pipeline is not None:
-        tune_and_show(_of_pipeline(options), options, RunKeeper(options, quiet=options.quiet))
+        source = _of_pipeline(options)
+        if not (options.source or options.include):
+            options = replace(options, exclude=(*options.exclude, *SCRIPTS))
+        tune_and_show(source, options, RunKeeper(options, quiet=options.quiet))
         return
     if is_typed("timeout"):
         raise click.UsageError(
@@ -162,8 +172,11 @@ def command(options: TuneOptions) -> None:
         rerankers=options.reranker or None, maxsim=options.maxsim,
         objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
         time=options.time, tokenizer=options.tokenizer, prior=False if options.no_prior else None,
+        at_least=options.at_least, llm=options.llm_name if is_typed("llm") else None,
         resume=options.output if options.resume else None,
     )  # fmt: skip
+    if source.sweep.llm:
+        source = replace(source, client=LlmClients(options, options.quiet).of(source.sweep.llm))
     tune_and_show(source, options, RunKeeper(options, quiet=options.quiet))
 
 
@@ -186,6 +199,7 @@ def _of_pipeline(options: TuneOptions) -> SweepSource:
     return sweep_of_pipeline(
         options.pipeline, source, options.test_queries, objective=options.objective, k=options.count,
         seed=options.seed, time=options.time, tokenizer=options.tokenizer, timeout=options.timeout,
+        at_least=options.at_least,
     )  # fmt: skip
 
 
@@ -234,6 +248,8 @@ def tune_and_show(
             f"{thousands(len(failed))} of {counted(len(outcomes), 'configuration')} failed: {failed[0].error}"
         )
         sys.exit(SKIPPED)
+    if completed and completed.prepared.sweep.at_least and not completed.result.chosen:
+        sys.exit(NOT_REACHED)
     if left_out.any:
         sys.exit(SKIPPED)
 
@@ -299,6 +315,8 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
         ]
     if estimate.tokens and estimate.embedding + estimate.finalists >= 1:
         lines[-1] += f"; the time is for {thousands(TOKENS_PER_SECOND)} a second"
+    if estimate.llm.calls:
+        lines.append(f"language model: {estimate_words(estimate.llm)}")
     if done := sum(each.key in known for each in prepared.plan.configurations):
         lines.append(f"{counted(done, 'configuration')} done already")
     if len(material.questions):
@@ -374,6 +392,8 @@ def _write(completed: CompletedSweep, options: SweepOptions) -> None:
         click.echo(f"written to {options.output}/: {', '.join(written)}", err=True)
         if options.page is not None:
             click.echo(f"written: {shown_path(options.page)}", err=True)
+        if client := completed.prepared.client:
+            show_spent(client.spent)
 
 
 def _print_json(completed: CompletedSweep) -> None:

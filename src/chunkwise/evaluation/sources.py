@@ -25,6 +25,7 @@ from chunkwise.chunkers.chunk_offsets import Position, summary
 from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
 from chunkwise.core import Document, Passage, Query
 from chunkwise.documents import Input, Inputs, LoadOptions, Unreadables, WhenUnreadable, each_input
+from chunkwise.documents.formats.code import LANGUAGES
 from chunkwise.evaluation.citation_locations import ChunkNames
 from chunkwise.evaluation.live_retriever import is_live
 from chunkwise.evaluation.results import Json
@@ -389,13 +390,20 @@ def needs_model(
     return _vectors(vectors, SearchOptions(retriever=retriever)) != "none"
 
 
+SCRIPTS = tuple(f"*{suffix}" for suffix in LANGUAGES)
+"""Patterns of files that hold source code."""
+
+
 def documents_beside(test_queries: str, tell: Callable[[str], None]) -> str:
-    """The documents where none are named: those of the test set itself, else those in its folder."""
+    """The documents where none are named: those of the test set itself, else those in its folder.
+
+    Read the folder without `SCRIPTS`: what asks the questions lies there, too.
+    """
     from chunkwise.testsets.reading import carries_documents
 
     if carries_documents(test_queries):
         tell(f"no documents are named: those of {test_queries} are taken")
         return test_queries
     beside = str(Path(test_queries).parent)
-    tell(f"no documents are named: those in {beside}/ beside the questions are taken")
+    tell(f"no documents are named: those in {beside}/ beside the questions are taken, without code")
     return beside

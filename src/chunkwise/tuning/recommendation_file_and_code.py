@@ -48,6 +48,8 @@ class Recommendation:
     """What reads the hits once more; empty: nothing."""
     maxsim: str = ""
     """The model of the token vectors that the index keeps; empty: none."""
+    llm: str = ""
+    """The language model that writes the contexts; empty: none are written."""
 
     @property
     def is_pipeline(self) -> bool:
@@ -69,6 +71,8 @@ class Recommendation:
             found.pop("reranker", None)
         if not self.maxsim:
             found.pop("maxsim", None)
+        if not self.llm:
+            found.pop("llm", None)
         return found
 
     def index_options(self) -> dict[str, Any]:
@@ -82,6 +86,8 @@ class Recommendation:
             said["tokenizer"] = self.tokenizer
         if self.maxsim:
             said["maxsim"] = self.maxsim
+        if self.llm:
+            said["llm"] = self.llm
         if follows_names(self.retriever):
             said["graph"] = True
         return said
@@ -213,7 +219,7 @@ def _commands(
 ) -> str:
     named, config = shlex.join([*documents, *_reading_words(reading)]), shlex.quote(file)
     embedder = recommendation.embedder if recommendation.vectors != "none" else ""
-    making = allowing(recommendation.strategy, embedder)
+    making = allowing(recommendation.strategy, embedder, recommendation.llm)
     searching = allowing(embedder, recommendation.retriever, recommendation.reranker)
     return (
         f"chunkwise index {named} --config {config} --into kb/{making}\n"
@@ -327,4 +333,5 @@ def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendat
         tokenizer=sweep.tokenizer,
         reranker=configuration.reranker,
         maxsim=configuration.maxsim,
+        llm=configuration.llm,
     )

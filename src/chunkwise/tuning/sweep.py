@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
 
-from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted, one_or_many, percent, shown
+from chunkwise.base.errors import InvalidOption, InvalidParameter
+from chunkwise.base.wording import as_set, counted, one_or_many, percent, shown
+from chunkwise.core import WrittenContext
 from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, metric_of, parse
@@ -59,6 +60,32 @@ def metrics_to_score(objective: str, k: int) -> list[MetricAt]:
     return list({each.label: each for each in found}.values())
 
 
+def constraints_of(given: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
+    """Least means by metric, of {"precision": 0.3} or ["precision=0.3"]."""
+    pairs = given.items() if isinstance(given, Mapping) else (each.split("=", 1) for each in given)
+    found: dict[str, float] = {}
+    for pair in pairs:
+        try:
+            name, least = pair
+            found[name.strip().removesuffix(">").strip()] = float(least)
+        except (TypeError, ValueError, AttributeError):
+            raise InvalidOption(
+                "at_least", pair, "expected a metric and a number: precision=0.3"
+            ) from None
+    return found
+
+
+def check_constraints(given: Mapping[str, float], k: int) -> dict[str, float]:
+    """The same with names in full: metrics that every sweep measures."""
+    found = {parse(name, k).label: least for name, least in constraints_of(given).items()}
+    known = [f"{name}@{k}" for name in _AT_K]
+    for name, least in found.items():
+        if name not in known or not 0 <= least <= 1:
+            allowed = f"expected one of {', '.join(known)} with a share from 0 to 1: precision=0.3"
+            raise InvalidOption("at_least", f"{name}={as_set(least)}", allowed)
+    return found
+
+
 def _why_not(metric: Metric) -> str:
     if metric.per != "question":
         return "is one figure of a whole chunking"
@@ -77,7 +104,7 @@ class Configuration:
     """The label of the strategy, which makes it again; empty: no chunks are needed (several sizes at once)."""
     retriever: str
     """The label of the retriever."""
-    context: Context = "none"
+    context: Context | WrittenContext = "none"
     neighbours: int = 0
     vectors: VectorKind = "late"
     levers: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
@@ -92,11 +119,13 @@ class Configuration:
     """The token encoder whose vectors vote, too, at several sizes (late interaction); empty: none."""
     varies: str = field(default="", compare=False)
     """Key of the one it differs from in one lever, tried because that was among the best; empty: planned."""
+    llm: str = ""
+    """The language model that writes its contexts; empty: none are written."""
 
     @property
     def label(self) -> str:
         """What a table calls it."""
-        context = "headings" if self.context == "headings" else ""
+        context = "" if self.context == "none" else self.context
         parts = [self.strategy, context, self.retriever]
         if self.neighbours:
             parts.append(f"neighbours {self.neighbours}")
@@ -109,7 +138,7 @@ class Configuration:
     @property
     def reads_more(self) -> bool:
         """Whether another model is asked beside words and vectors."""
-        return bool(self.reranker or self.maxsim)
+        return bool(self.reranker or self.maxsim or self.llm)
 
     @property
     def key(self) -> str:
@@ -119,6 +148,8 @@ class Configuration:
             said += [self.embedder, self.reranker]
         if self.maxsim:
             said += ["maxsim", self.maxsim]
+        if self.llm:
+            said += ["llm", self.llm]
         return blake2b("\0".join(said).encode(), digest_size=8).hexdigest()
 
 
@@ -180,6 +211,10 @@ class Sweep:
     """What builds the user's own pipeline, whose declared parameters are tried; empty: chunkings and retrievers are."""
     timeout: float = 60.0
     """Seconds that the pipeline may take for a question."""
+    at_least: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Means that a choice must have, by metric: precision@5 0.3; what falls short is listed only."""
+    llm: str = ""
+    """What writes contexts, tried on the best chunking, and answers for the table of methods; empty: nothing."""
 
 
 _MUCH = 1 / 3

@@ -150,6 +150,17 @@ class WeightFit:
 
 
 @dataclass(frozen=True, slots=True)
+class MethodByType:
+    """What one way to index misses, and how right the answers from its hits are."""
+
+    name: str
+    """context neighbours, sentences 1024/200 …"""
+    key: str
+    figures: Mapping[str, Mapping[str, Figure]]
+    """By type of question, "all" for all of them, and metric."""
+
+
+@dataclass(frozen=True, slots=True)
 class SweepResult:
     """The whole of it; `results.json` of a sweep. Deterministic to the byte, apart from `timing`."""
 
@@ -188,6 +199,8 @@ class SweepResult:
     """What was expected of each value of each lever beforehand, from public question sets; empty: nothing."""
     prior_questions: float | None = None
     """As many questions as that counts for; None: nothing was expected."""
+    methods: tuple[MethodByType, ...] = ()
+    """The best chunking in every context and the common defaults, by type of question; empty: no language model."""
     timing: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 

@@ -28,6 +28,8 @@ from chunkwise.evaluation.results import Json, versions
 from chunkwise.evaluation.scoring_options import Listeners
 from chunkwise.evaluation.sources import Skipped
 from chunkwise.models.embed.embedder import Embedder
+from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.records.json import json_text
 from chunkwise.records.read import OnBadRow
 from chunkwise.records.tables import Table
@@ -49,6 +51,7 @@ from chunkwise.tuning.recommendation_file_and_code import (
     recommendation_of,
     snippets,
 )
+from chunkwise.tuning.run.methods_by_type import methods_by_type, methods_to_compare
 from chunkwise.tuning.run.race_and_finalists import (
     Race,
     best_chunkings,
@@ -57,10 +60,11 @@ from chunkwise.tuning.run.race_and_finalists import (
     race_against,
 )
 from chunkwise.tuning.run.run_pipeline import run_pipeline_plan
+from chunkwise.tuning.run.shared_corpus import SharedCorpus
 from chunkwise.tuning.run.sweep_folder import SweepFolder, SweepRecord
 from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration, Sweep
-from chunkwise.tuning.sweep_result import NOT_RUN, Outcome, SweepResult
+from chunkwise.tuning.sweep_result import NOT_RUN, MethodByType, Outcome, SweepResult
 
 OnOutcome = Callable[[Outcome], None]
 
@@ -120,6 +124,7 @@ def run_sweep(
     prepared = prepare_sweep(
         replace(source.sweep, reading=options_given(reading)), left_out, embedder=source.embedder,
         documents=source.documents, questions=source.queries, options=leaving_out(reading, own_files),
+        client=source.client,
     )  # fmt: skip
     if folder is not None:
         folder.refuse_another(prepared)
@@ -131,8 +136,8 @@ def run_sweep(
         if folder is not None and is_plain and _can_be_written(prepared.sweep):
             folder.keep_plan(prepared)
         result = run_and_choose(
-            prepared, kept.record, left_out=left_out, embedder=source.embedder, jobs=running.jobs,
-            on_outcome=running.on_outcome, stages=running.stages,
+            prepared, kept.record, left_out=left_out, embedder=source.embedder, client=prepared.client,
+            jobs=running.jobs, on_outcome=running.on_outcome, stages=running.stages,
         )  # fmt: skip
     completed = CompletedSweep(prepared, result, source.embedder)
     if folder is not None:
@@ -164,6 +169,7 @@ def run_and_choose(
     *,
     left_out: Skipped | None = None,
     embedder: Embedder | None = None,
+    client: LlmClient | None = None,
     jobs: Jobs = 1,
     on_outcome: OnOutcome | None = None,
     stages: Stages = unwatched,
@@ -196,7 +202,7 @@ def run_and_choose(
         left = sweep.seconds and max(0.0, sweep.seconds - (time.monotonic() - began))
         found = run_plan(
             some, documents, queries, sweep, record, embedder=named or model, stages=stages,
-            on_outcome=on_outcome, jobs=jobs, deadline=left, race=race,
+            on_outcome=on_outcome, jobs=jobs, deadline=left, race=race, client=client,
         )  # fmt: skip
         return [replace(each, error=_TIME_UP) if each.waits else each for each in found]
 
@@ -211,19 +217,38 @@ def run_and_choose(
         best = best_chunkings(outcomes, inputs.splits, sweep.objective, sweep.finalists)
         if sweep.finalists:
             best += best_of_several(outcomes, inputs.splits, sweep.objective)
-        for name, some in variations(best, sweep).items():
+        for name, every in variations(best, sweep).items():
+            known = {each.configuration.key for each in outcomes}
+            some = tuple(each for each in every if each.key not in known)
             race = race_against(outcomes, inputs.splits, sweep.objective)
             other = replace(sweep, embedder=name)
             named = None if name == sweep.embedder else sweep_embedder(other) or name
             outcomes += outcomes_of(Plan(some), race, named)
     with watch("choose"):
         tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
+    methods: tuple[MethodByType, ...] = ()
+    is_up = sweep.seconds is not None and time.monotonic() - began >= sweep.seconds
+    first = next((each for each in best if each.strategy), None)
+    if client is not None and first is not None and not is_up:
+        with watch("methods"):
+            named = model or sweep.embedder
+            lazy = named if isinstance(named, LazyEmbedder) else LazyEmbedder(named)
+            corpus = SharedCorpus(
+                documents,
+                queries,
+                lazy if named else None,
+                tokenizer=sweep.tokenizer,
+                client=client,
+            )
+            compared = methods_to_compare(first, outcomes, tuning.against)
+            methods = tuple(methods_by_type(corpus, compared, client, sweep.k, stages))
     return replace(
         tuning,
         caveats=_caveats(tuning, inputs),
         versions=versions(),
         data=_data(inputs, left_out),
         timing=watch.seconds,
+        methods=methods,
     )
 
 
@@ -332,10 +357,12 @@ def tune(
     embedders: Sequence[str] | None = None,
     rerankers: Sequence[str] | None = None,
     maxsim: str | None = None,
+    llm: str | LanguageModel | LlmClient | None = None,
     tokenizer: str | None = None,
     time: str | float | None = None,
     exact: bool | None = None,
     prior: bool | None = None,
+    at_least: Mapping[str, float] | None = None,
     seed: int | None = None,
     output: str | os.PathLike[str] | None = None,
     options: LoadOptions | None = None,
@@ -352,19 +379,24 @@ def tune(
 
     `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. The
     `embedder` "none": words alone; other `embedders`, `rerankers` and the token vectors of `maxsim` are tried on the
-    best. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is
-    what may be spent, such as "10 min", or a number of seconds. `prior=False`: what parameters did on public question
-    sets does not count. In the folder `output` what is done is kept, so that the same call goes on where the last one
-    was stopped, and the report and the recommendation are written. `pipeline` is what builds one of your own,
+    best. A language model, `llm`, writes contexts for the best chunking and answers for a table of contexts by type of
+    question. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time`
+    is what may be spent, such as "10 min", or a number of seconds. `prior=False`: what parameters did on public
+    question sets does not count. `at_least`, {"precision": 0.3}, are means that the choice must have; where none has
+    them, nothing is recommended. In the folder `output` what is done is kept, so that the same call goes on where the
+    last one was stopped, and the report and the recommendation are written. `pipeline` is what builds one of your own,
     `./mine.py:build`: the parameters it declares are tried instead of chunkings and retrievers (docs/pipelines.md).
     """
-    trust_caller(objective, embedder, embedders, rerankers, maxsim, tokenizer, options, pipeline)
+    trust_caller(
+        objective, embedder, embedders, rerankers, maxsim, llm, tokenizer, options, pipeline
+    )
     if pipeline is not None:
         for name, given in (
             ("embedder", embedder),
             ("embedders", embedders),
             ("rerankers", rerankers),
             ("maxsim", maxsim),
+            ("llm", llm),
         ):
             if given:
                 raise InvalidParameter(
@@ -372,13 +404,13 @@ def tune(
                 )
         sweep = sweep_of_pipeline(
             pipeline, source, queries, objective=objective, k=k, seed=seed, time=time, tokenizer=tokenizer,
-            timeout=live.timeout,
+            timeout=live.timeout, at_least=at_least,
         )  # fmt: skip
     else:
         sweep = sweep_from_source(
         source, queries, embedder=embedder, embedders=embedders, rerankers=rerankers, maxsim=maxsim,
         objective=objective, k=k, seed=seed, exact=exact,
-        time=time, tokenizer=tokenizer, prior=prior,
+        time=time, tokenizer=tokenizer, prior=prior, at_least=at_least, llm=llm,
     )  # fmt: skip
 
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions:

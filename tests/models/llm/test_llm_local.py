@@ -77,14 +77,12 @@ def test_an_answer_has_the_form_it_is_held_to(local: LocalModel, tmp_path: Path)
     assert client.spent.money == 0.0
 
 
-def test_a_larger_file_is_slower(local: LocalModel, tmp_path: Path) -> None:
-    assert local.speed == (70.0, 26.0)
+def test_its_speed_is_timed(local: LocalModel, tmp_path: Path) -> None:
+    assert local.speed is not None
+    assert all(0 < each < 100_000 for each in local.speed)
     assert LlmClient(local, cache=ModelCache(tmp_path / "kept"), concurrency=8).concurrency == 1
-    large = tmp_path / "large.gguf"
-    with local.path.open("rb") as whole, large.open("wb") as file:
-        file.write(whole.read(20_000_000))  # its head
-        file.truncate(4 * local.path.stat().st_size)
-    assert LocalModel(large).speed == (17.5, 6.5)
+    (tmp_path / "broken.gguf").write_bytes(local.path.read_bytes()[:20_000])
+    assert LocalModel(tmp_path / "broken.gguf").speed is None
 
 
 def test_words_that_steer_the_model_are_text_in_a_question(

@@ -1,6 +1,7 @@
 """The choice, where the truth is known."""
 
 import json
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from chunkwise.records.json import json_text
 from chunkwise.stats.paired import paired_difference, ties
 from chunkwise.tuning.choose.choose import pareto_front
 from chunkwise.tuning.sweep import Configuration
+from chunkwise.tuning.sweep_result import Outcome
 from how_many import examples
 from made_outcomes import (
     OBJECTIVE,
@@ -484,6 +486,33 @@ def test_without_scores_nothing_is_chosen(queries: list[Query]) -> None:
     assert "clean: 1.0 % of its chunks" in found.sentence
     assert "testset check" in " ".join(found.caveats)
     assert tuned([], queries).standings == ()
+
+
+def test_a_constraint_leaves_out_what_falls_short_and_says_so() -> None:
+    queries = questions(60)
+    chance = random.Random(3)
+
+    def one(name: str, recall: float, precision: float, baseline: str = "") -> Outcome:
+        recalls = [recall + chance.uniform(-0.1, 0.1) for _ in queries]
+        made = outcome(name, recalls, baseline=baseline)
+        return replace(made, scores={**made.scores, "precision@5": (precision,) * len(queries)})
+
+    outcomes = [one("wide", 0.9, 0.1), one("narrow", 0.7, 0.4), one("tiny", 0.5, 0.6),
+                one("usual", 0.6, 0.2, SENTENCES)]  # fmt: skip
+    wide, narrow = (each.configuration.key for each in outcomes[:2])
+    for share in (0.5, 0.0):  # test questions judge, or folds
+        asked = sweep(test_share=share)
+        assert tuned(outcomes, queries, of=asked).chosen == wide
+        found = tuned(outcomes, queries, of=replace(asked, at_least={"precision@5": 0.3}))
+        assert found.chosen == narrow
+        assert "2 of 4 configurations have precision@5 of at least 0.3" in found.sentence
+        aside = {each.label: each.aside for each in found.standings if each.aside}
+        assert sorted(aside) == ["usual · bm25", "wide · bm25"]
+        assert [each.baseline for each in found.against] == [SENTENCES]
+        none = tuned(outcomes, queries, of=replace(asked, at_least={"precision@5": 0.7}))
+        assert not none.chosen
+        assert all(each.aside and each.validation.mean is not None for each in none.standings)
+        assert "tiny · bm25 comes nearest" in none.sentence
 
 
 def test_the_same_outcomes_give_the_same_bytes() -> None:

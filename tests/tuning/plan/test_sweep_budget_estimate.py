@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 from chunkwise.base.wording import money_words, time_words
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
+from chunkwise.models.cache import ModelCache
+from chunkwise.models.llm.client import LlmClient
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from chunkwise.tuning.plan.grid import default_sweep
 from chunkwise.tuning.plan.plan import Plan, plan_sweep
@@ -61,6 +63,24 @@ def test_parts_are_no_less_than_nothing_and_what_is_known_costs_nothing(
     done = estimate_sweep(made, **about, known=keys, price=1.0)
     assert (done.total, done.tokens, done.money, done.configurations) == (0, 0, 0, 0)
     assert done.words == ("everything is done already",)
+
+
+class _Model:
+    identity = price_name = "local"
+    window = None
+    concurrency = 1
+    speed = (100.0, 10.0)
+
+
+def test_a_language_model_is_in_the_time(tmp_path):
+    plan = plan_sweep(USUAL)
+    plain = estimate_sweep(plan, **CORPUS)
+    client = LlmClient(_Model(), cache=ModelCache(tmp_path / "kept"))
+    asked = estimate_sweep(plan, **CORPUS, client=client)
+    assert asked.llm.calls > 2 * 325_380 / 800  # two contexts a chunk
+    assert asked.total == pytest.approx(plain.total + asked.llm.seconds)
+    answered = estimate_sweep(plan, **CORPUS, client=client, answered=472)
+    assert answered.llm.calls == asked.llm.calls + 6 * 472
 
 
 def test_rerankers_and_other_embedders_are_in_the_time():

@@ -302,6 +302,7 @@ written = st.builds(
     prior=st.booleans(),
     rerankers=st.sampled_from([(), ("local",), ("local", "maxsim")]),
     maxsim=st.sampled_from(["", "colbert-small"]),
+    at_least=st.sampled_from([{}, {"precision@5": 0.3, "hit@5": 1.0}]),
 )  # fmt: skip
 
 
@@ -329,6 +330,9 @@ def test_of_several_embedders_the_first_is_that_of_the_sweep(read, tmp_path):
         read(HEAD + "maxsim = 3")
     with pytest.raises(InvalidParameter, match="reranker is 3; the name of a reranker is needed"):
         read(HEAD + "reranker = 3")
+    assert read(HEAD + 'at_least = "precision >= 0.3"').at_least == {"precision": 0.3}
+    with pytest.raises(InvalidParameter, match="at_least"):
+        read(HEAD + 'at_least = "precision"')
 
 
 def test_money_is_read_again(read, tmp_path):

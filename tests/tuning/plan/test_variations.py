@@ -6,8 +6,8 @@ import pytest
 
 from chunkwise.tuning.plan import plan as module
 from chunkwise.tuning.plan.grid import default_retrieval
-from chunkwise.tuning.plan.plan import WORD_VARIATIONS, variations
-from chunkwise.tuning.sweep import Configuration, Sweep
+from chunkwise.tuning.plan.plan import WORD_VARIATIONS, plan_sweep, variations
+from chunkwise.tuning.sweep import Configuration, Grid, Sweep
 
 WORDS = Configuration(
     "sentences", "bm25", vectors="none", levers={"retriever": "bm25", "weights": "usual"}, baseline="x"
@@ -37,6 +37,22 @@ def test_what_was_given_a_k1_is_left_as_it_is() -> None:
     # Nor where the plan says itself how to search.
     assert variations([WORDS], replace(SWEEP, retrieval=())) == {}
     assert variations([], replace(SWEEP, rerankers=("local",))) == {}
+
+
+def test_a_language_model_writes_contexts_for_the_best_chunking_alone() -> None:
+    (usual,) = variations(
+        [replace(WORDS, retriever="bm25(k1=2.0)"), DENSE], replace(SWEEP, llm="local")
+    ).values()
+    assert [each.context for each in usual] == ["headings", "neighbours", "document"]
+    assert [each.llm for each in usual] == ["", "local", "local"]
+    assert all(each.strategy == WORDS.strategy for each in usual)
+    named = replace(SWEEP, chunkers=(Grid(("sentences",), (("context", ("none", "neighbours")),)),))
+    assert "language model" in plan_sweep(named).left_out[0].why
+    planned = plan_sweep(replace(named, llm="local"))
+    assert {(each.context, each.llm) for each in planned.configurations} == {
+        ("none", ""),
+        ("neighbours", "local"),
+    }
 
 
 def test_rerankers_read_the_best_and_other_models_embed_what_has_vectors(

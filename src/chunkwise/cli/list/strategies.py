@@ -69,10 +69,16 @@ def _list(console: Any, strategies: list[dict[str, Any]]) -> None:
     from rich.padding import Padding
     from rich.table import Table
 
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column(style="bold cyan", no_wrap=True)
+    table.add_column("asks")
+    table.add_column("MB/s", justify="right")
+    table.add_column()
     for strategy in strategies:
-        table.add_row(escape(strategy["name"]), escape(strategy["purpose"]))
+        asked = ", ".join(strategy["asks"]) or "–"
+        speed = strategy["megabytes_per_second"]
+        shown = "–" if speed is None else f"{speed:g}"
+        table.add_row(*map(escape, (strategy["name"], asked, shown, strategy["purpose"])))
     console.print(Padding(table, (0, 0, 1, 0)))
 
 

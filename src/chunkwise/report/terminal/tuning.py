@@ -37,8 +37,10 @@ def render_tuning(view: TuningView, console: Console) -> None:
     if view.chosen_key:
         _judgement(console, view)
         _leaders(console, view)
-    else:
+    elif view.chunkings:
         _chunkings(console, view)
+    else:
+        _leaders(console, view)
     if view.defaults:
         heading(console, f"Against the common defaults, on {view.figure_of}")
         if len(view.defaults) > 1:
@@ -51,6 +53,12 @@ def render_tuning(view: TuningView, console: Console) -> None:
                 f"{points(each.difference)} points ({between}), {each.verdict}",
             )
     _levers(console, view)
+    for methods in view.methods:
+        heading(console, f"{methods.metric} by type of question")
+        table = plain_table("", *(one_line(type, 20) for type in methods.types), left=1)
+        for name, means in methods.rows:
+            table.add_row(f"  {one_line(name, 40)}", *map(score, means))
+        console.print(table)
     _prior(console, view)
     worth = [part for part in view.parts if part.worth_it]
     if worth:

@@ -51,6 +51,7 @@ from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.sweep_result import (
     CorpusPart,
     Lever,
+    MethodByType,
     NestedJudgement,
     Outcome,
     SweepResult,
@@ -152,6 +153,50 @@ class PriorRow:
 
 
 @dataclass(frozen=True, slots=True)
+class MethodTable:
+    """One metric of the methods that were compared, a column a type of question."""
+
+    metric: str
+    types: tuple[str, ...]
+    """All questions first, then from the easiest type to the hardest."""
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+    """Each method with its means, and how much worse the hardest type is than the easiest."""
+
+
+def method_tables(methods: Sequence[MethodByType]) -> tuple[MethodTable, ...]:
+    """A table for each metric; empty where no methods were compared."""
+    if not methods:
+        return ()
+    tables = []
+    for metric in methods[0].figures["all"]:
+        sign = 1.0 if lower_is_better(metric) else -1.0
+        means = {
+            (each.name, type): figures[metric].mean
+            for each in methods
+            for type, figures in each.figures.items()
+        }
+        ease = {}
+        for type in methods[0].figures.keys() - {"all"}:
+            known = [
+                means[each.name, type] or 0.0
+                for each in methods
+                if means[each.name, type] is not None
+            ]
+            if known:
+                ease[type] = sign * sum(known) / len(known)
+        types = sorted(ease, key=lambda type: (ease[type], type))
+        rows = []
+        for each in methods:
+            own = [means[each.name, type] for type in types]
+            drop = None
+            if len(own) > 1 and own[0] is not None and own[-1] is not None:
+                drop = sign * (own[-1] - own[0])
+            rows.append((each.name, (means[each.name, "all"], *own, drop)))
+        tables.append(MethodTable(metric, ("all", *types, "drop"), tuple(rows)))
+    return tuple(tables)
+
+
+@dataclass(frozen=True, slots=True)
 class TuningView(View):
     """The whole of a sweep, as page, notebook and terminal show it."""
 
@@ -217,6 +262,7 @@ class TuningView(View):
     counts: SweepCounts
     detectable: float | None
     needed: int | None
+    methods: tuple[MethodTable, ...]
     caveats: tuple[str, ...]
     untried: tuple[UntriedGroup, ...]
     sweep_file: str
@@ -302,6 +348,7 @@ def tuning_view(
         counts=_counts(tuning),
         detectable=tuning.detectable,
         needed=tuning.needed,
+        methods=method_tables(tuning.methods),
         caveats=tuning.caveats,
         untried=_untried(tuning),
         sweep_file=text,

@@ -26,6 +26,7 @@ from chunkwise.tuning.choose.priors_and_shrinkage import Expectation, Means, exp
 from chunkwise.tuning.choose.recommendation_sentence import (
     Findings,
     caveats,
+    none_meets,
     not_known,
     not_run,
     nothing_recommended,
@@ -274,8 +275,8 @@ def recommended_column(score_table: ScoreTable, expected: Means) -> int:
     """The column of the one to use, of those within a point of what most is expected of.
 
     Left out are those of which less is expected than of a common default, then those that cut clearly worse than the
-    best of the others: what is found as well is read and quoted better from whole sentences, and those with a reranker
-    or token vectors where others do without. Of the rest it is the cheapest.
+    best of the others: what is found as well is read and quoted better from whole sentences, and those with a reranker,
+    token vectors or contexts of a language model where others do without. Of the rest it is the cheapest.
 
     Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same
     what most is expected of, then the fewest tokens embedded, the fewest chunks, and the first of the plan. A common
@@ -309,14 +310,21 @@ def _well_cut(score_table: ScoreTable, tied: list[int]) -> list[int]:
     return [at for at, share in shares.items() if share is None or share <= most]
 
 
-def left_out_scores(score_table: ScoreTable, sweep: Sweep) -> HeldOut | None:
-    """Of what all but a fold choose, and of each default with the retriever that suits it best there."""
+def left_out_scores(score_table: ScoreTable, unlimited: ScoreTable, sweep: Sweep) -> HeldOut | None:
+    """Of what all but a fold choose, and of each default with the retriever that suits it best there.
+
+    A fold looks by itself at what falls short of the means that a choice must have, in the `unlimited` table; where
+    everything does, it takes part in what does not on all questions (`score_table`).
+    """
     rows = score_table.validation
 
     def chosen_by(some: Rows) -> list[int]:
-        part = _without_others_variations(replace(score_table, validation=rows[some]), sweep)
-        expected = _expectation(part, sweep).means
-        return [recommended_column(part, expected), *baseline_columns(part).values()]
+        part = _without_others_variations(replace(unlimited, validation=rows[some]), sweep)
+        met = part.meeting()
+        if not met.entrants:
+            met = replace(score_table, validation=rows[some])
+        expected = _expectation(met, sweep).means
+        return [recommended_column(met, expected), *baseline_columns(part).values()]
 
     return held_out(score_table.scores[rows], chosen_by, score_table.seed)
 
@@ -374,9 +382,11 @@ def choose(
     of the data and `timing` are the caller's to add.
     """
     requested = _requested_plan(sweep, plan, outcomes)
-    score_table = score_table_of(outcomes, splits, sweep)
-    if score_table is None:
+    unlimited = score_table_of(outcomes, splits, sweep)
+    if unlimited is None:
         return result_without_scores(outcomes, queries, splits, sweep, plan, requested)
+    meeting = unlimited.meeting()
+    score_table = meeting if meeting.entrants else unlimited
     tied = ties(
         score_table.better(score_table.validation, score_table.entrants), seed=score_table.seed
     )
@@ -388,9 +398,9 @@ def choose(
         score_table, tied, queries, expected.means, *([objective.bounds] if objective else [])
     )
     standings = tuple(each.standing for each in ranked)
-    left_out = None if len(score_table.test) else left_out_scores(score_table, sweep)
+    left_out = None if len(score_table.test) else left_out_scores(score_table, unlimited, sweep)
     nested = None if left_out is None else _nested(score_table, left_out)
-    against = compare_with_baselines(score_table, chosen, left_out)
+    against = compare_with_baselines(unlimited, chosen, left_out)
     agreed = twin_agreement(
         late_twins(score_table.outcomes), score_table.scores[score_table.validation]
     )
@@ -409,7 +419,7 @@ def choose(
         least_detectable,
         nested,
     )
-    return SweepResult(
+    result = SweepResult(
         plan=requested,
         versions={},
         data={},
@@ -422,7 +432,7 @@ def choose(
         parts=corpus_parts(score_table, chosen, queries, documents),
         fit=weight_fit(score_table, expected.means),
         agreement=agreed,
-        caveats=caveats(findings),
+        caveats=caveats(findings) if meeting.entrants else tuple(not_run(sweep, plan, outcomes)),
         questions=tuple(query.id for query in queries),
         splits=splits,
         outcomes=tuple(outcomes),
@@ -433,6 +443,20 @@ def choose(
         prior=expected.prior,
         prior_questions=expected.prior_questions,
     )
+    return result if meeting.entrants else _without_choice(result, unlimited)
+
+
+def _without_choice(result: SweepResult, unlimited: ScoreTable) -> SweepResult:
+    """Every configuration falls short of what is asked for: the figures stand, and none is recommended."""
+    aside = unlimited.meeting().aside
+    why = {unlimited.outcomes[at].configuration.key: reason for at, reason in aside.items()}
+    return replace(
+        result, chosen="", sentence=none_meets(unlimited), against=(), nested=None, fit=None,
+        standings=tuple(
+            replace(each, tied=False, pareto=False, aside=why[each.key], expected=None)
+            for each in result.standings
+        ),
+    )  # fmt: skip
 
 
 def _requested_plan(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> dict[str, Json]:

@@ -6,8 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from chunkwise.base.wording import (
     all_listed,
+    as_set,
     counted,
     one_or_many,
     percent,
@@ -22,7 +25,7 @@ from chunkwise.core import Query
 from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.evaluation.cost import cost_amount
 from chunkwise.stats.paired import Ties
-from chunkwise.tuning.choose.score_table import ScoreTable
+from chunkwise.tuning.choose.score_table import SHORT, ScoreTable
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Configuration, Sweep, fits_nearly_all
 from chunkwise.tuning.sweep_result import (
@@ -192,7 +195,7 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
 
 def sentence(findings: Findings) -> str:
     """What to use, what it reaches on test questions, what that is against the common defaults, and why this one."""
-    return f"{_opening(findings)}{_reached(findings)}{_compared(findings)}. {_why(findings)}"
+    return f"{_opening(findings)}{_reached(findings)}{_compared(findings)}. {_meeting(findings)}{_why(findings)}"
 
 
 def _opening(findings: Findings) -> str:
@@ -260,6 +263,42 @@ def _against(each: BaselineComparison, name: str, lower: bool) -> str:
     return (
         f"{points(gain)} points ({points_between(low, high)}, no difference shown) against {name}"
     )
+
+
+def none_meets(score_table: ScoreTable) -> str:
+    """That every configuration falls short of the means that a choice must have, and which comes nearest."""
+    columns = score_table.entrants
+    means = [
+        np.nan_to_num(np.nanmean(scores[score_table.validation][:, columns], axis=0))
+        for _, _, scores in score_table.least
+    ]
+    lacking = [each[1] - own for each, own in zip(score_table.least, means, strict=True)]
+    nearest = int(np.argmin(np.max(lacking, axis=0)))
+    reached = [
+        f"{each[0]} {score(float(own[nearest]))}"
+        for each, own in zip(score_table.least, means, strict=True)
+    ]
+    return (
+        f"Nothing can be recommended: no configuration has {_asked(score_table)}. "
+        f"{score_table.outcomes[columns[nearest]].configuration.label} comes nearest: {all_listed(reached)}. "
+        "Ask for less, or try other sizes and retrievers."
+    )
+
+
+def _asked(score_table: ScoreTable) -> str:
+    return all_listed(
+        [f"{name} of at least {as_set(least)}" for name, least, _ in score_table.least]
+    )
+
+
+def _meeting(findings: Findings) -> str:
+    """How many have the means that a choice must have; empty: none are asked for."""
+    table = findings.score_table
+    if not table.least:
+        return ""
+    meeting, short = len(table.entrants), sum(each.endswith(SHORT) for each in table.aside.values())
+    have = one_or_many(meeting, "has", "have")
+    return f"{thousands(meeting)} of {counted(meeting + short, 'configuration')} {have} {_asked(table)}. "
 
 
 def _why(findings: Findings) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import as_set, counted, score
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.stats.agreement import kendall
 from chunkwise.stats.intervals import ScoreMatrix, mean
@@ -49,6 +48,10 @@ TWIN = "vectors of its own, beside the same with late ones"
 """Why a finalist's second run is listed only."""
 
 
+SHORT = "is the least that a choice must have"
+"""Ends the reason why one that falls short is listed only."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreTable:
     """Columns are configurations, in the order of the plan."""
@@ -67,6 +70,19 @@ class ScoreTable:
     aside: Mapping[int, str]
     """Columns that are listed and not chosen from, and why."""
     seed: int
+    least: tuple[tuple[str, float, ScoreMatrix], ...] = ()
+    """Metrics with the mean that a choice must have, and their scores: questions × configurations."""
+
+    def meeting(self) -> ScoreTable:
+        """The same without those that fall short on the questions that choose."""
+        aside = dict(self.aside)
+        for column in self.entrants:
+            for name, least, scores in self.least:
+                own = scores[self.validation, column]
+                reached = mean(own[~np.isnan(own)]) if not np.isnan(own).all() else 0.0
+                if reached < least:
+                    aside[column] = f"{name} is {score(reached)}, and {as_set(least)} {SHORT}"
+        return replace(self, aside=aside)
 
     @property
     def entrants(self) -> list[int]:
@@ -90,20 +106,14 @@ def score_table_of(
     """None where no configuration has a score on a question that chooses."""
     validating = np.array([side == VALIDATION for side in splits], dtype=bool)
     found: list[Outcome] = []
-    columns: list[NDArray[np.float64]] = []
     for outcome in outcomes:
-        scores = outcome.scores.get(sweep.objective)
-        if scores is None or outcome.error:
+        if outcome.error or sweep.objective not in outcome.scores:
             continue
-        column = np.array(
-            [np.nan if score is None else score for score in scores], dtype=np.float64
-        )
-        if not np.isnan(column[validating]).all():
+        if not np.isnan(_scores([outcome], sweep.objective)[validating]).all():
             found.append(outcome)
-            columns.append(column)
     if not found:
         return None
-    table = np.column_stack(columns)
+    table = _scores(found, sweep.objective)
     twins = late_twins(found)
     aside = dict.fromkeys(twins, TWIN)
     aside |= {at: outcome.dropped for at, outcome in enumerate(found) if outcome.dropped}
@@ -120,7 +130,13 @@ def score_table_of(
         budget_of(sweep.objective),
         aside,
         sweep.seed,
+        tuple((name, least, _scores(found, name)) for name, least in sweep.at_least.items()),
     )
+
+
+def _scores(outcomes: Sequence[Outcome], metric: str) -> ScoreMatrix:
+    """Questions × configurations; NaN: unscored."""
+    return np.array([outcome.scores[metric] for outcome in outcomes], dtype=np.float64).T
 
 
 def _with_gaps(table: ScoreMatrix, columns: Sequence[int]) -> dict[int, str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
@@ -15,6 +15,7 @@ from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers import Strategy, get_strategy, strategies
 from chunkwise.chunkers.parent_child import ParentChildChunker
 from chunkwise.chunkers.semantic import EmbeddingChunker
+from chunkwise.core import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.models import DEFAULT
 from chunkwise.retrieval.retrievers import (
     Bm25Retriever,
@@ -24,7 +25,7 @@ from chunkwise.retrieval.retrievers import (
     get_retriever,
 )
 from chunkwise.retrieval.retrievers import registry as retrievers
-from chunkwise.retrieval.settings import Context
+from chunkwise.retrieval.settings import CONTEXTS, Context
 from chunkwise.tuning.sweep import Grid, Sweep, SweepValue
 
 
@@ -134,7 +135,7 @@ _UNITS = {"overlap_words": "words", "overlap_sentences": "sentences"}
 
 def levers_of_chunks(
     strategy: Strategy,
-    context: Context,
+    context: Context | WrittenContext,
     retriever: str,
     neighbours: int,
     *,
@@ -192,7 +193,7 @@ class PlannedChunking:
     """A chunking with what is indexed beside its chunks."""
 
     strategy: Strategy
-    context: Context
+    context: Context | WrittenContext
     share: str | None = None
     """Of overlap, as it was written: it says more in a table than what it comes to."""
     baseline: str = ""
@@ -202,7 +203,7 @@ class PlannedChunking:
 
 def chunking_grid(sweep: Sweep, left_out: NotTriedLog) -> list[list[PlannedChunking]]:
     """The baselines, then what was asked for; those that differ in their context alone stand together."""
-    found: dict[str, dict[Context, PlannedChunking]] = {}
+    found: dict[str, dict[Context | WrittenContext, PlannedChunking]] = {}
     for name, label in BASELINES.items():
         strategy = get_strategy(label)
         found[strategy.label] = {
@@ -210,7 +211,7 @@ def chunking_grid(sweep: Sweep, left_out: NotTriedLog) -> list[list[PlannedChunk
         }
     for grid in sweep.chunkers:
         check_amount(grid)
-        contexts = _contexts(grid, left_out)
+        contexts = _contexts(grid, sweep.llm, left_out)
         for strategy, written, share in _strategies(grid, sweep.embedder, left_out):
             known = found.setdefault(strategy.label, {})
             for context in contexts:
@@ -235,7 +236,7 @@ def _spread(groups: list[list[PlannedChunking]]) -> list[list[PlannedChunking]]:
 
 
 def _repeated(
-    written: str, context: Context, before: PlannedChunking, left_out: NotTriedLog
+    written: str, context: Context | WrittenContext, before: PlannedChunking, left_out: NotTriedLog
 ) -> None:
     beside = "" if context == "none" else f" with context {context!r}"
     left_out.add(
@@ -243,17 +244,24 @@ def _repeated(
     )
 
 
-def _contexts(grid: Grid, left_out: NotTriedLog) -> list[Context]:
+ANY_CONTEXT = (*CONTEXTS, *WRITTEN_CONTEXTS)
+
+
+def _contexts(grid: Grid, llm: str, left_out: NotTriedLog) -> list[Context | WrittenContext]:
     given = dict(grid.values).get("context", ("none",))
-    found: list[Context] = []
+    found: list[Context | WrittenContext] = []
     for value in given:
-        if value not in get_args(Context):
-            allowed = ", ".join(map(repr, get_args(Context)))
+        if value not in ANY_CONTEXT:
+            allowed = ", ".join(map(repr, ANY_CONTEXT))
             left_out.add(f"context = {value!r}", f"no context has this name; allowed: {allowed}")
+        elif value in WRITTEN_CONTEXTS and not llm:
+            left_out.add(
+                f"context = {value!r}", "a language model writes it, and the sweep has none (llm)"
+            )
         elif value in found:
             left_out.add(f"context = {value!r}", "it is in the list already")
         else:
-            found.append(value)  # type: ignore[arg-type]
+            found.append(value)
     return found
 
 

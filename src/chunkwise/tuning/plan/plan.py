@@ -13,6 +13,7 @@ from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.parent_child import ParentChildChunker
+from chunkwise.core import WRITTEN_CONTEXTS
 from chunkwise.evaluation.pipeline import (
     DECLARATION,
     PipelineParameter,
@@ -26,6 +27,7 @@ from chunkwise.evaluation.pipeline import (
 from chunkwise.models import get_embedder
 from chunkwise.models.embed.embedder import TokenEmbedder, suits_late
 from chunkwise.retrieval.retrievers import get_retriever
+from chunkwise.retrieval.settings import CONTEXTS
 from chunkwise.tuning.plan.grid import (
     BASELINES,
     NotTried,
@@ -77,7 +79,10 @@ def plan_sweep(sweep: Sweep, *, why_not_late: str = "") -> Plan:
             each
             for chunking in group
             for each in _searched(
-                chunking, _searches_of(chunking, of_chunks, sweep.embedder, left_out), kind
+                chunking,
+                _searches_of(chunking, of_chunks, sweep.embedder, left_out),
+                kind,
+                sweep.llm,
             )
         ]
         for group in groups
@@ -116,7 +121,7 @@ def _searches_of(
 
 
 def _searched(
-    chunking: PlannedChunking, searches: Sequence[PlannedSearch], kind: VectorKind
+    chunking: PlannedChunking, searches: Sequence[PlannedSearch], kind: VectorKind, llm: str
 ) -> Iterator[Configuration]:
     strategy, context = chunking.strategy, chunking.context
     for search in searches:
@@ -126,8 +131,9 @@ def _searched(
         baseline = "" if search.neighbours else chunking.baseline
         vectors: VectorKind = kind if search.by_vectors else "none"
         yield Configuration(
-            strategy.label, search.label, context, search.neighbours, vectors, levers, baseline
-        )
+            strategy.label, search.label, context, search.neighbours, vectors, levers, baseline,
+            llm=llm if context in WRITTEN_CONTEXTS else "",
+        )  # fmt: skip
 
 
 def _several_sizes(search: PlannedSearch) -> Configuration:
@@ -223,7 +229,8 @@ _BY_WORDS = ("bm25", "hybrid")
 def variations(best: Sequence[Configuration], sweep: Sweep) -> dict[str, tuple[Configuration, ...]]:
     """What differs from one of these in one lever, by the model that its vectors are of; none twice.
 
-    k1 and b where the plan leaves to us how to search; models and rerankers where they are named. What searches several
+    k1 and b where the plan leaves to us how to search; models and rerankers where they are named; contexts of the best
+    chunking where a language model is. What searches several
     sizes has no chunks: it takes token vectors, and models whose token vectors are good for late ones.
     """
     is_usual = sweep.retrieval == default_retrieval(sweep.embedder)
@@ -236,6 +243,7 @@ def variations(best: Sequence[Configuration], sweep: Sweep) -> dict[str, tuple[C
             *_compared(one, sweep),
         )
     ]
+    usual += _in_context(best, sweep)
     found = {sweep.embedder: tuple(dict.fromkeys(usual))}
     for name in sweep.embedders:
         kind = vectors_of(name)
@@ -291,6 +299,21 @@ def _compared(configuration: Configuration, sweep: Sweep) -> list[Configuration]
             configuration, maxsim=sweep.maxsim, baseline="", varies=configuration.key,
             levers={**configuration.levers, "token vectors": sweep.maxsim},
         )
+    ]  # fmt: skip
+
+
+def _in_context(best: Sequence[Configuration], sweep: Sweep) -> list[Configuration]:
+    """The best chunking with every context, where a language model is there to write some: it asks about each chunk."""
+    first = next((each for each in best if each.strategy), None)
+    if not sweep.llm or first is None:
+        return []
+    return [
+        replace(
+            first, context=context, baseline="", varies=first.key,
+            llm=sweep.llm if context in WRITTEN_CONTEXTS else "", levers={**first.levers, "context": context},
+        )
+        for context in (*CONTEXTS, *WRITTEN_CONTEXTS)
+        if context != first.context
     ]  # fmt: skip
 
 

@@ -26,8 +26,16 @@ from chunkwise.evaluation.sources import (
     refuse_bare,
     with_places,
 )
-from chunkwise.models import DEFAULT, get_embedder, get_reranker, get_token_encoder
+from chunkwise.models import (
+    DEFAULT,
+    get_embedder,
+    get_language_model,
+    get_reranker,
+    get_token_encoder,
+)
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
+from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.analyzed import Analyzed
@@ -43,7 +51,13 @@ from chunkwise.tuning.plan.grid import (
 from chunkwise.tuning.plan.plan import Plan, plan_pipeline, plan_sweep
 from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep, parse_time
 from chunkwise.tuning.plan.sweep_file import NO_MODEL, read_sweep
-from chunkwise.tuning.sweep import Sweep, metrics_to_score, objective_of
+from chunkwise.tuning.sweep import (
+    Sweep,
+    check_constraints,
+    constraints_of,
+    metrics_to_score,
+    objective_of,
+)
 from chunkwise.tuning.validation import split
 
 _SUFFIX = ".toml"
@@ -59,6 +73,8 @@ class SweepSource:
     documents: tuple[Document, ...] = ()
     queries: TestSet | None = None
     embedder: Embedder | None = None
+    client: LlmClient | None = None
+    """What asks the language model of the sweep, where it is no name, or has a limit of cost."""
 
     @property
     def is_resumable(self) -> bool:
@@ -81,6 +97,8 @@ def sweep_from_source(
     time: str | float | None = None,
     tokenizer: str | None = None,
     prior: bool | None = None,
+    at_least: Mapping[str, float] | Sequence[str] | None = None,
+    llm: str | LanguageModel | LlmClient | None = None,
     resume: str | os.PathLike[str] | None = None,
 ) -> SweepSource:
     """The sweep of a plan, of the folder to `resume`, or the usual one for these documents.
@@ -113,12 +131,22 @@ def sweep_from_source(
         "embedders": _distinct_names("embedders", embedders),
         "rerankers": _distinct_names("rerankers", rerankers),
         "maxsim": maxsim,
+        "at_least": constraints_of(at_least) if at_least else None,
+        "llm": llm if llm is None or isinstance(llm, str) else llm.identity,
     }
     sweep = _overridden(sweep, model, overrides)
+    client = llm if isinstance(llm, LlmClient) else None
+    if llm is not None and not isinstance(llm, str | LlmClient):
+        client = LlmClient(llm)
     if queries is not None:
         sweep = replace(sweep, test_queries=None)
     return SweepSource(
-        sweep, plan, tuple(documents), queries, None if isinstance(embedder, str) else embedder
+        sweep,
+        plan,
+        tuple(documents),
+        queries,
+        None if isinstance(embedder, str) else embedder,
+        client,
     )
 
 
@@ -138,6 +166,7 @@ def sweep_of_pipeline(
     time: str | float | None = None,
     tokenizer: str | None = None,
     timeout: float | None = None,
+    at_least: Mapping[str, float] | Sequence[str] | None = None,
 ) -> SweepSource:
     """The sweep of a pipeline's own parameters; wrong declarations are told at once."""
     if test_queries is None:
@@ -151,7 +180,7 @@ def sweep_of_pipeline(
     usual = Sweep(tuple(paths), file, (), (), embedder="", finalists=0, prior=False, pipeline=plain)
     changes = {
         "objective": objective, "k": k, "seed": seed, "seconds": None if time is None else parse_time(time),
-        "tokenizer": tokenizer, "timeout": timeout,
+        "tokenizer": tokenizer, "timeout": timeout, "at_least": constraints_of(at_least) if at_least else None,
     }  # fmt: skip
     sweep = _overridden(usual, None, changes)
     plan_pipeline(sweep)
@@ -237,6 +266,8 @@ class PreparedSweep:
     inputs: SweepInputs
     notes: tuple[str, ...] = ()
     """What the user is told of it beforehand."""
+    client: LlmClient | None = None
+    """What asks the sweep's language model."""
 
     def estimate(self, known: Collection[str] = (), jobs: int = 1) -> SweepEstimate:
         """What is left to do when these configurations are done."""
@@ -252,7 +283,8 @@ class PreparedSweep:
             tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
             price=sweep.price, currency=sweep.currency, jobs=jobs,
             embedders=len(sweep.embedders), rerankers=len(sweep.rerankers),
-            has_token_vectors=bool(sweep.maxsim),
+            has_token_vectors=bool(sweep.maxsim), client=self.client,
+            answered=sum(bool(query.answer) for query in inputs.questions.queries),
         )  # fmt: skip
 
 
@@ -290,6 +322,7 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
         get_token_encoder(sweep.maxsim)
     sweep = replace(
         sweep, objective=objective, tokenizer=canonical_name(sweep.tokenizer),
+        at_least=check_constraints(sweep.at_least, sweep.k),
         documents=tuple(map(shortest_path, sweep.documents)),
         test_queries=sweep.test_queries and shortest_path(sweep.test_queries),
     )  # fmt: skip
@@ -324,6 +357,7 @@ def prepare_sweep(
     documents: Sequence[Document] = (),
     questions: TestSet | None = None,
     options: LoadOptions | None = None,
+    client: LlmClient | None = None,
 ) -> PreparedSweep:
     """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said."""
     sweep, why_not_late = check_sweep(sweep, embedder)
@@ -338,7 +372,9 @@ def prepare_sweep(
     is_told = is_told and any(each.vectors == "own" for each in found.configurations)
     notes = (f"{why_not_late}, so each chunk has vectors of its own",) if is_told else ()
     plan = replace(found, left_out=(*found.left_out, *unusual))
-    return PreparedSweep(sweep, plan, inputs, notes)
+    if sweep.llm and client is None:
+        client = LlmClient(get_language_model(sweep.llm))
+    return PreparedSweep(sweep, plan, inputs, notes, client)
 
 
 def _fitted(sweep: Sweep, inputs: SweepInputs) -> tuple[Sweep, tuple[NotTried, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import NamedTuple, cast
 
@@ -15,12 +15,18 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted, money_words, shown, time_words
 from chunkwise.chunkers import Strategy, get_strategy
+from chunkwise.chunkers.context_writer import CONTEXT_TOKENS
+from chunkwise.chunkers.raptor import RaptorChunker, levels_above
 from chunkwise.chunkers.semantic import EmbeddingChunker
+from chunkwise.core import WRITTEN_CONTEXTS
 from chunkwise.models import get_embedder
 from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Kind, TokenEmbedder, TokenVectors
 from chunkwise.models.http_batches import REFUSED
 from chunkwise.models.http_client import EndpointError
+from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.context_window import ANSWER_TOKENS, USUAL_WINDOW
+from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.plan.plan import Plan
@@ -195,11 +201,18 @@ class SweepEstimate:
     currency: str = ""
     variations: float = 0.0
     """The best with other models, and read once more by rerankers, at most: some are dropped early."""
+    llm: LlmEstimate = field(default_factory=LlmEstimate)
+    """Summaries, contexts and answers, as if each were as long as it may be."""
+
+    @property
+    def asking(self) -> float:
+        """Seconds of the language model, where its speed is known."""
+        return self.llm.seconds or 0.0
 
     @property
     def total(self) -> float:
         swept = self.reading + self.embedding + self.indexing + self.searching
-        return swept + self.finalists + self.variations
+        return swept + self.finalists + self.variations + self.asking
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -208,7 +221,15 @@ class SweepEstimate:
             return ("everything is done already",)
         parts = [
             f"{name} {time_words(seconds)}"
-            for name in ("reading", "embedding", "indexing", "searching", "finalists", "variations")
+            for name in (
+                "reading",
+                "embedding",
+                "indexing",
+                "searching",
+                "finalists",
+                "variations",
+                "asking",
+            )
             if (seconds := getattr(self, name)) >= 0.5
         ]
         chunkings = counted(self.chunkings, "chunking")
@@ -254,11 +275,14 @@ def estimate_sweep(
     embedders: int = 0,
     rerankers: int = 0,
     has_token_vectors: bool = False,
+    client: LlmClient | None = None,
+    answered: int = 0,
 ) -> SweepEstimate:
     """Of what is not done yet (`known`: keys of what is). `tokens` are those of the corpus, counted as the model
     counts them; `cached_tokens` of them and their chunks have vectors already; `price` is that of a million tokens.
     `finalists` chunkings and the baselines are embedded chunk by chunk at the end, unless all are; as many are tried
-    with so many other `embedders` and `rerankers`; with token vectors the documents are read once more.
+    with so many other `embedders` and `rerankers`; with token vectors the documents are read once more. The `client`
+    writes contexts, and answers so many questions (`answered`) for each method that is compared.
     """
     waiting = [each for each in plan.configurations if each.key not in known]
     if not waiting:
@@ -290,7 +314,48 @@ def estimate_sweep(
         finalists * questions * rerankers * _RERANKED / jobs
         + embedders * _mean_tokens(chunkings, tokens) * finalists / speed
         + has_token_vectors * tokens * _AS_SLOW / speed,
+        _asked(chunkings, documents, tokens, client, answered),
     )
+
+
+_METHODS = 6
+"""Compared by type of question: four contexts, two common defaults."""
+_WORDING = 200
+"""Tokens of a prompt around what it tells."""
+
+
+def _asked(
+    chunkings: Mapping[tuple[str, str], ExpectedChunks],
+    documents: int,
+    tokens: int,
+    client: LlmClient | None,
+    answered: int,
+) -> LlmEstimate:
+    """Summaries of each chunking that has some; contexts of those that have some and of the best; answers."""
+    found = LlmEstimate()
+    documents = max(documents, 1)
+    for (strategy, _), own in chunkings.items():
+        chunker = get_strategy(strategy).chunker
+        if isinstance(chunker, RaptorChunker):
+            below = -(-own.chunks // documents)
+            above = levels_above(
+                chunker.client, below, chunker.levels, branching=chunker.branching,
+                summary_tokens=chunker.summary_tokens,
+            )  # fmt: skip
+            found = sum((above for _ in range(documents)), found)
+    if client is None or not chunkings:
+        return found
+    ways = [way for _, way in chunkings if way in WRITTEN_CONTEXTS]
+    mean = max(1, round(sum(own.chunks for own in chunkings.values()) / len(chunkings)))
+    window = USUAL_WINDOW if client.model.window is None else client.model.window
+    for way in (*ways, *(way for way in WRITTEN_CONTEXTS if way not in ways)):
+        told = min(CONTEXT_TOKENS if way == "neighbours" else window, tokens // documents, window)
+        found += client.estimate_of(
+            mean, mean * (told + tokens // mean + _WORDING), mean * ANSWER_TOKENS
+        )
+    calls = _METHODS * answered
+    read = min(5 * (tokens // mean), tokens, window) + _WORDING
+    return found + client.estimate_of(calls, calls * read, calls * ANSWER_TOKENS)
 
 
 def _mean_tokens(chunkings: Mapping[tuple[str, str], ExpectedChunks], tokens: int) -> float:

@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from chunkwise import chunkers
 from chunkwise.base import parameters, spec
@@ -26,11 +26,15 @@ from chunkwise.documents import LoadOptions, options_given
 from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
 from chunkwise.retrieval import retrievers
-from chunkwise.retrieval.settings import Context
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-from chunkwise.tuning.plan.grid import default_chunkers, default_retrieval, parameter_names
+from chunkwise.tuning.plan.grid import (
+    ANY_CONTEXT,
+    default_chunkers,
+    default_retrieval,
+    parameter_names,
+)
 from chunkwise.tuning.plan.sweep_budget import SweepBudget, budget_text, parse_amount, parse_budget
-from chunkwise.tuning.sweep import Grid, Sweep, SweepValue, objective_of
+from chunkwise.tuning.sweep import Grid, Sweep, SweepValue, constraints_of, objective_of
 from chunkwise.tuning.toml_file import TomlTable, read_toml, toml_line
 
 NO_MODEL = "none"
@@ -47,6 +51,8 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
     if sweep.test_queries is not None:
         yield toml_line("queries", [_from(folder, sweep.test_queries)])
     yield toml_line("objective", [sweep.objective])
+    if sweep.at_least:
+        yield toml_line("at_least", [f"{name}={least}" for name, least in sweep.at_least.items()])
     budget = budget_text(SweepBudget(sweep.seconds, sweep.money, sweep.currency))
     if budget:
         yield toml_line("budget", [budget])
@@ -58,6 +64,8 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
         yield toml_line("reranker", [_named(folder, each) for each in sweep.rerankers])
     if sweep.maxsim:
         yield toml_line("maxsim", [sweep.maxsim])
+    if sweep.llm:
+        yield toml_line("llm", [sweep.llm])
     if sweep.tokenizer != DEFAULT_TOKENIZER:
         yield toml_line("tokenizer", [_named(folder, sweep.tokenizer)])
     yield toml_line("seed", [sweep.seed])
@@ -170,7 +178,7 @@ def _part(table: TomlTable, first: str, name: str, registry: Registry) -> Any:
 def _misfit(key: str, value: SweepValue, parts: Collection[Any]) -> str:
     """What is needed instead, where none of the parts can take the value; empty: one can."""
     if key == "context":
-        return _of_choices(value, get_args(Context))
+        return _of_choices(value, ANY_CONTEXT)
     if key == "neighbours":
         is_count = type(value) is int and value >= 0
         return "" if is_count else "a whole number of chunks is needed, 0 or more"
@@ -227,7 +235,7 @@ T = TypeVar("T")
 
 _KEYS = (
     "source", "queries", "objective", "budget", "price", "seed", "exact", "embedder", "finalists",
-    "test_share", "tokenizer", "prior", "reranker", "maxsim",
+    "test_share", "tokenizer", "prior", "reranker", "maxsim", "at_least", "llm",
     "reading", "chunkers", "retrieval",
 )  # fmt: skip
 _READING = (
@@ -285,6 +293,10 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
         _rerankers(table, folder),
         table.of_type(
             "maxsim", str, "", 'the name of a token encoder is needed, such as "colbert-small"'
+        ),
+        at_least=_at_least(table),
+        llm=table.of_type(
+            "llm", str, "", 'the name of a language model is needed, such as "local"'
         ),
     )
 
@@ -390,6 +402,16 @@ def _objective(table: TomlTable, k: int) -> str:
         return objective_of(said, k)
     except ChunkwiseError as error:
         raise table.refused("objective", error) from None
+
+
+def _at_least(table: TomlTable) -> dict[str, float]:
+    if "at_least" not in table.values:
+        return {}
+    texts = table.texts("at_least", 'a metric with its least mean is needed: "precision=0.3"')
+    try:
+        return constraints_of(texts)
+    except ChunkwiseError as error:
+        raise table.refused("at_least", error) from None
 
 
 def _money(table: TomlTable) -> tuple[SweepBudget, tuple[float | None, str]]:

@@ -9,9 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import InvalidOption, InvalidParameter, warn_user
 from chunkwise.chunkers import Strategy, strategies
-from chunkwise.core import Chunk, Document, OnProgress, Query
+from chunkwise.chunkers.chunk import Chunked
+from chunkwise.chunkers.context_writer import ContextWriter
+from chunkwise.core import WRITTEN_CONTEXTS, Chunk, Document, OnProgress, Query, WrittenContext
 from chunkwise.evaluation.cost import chunk_cost
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
@@ -19,6 +21,7 @@ from chunkwise.metrics.span_tables import Gold, Numbers
 from chunkwise.metrics.token_budget import containing
 from chunkwise.models import get_token_encoder
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.models.llm.client import LlmClient
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexing.build import (
@@ -131,11 +134,14 @@ class SharedCorpus:
         model: LazyEmbedder | None,
         sums: Sums | None = None,
         tokenizer: str = DEFAULT_TOKENIZER,
+        client: LlmClient | None = None,
     ) -> None:
-        """`sums` is what another process had the model read of these documents; `tokenizer` counts budgets."""
+        """`sums` is what another process had the model read of these documents; `tokenizer` counts budgets; `client`
+        writes contexts."""
         self.documents = tuple(documents)
         self.queries = tuple(queries)
         self.model = model
+        self.client = client
         self._tokenizer = tokenizer
         settings = Settings("", "", tokenizer=tokenizer)
         self.all_features = [
@@ -196,13 +202,15 @@ class SharedCorpus:
     def index_of(
         self,
         strategy: Strategy,
-        context: Context,
+        context: Context | WrittenContext,
         vectors: VectorKind,
         chunks: Sequence[Sequence[Chunk]] | None = None,
     ) -> SharedIndex:
         """An index in memory of one chunking, the same as `chunkwise.index` makes; `chunks` where they are known."""
         if chunks is None:
             chunks = self.chunks_of(strategy)
+        if context in WRITTEN_CONTEXTS:
+            chunks = self._in_context(chunks, context)
         settings = self._settings(strategy.label, context, vectors, strategy.code)
         base = self._arrays(vectors)
         embedder = self._embedder if vectors != "none" else None
@@ -222,6 +230,24 @@ class SharedCorpus:
             if name.partition(".")[0] in OF_CHUNKING
         }
         return SharedIndex({**base, **arrays}, settings, self.languages, self.terms)
+
+    def _in_context(
+        self, chunks: Sequence[Sequence[Chunk]], way: WrittenContext
+    ) -> list[list[Chunk]]:
+        """What was written before is kept, and not asked again."""
+        if self.client is None:
+            raise InvalidOption("context", way, "a language model writes it: name one by llm")
+        writer = ContextWriter(self.client, way)
+        cut = [
+            Chunked(document, list(own), features.analyzed)
+            for document, own, features in zip(
+                self.documents, chunks, self.all_features, strict=True
+            )
+        ]
+        found = writer.write(cut)
+        if remark := writer.tally.in_words():
+            warn_user(remark)
+        return found
 
     def sentences(
         self, vectors: VectorKind, *, names: bool = False, maxsim: str = ""
@@ -255,7 +281,7 @@ class SharedCorpus:
         return {**counts, "chunks_with_issues": with_issues, "cuts_with_issues": cuts}
 
     def _settings(
-        self, label: str, context: Context, vectors: VectorKind, code: str = ""
+        self, label: str, context: Context | WrittenContext, vectors: VectorKind, code: str = ""
     ) -> Settings:
         if vectors == "none":
             return Settings(

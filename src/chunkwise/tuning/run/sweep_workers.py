@@ -31,6 +31,7 @@ from chunkwise.base.workers import (
 from chunkwise.core import Document, OnProgress, Query
 from chunkwise.documents import distinct_documents
 from chunkwise.models.embed.embedder import Embedder
+from chunkwise.models.llm.client import LlmClient
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.plan.plan import Plan
@@ -268,11 +269,13 @@ def run_plan(
     jobs: Jobs = 1,
     deadline: float | None = None,
     race: Race | None = None,
+    client: LlmClient | None = None,
 ) -> list[Outcome]:
     """The outcomes of all configurations, in the plan's order.
 
     What the record knows is not run again, unless it failed; `on_outcome` gets it first, then what is new as it
-    becomes known. Without an `embedder` it is the sweep's model. `race` drops what cannot win any more. After
+    becomes known. Without an `embedder` it is the sweep's model. `race` drops what cannot win any more. `client` writes
+    contexts. After
     `deadline` seconds nothing more is begun; what is left is handed out with an error that says so, and is not in the
     record.
     """
@@ -295,7 +298,7 @@ def run_plan(
 
     model = _lazy(sweep.embedder if embedder is None else embedder)
     name = model.requested if model and isinstance(model.requested, str) else ""
-    corpus = SharedCorpus(documents, queries, model, tokenizer=sweep.tokenizer)
+    corpus = SharedCorpus(documents, queries, model, tokenizer=sweep.tokenizer, client=client)
     sums = None
     if queries and any(each.vectors == "late" for each in todo) and not over():
         characters = sum(len(each.text) for each in documents)
@@ -305,10 +308,11 @@ def run_plan(
                 sums = corpus.read(advance)
             else:
                 sums = read_in_cluster(jobs, documents, name, sweep.tokenizer, advance)
-                corpus = SharedCorpus(documents, queries, model, sums, sweep.tokenizer)
+                corpus = SharedCorpus(documents, queries, model, sums, sweep.tokenizer, client)
     job = SweepJob(documents, queries, sweep.objective, sweep.k, name, sums, sweep.tokenizer, race)
-    # A model that is an object cannot travel to another process.
-    several: Jobs = jobs if model is None or name else 1
+    # A model that is an object cannot travel to another process, nor can a limit of cost.
+    is_asking = any(each.llm for each in todo)
+    several: Jobs = jobs if (model is None or name) and not is_asking else 1
     with (
         stages("configurations", len(todo)) as advance,
         closing(_outcomes(job, corpus, groups_of(todo), several, over)) as outcomes,

@@ -1,0 +1,73 @@
+"""Contexts of one chunking, and the common defaults, by type of question: what is missed, how right answers are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from chunkwise.answering.ask import RetrievedQuestion, answer_each
+from chunkwise.base.progress import Stages
+from chunkwise.chunkers import get_strategy
+from chunkwise.evaluation.evaluate_system import by_group, types_of
+from chunkwise.metrics.answers.correctness import answer_correctness
+from chunkwise.metrics.evidence import Answer
+from chunkwise.metrics.registry import parse
+from chunkwise.metrics.scorer import ScoreColumn
+from chunkwise.models.llm.client import LlmClient
+from chunkwise.options import SearchOptions
+from chunkwise.retrieval.indexes import Index
+from chunkwise.tuning.plan.grid import ANY_CONTEXT
+from chunkwise.tuning.run.score_configurations import retriever_scores
+from chunkwise.tuning.run.shared_corpus import SharedCorpus
+from chunkwise.tuning.sweep import Configuration
+from chunkwise.tuning.sweep_result import BaselineComparison, MethodByType, Outcome
+
+FAILURE, CORRECTNESS = "failure@20", "answer_correctness.words"
+
+
+def methods_to_compare(
+    best: Configuration, outcomes: Sequence[Outcome], against: Sequence[BaselineComparison]
+) -> dict[str, Configuration]:
+    """By name: the chunking of the `best` in every context it was tried with, then the common defaults."""
+    known = [each.configuration for each in outcomes if not each.error]
+    found = {
+        f"context {context}": each
+        for context in ANY_CONTEXT
+        for each in known
+        if (each.strategy, each.retriever, each.neighbours, each.vectors, each.context)
+        == (best.strategy, best.retriever, best.neighbours, best.vectors, context)
+        and not (each.embedder or each.reranker)
+    }
+    keys = {each.key: each.baseline for each in against}
+    return found | {keys[each.key]: each for each in known if each.key in keys}
+
+
+def methods_by_type(
+    corpus: SharedCorpus,
+    methods: dict[str, Configuration],
+    client: LlmClient,
+    k: int,
+    stages: Stages,
+) -> Iterator[MethodByType]:
+    """Scores of each method over all questions ("all") and by type; its answers are of its `k` best hits."""
+    queries = corpus.queries
+    asked = [query for query in queries if query.answer]
+    groups = {"all": range(len(queries)), **types_of(queries)}
+    with stages("answers", len(methods) * len(asked)) as advance:
+        for name, each in methods.items():
+            index = corpus.index_of(get_strategy(each.strategy), each.context, each.vectors)
+            scores, _ = retriever_scores(
+                corpus, index, each.retriever, each.neighbours, [parse(FAILURE)], k
+            )
+            options = SearchOptions(retriever=each.retriever, k=k, neighbors=each.neighbours)
+            hits = Index(index, corpus.model).search(asked, options=options)
+            answers: dict[str, Answer] = {}
+            questions = [RetrievedQuestion(*pair) for pair in zip(asked, hits, strict=True)]
+            for cited in answer_each(questions, client):
+                if cited.is_answered:
+                    answers[cited.query_id] = Answer(cited.text, is_refusal=bool(cited.refusal))
+                advance(1, name)
+            correct = ScoreColumn.of(answer_correctness(queries, answers))
+            missed = ScoreColumn(scores[FAILURE], ("not scored",) * len(queries))
+            yield MethodByType(
+                name, each.key, by_group({FAILURE: missed, CORRECTNESS: correct}, groups)
+            )
