@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidOption, UnknownOption
-from chunkwise.base.schema import Amount, Count, Names, Share, json_schema, option, schema
+from chunkwise.base.schema import Amount, Count, Names, Option, Share, json_schema, schema
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.options import FilterOptions, SearchOptions
 
@@ -22,11 +22,11 @@ from chunkwise.options import FilterOptions, SearchOptions
 class BoilOptions(SearchOptions):
     """A verb's options with one more than a search has."""
 
-    minutes: Annotated[Count | None, option("Minutes in hot water", flag="-t", common=True)] = None
-    salt: Annotated[Share, option("Share of salt in the water")] = 0.0
-    eggs: Annotated[Amount, option("Eggs in the pot")] = 2
-    kind: Annotated[Literal["soft", "hard"], option("How they end")] = "soft"
-    names: Annotated[Names, option("Names of the eggs", long_flag="--name")] = ()
+    minutes: Annotated[Count | None, Option("Minutes in hot water", flag="-t", common=True)] = None
+    salt: Annotated[Share, Option("Share of salt in the water")] = 0.0
+    eggs: Annotated[Amount, Option("Eggs in the pot")] = 2
+    kind: Annotated[Literal["soft", "hard"], Option("How they end")] = "soft"
+    names: Annotated[Names, Option("Names of the eggs", long_flag="--name")] = ()
 
 
 BAD: list[tuple[dict[str, Any], list[str]]] = [

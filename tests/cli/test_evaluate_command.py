@@ -160,7 +160,7 @@ def test_metrics_by_name_and_names_that_are_none(here: Run, texts: Path) -> None
         (["-s", "sentenses"], "sentences"),
         (["-s", "sentences(max_tokens=0)"], "max_tokens"),
         (["--mmr", "2", "--retriever", "bm25"], "mmr is 2"),
-        (["--relevance-threshold", "7"], "7.0 is not in the range 0<=x<=1"),
+        (["--relevance-threshold", "7"], "relevance_threshold is 7"),
         (["--fail-under", "recall"], "is no limit; write it like recall@5=0.8"),
         (["--fail-under", "recall@7=0.8"], "recall@7 is not among what is measured: recall@5"),
         (["--fail-over", "nonsense=1"], "no metric is named 'nonsense'"),

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from types import FrameType
 
 from chunkwise.base.secrets import mask
+from chunkwise.base.wording import shown
 
 
 class ChunkwiseError(Exception):
@@ -26,7 +27,7 @@ class InvalidOption(InvalidParameter):
     """An option's value lies outside what its declaration allows."""
 
     def __init__(self, field: str, value: object, reason: str) -> None:
-        super().__init__(f"{field} is {value!r}; {reason}")
+        super().__init__(f"{field} is {shown(value)}; {reason}")
         self.field = field
 
 

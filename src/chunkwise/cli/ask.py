@@ -7,20 +7,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.schema import Option, argument
 from chunkwise.base.wording import counted, thousands
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_spent
 from chunkwise.cli.options import (
     ConfigOption,
+    Json,
     QuestionsOption,
     QuietLoadingOptions,
-    json_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import json_stdout, say, say_skipped, stdout_console, usable_place
@@ -54,13 +55,12 @@ stderr), 1 an error, 2 wrong usage or value.
 class AskOptions(SearchOptions, QuestionsOption, LlmOptions, ConfigOption, QuietLoadingOptions):
     """The options of `chunkwise ask`."""
 
-    source: str = argument("SOURCE")
-    form: Literal["claims", "plain"] | None = option(
-        "--form", type=click.Choice(["claims", "plain"]), show_default="plain for a small local model",
-        help="What the language model writes: claims with quotes, or plain sentences whose sources are looked up "
-        "afterwards.",
-    )  # fmt: skip
-    as_json: bool = json_flag("Print the answers as JSON lines on stdout and nothing else.")
+    source: Annotated[str, argument("SOURCE")]
+    form: Annotated[Literal["claims", "plain"] | None, Option(
+        "Claims with quotes, or sentences whose sources are sought", default_text="claims; plain for small models",
+        group="Language model",
+    )] = None  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("ask", AskOptions, examples=_EXAMPLES)

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.schema import schema
+from chunkwise.base.schema import Option, argument, schema
 from chunkwise.base.wording import counted, thousands
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
     ConfigOption,
+    Json,
     QuestionsOption,
     QuietOption,
-    json_flag,
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import say, shown_place, stdout_console
@@ -61,13 +61,14 @@ Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error
 class SearchCommandOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOption):
     """The options of `chunkwise search`."""
 
-    source: str = argument("SOURCE")
-    explain: bool = option(
-        "--explain", is_flag=True,
-        help="Show the names that led to each hit, sentence by sentence (with --retriever graph).",
-    )  # fmt: skip
-    full: bool = option("--full", is_flag=True, help="Show the whole text of every hit.")
-    as_json: bool = json_flag("Print the hits as JSON lines on stdout and nothing else.")
+    source: Annotated[str, argument("SOURCE")]
+    explain: Annotated[bool, Option(
+        "Show the names that led to each hit, with -r graph", group="Output", common=True
+    )] = False  # fmt: skip
+    full: Annotated[bool, Option(
+        "Show the whole text of every hit", group="Output", common=True
+    )] = False  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("search", SearchCommandOptions, examples=_EXAMPLES)

@@ -11,6 +11,7 @@ from msgspec import Meta
 from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, QuestionResult
+from chunkwise.evaluation.scoring import Listeners
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import strategy_of
 from chunkwise.studio.project import Project
@@ -115,7 +116,8 @@ def evaluate(project: Project, request: EvaluateRequest) -> EvaluateAnswer:
         with project.index_of_its_own() as index:
             results = evaluated(
                 index, list(request.questions), retriever=request.retriever or None,
-                budget=request.budget, k=request.k, metrics=list(request.metrics) or "all", on_bad=problems.append,
+                budget=request.budget, k=request.k, metrics=list(request.metrics) or "all",
+                listeners=Listeners(on_bad=problems.append),
             )  # fmt: skip
     finally:
         project.evaluating.release()

@@ -118,9 +118,9 @@ def write_recommendation(recommendation: Recommendation, path: Path, why: str) -
     # A comment of TOML holds no control characters, and a label can be anyone's.
     plain = "".join(sign if sign.isprintable() else " " for sign in why)
     lines = [f"# {line}" for line in wrap(plain, _WIDTH, break_on_hyphens=False)]
-    lines += ["", toml_line("format", [_FORMAT]), ""]
+    lines += ["", toml_line("format", _FORMAT), ""]
     for name, value in recommendation.settings().items():
-        lines.append(toml_line(name, [value]))
+        lines.append(toml_line(name, value))
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
 
-from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted, one_or_many, percent, shown
+from chunkwise.base.errors import InvalidOption, InvalidParameter
+from chunkwise.base.wording import counted, one_or_many, percent
 from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, metric_of, parse
+from chunkwise.options import TuneOptions
 from chunkwise.retrieval.settings import Context
-from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
 
 def budget_of(objective: str) -> int | None:
@@ -27,17 +27,8 @@ BUDGETS = (250, 500, 1000, 2000)
 _AT_K = ("recall", "precision", "context_recall", "ndcg", "hit")
 
 
-def objective_of(text: str | object, k: int) -> str:
+def objective_of(text: str, k: int) -> str:
     """The objective in full: recall@5 of recall."""
-    if isinstance(text, Metric):
-        raise InvalidParameter(
-            f"objective is the metric {text.name!r} as an object; its name is needed, as a sweep is shared between "
-            "processes and gone on with another day: put the metric behind an entry point (docs/extending.md)"
-        )
-    if not isinstance(text, str):
-        raise InvalidParameter(
-            f"objective is {shown(text)}; the name of a metric is needed, such as 'recall@1000t' or 'ndcg@5'"
-        )
     if ".py:" in text:
         raise InvalidParameter(
             f"objective is {text!r}; a sweep is shared between processes and gone on with another day, where nobody "
@@ -135,51 +126,35 @@ class Grid:
     """Parameters with their values, in the order they were written: max_tokens, overlap, context, neighbours …"""
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """A plan as it is written down, before it is expanded."""
+NO_MODEL = "none"
+
+
+@dataclass(frozen=True)
+class Sweep(TuneOptions):
+    """A plan as it is written down, before it is expanded; an empty embedder: BM25 only."""
 
     documents: tuple[str, ...]
     test_queries: str | None
     chunkers: tuple[Grid, ...]
     retrieval: tuple[Grid, ...]
-    objective: str = "recall@1000t"
-    k: int = 5
-    embedder: str = "minilm"
-    """Empty: none, words alone."""
-    seconds: float | None = None
-    """The time that may be spent; None: as long as it takes."""
-    money: float | None = None
-    """What models may cost, where they are paid for; None: whatever it costs."""
-    currency: str = ""
-    """Of `money` and `price`, as the user wrote it."""
-    price: float | None = None
-    """Of a million tokens embedded; None: nothing is paid for."""
-    seed: int = 0
-    exact: bool = False
-    """Every chunk is embedded by itself, also in the sweep."""
-    finalists: int = 5
-    """The best of those with late vectors that are run again with vectors of their own, and the defaults with them;
-    0: none."""
-    test_share: float = 0.0
-    """Of the questions that judge and never choose, where the file does not split them itself; 0: all choose, and
-    nested cross-validation judges."""
     reading: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
     """Options of `LoadOptions` that were given: which documents are read, and how; None: one that cannot be written."""
-    tokenizer: str = DEFAULT_TOKENIZER
-    """What budgets and sizes are counted by; strategies cut by their own."""
-    prior: bool = True
-    """Whether what levers did on public question sets counts for as much as some questions."""
-    embedders: tuple[str, ...] = ()
-    """Other models than `embedder`, which the best are tried with, too."""
-    rerankers: tuple[str, ...] = ()
-    """What may read hits once more, tried on the best."""
-    maxsim: str = ""
-    """A token encoder, tried on the best that searches several sizes; empty: none."""
     pipeline: str = ""
     """What builds the user's own pipeline, whose declared parameters are tried; empty: chunkings and retrievers are."""
     timeout: float = 60.0
     """Seconds that the pipeline may take for a question."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("embedders", "rerankers"):
+            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
+        if self.embedder == NO_MODEL:
+            object.__setattr__(self, "embedder", "")
+        if self.embedders and not self.embedder:
+            raise InvalidOption("embedders", self.embedders, "embedder is none: BM25 only")
+        if self.max_cost and (self.price is None or self.price.currency != self.max_cost.currency):
+            needed = f"max_cost needs the price of a million tokens in {self.max_cost.currency}"
+            raise InvalidOption("price", self.price, needed)
 
 
 _MUCH = 1 / 3

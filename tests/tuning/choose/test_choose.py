@@ -257,7 +257,7 @@ def test_failed_and_unreached_configurations_take_no_part_and_are_named() -> Non
     failed = outcome("broken", (), error="the endpoint is gone")
     missing = Configuration("late one", "bm25")
     outcomes = [outcome("a", table[:, 0]), failed, outcome("b", table[:, 1])]
-    found = tuned(outcomes, questions(60), planned=[missing], of=sweep(seconds=60))
+    found = tuned(outcomes, questions(60), planned=[missing], of=sweep(time=60))
     assert [standing.label for standing in found.standings] == ["b · bm25", "a · bm25"]
     said = " ".join(found.caveats)
     assert "1 configuration failed: broken · bm25 (the endpoint is gone)" in said

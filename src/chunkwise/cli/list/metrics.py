@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from chunkwise.base.schema import Option, Options, argument
 from chunkwise.base.wording import as_set, target
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import json_flag
+from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, stdout_console
 
 if TYPE_CHECKING:
@@ -30,12 +31,12 @@ _AT = {"none": "", "hits": "@k", "hits or tokens": "@k or @Nt"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricsOptions:
+class MetricsOptions(Options):
     """The options of `chunkwise list metrics`."""
 
-    names: tuple[str, ...] = argument("[NAMES]...", nargs=-1)
-    brief: bool = option("--brief", is_flag=True, help="Show what each one says, and nothing else.")
-    as_json: bool = json_flag()
+    names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
+    brief: Annotated[bool, Option("Show only what each one says", common=True)] = False
+    as_json: Json = False
 
 
 @dataclass_command("metrics", MetricsOptions, examples=_EXAMPLES)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command
-from chunkwise.cli.options import json_flag
+from chunkwise.base.schema import Options, argument
+from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, stdout_console
 
 if TYPE_CHECKING:
@@ -42,11 +43,11 @@ KINDS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PluginsOptions:
+class PluginsOptions(Options):
     """The options of `chunkwise list plugins`."""
 
-    kinds: tuple[str, ...] = argument("[KINDS]...", nargs=-1)
-    as_json: bool = json_flag()
+    kinds: Annotated[tuple[str, ...], argument("[KINDS]...")] = ()
+    as_json: Json = False
 
 
 @dataclass_command("plugins", PluginsOptions, examples=_EXAMPLES)

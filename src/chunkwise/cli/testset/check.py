@@ -7,18 +7,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from chunkwise.base.schema import Amount, Name, Option, argument
 from chunkwise.base.wording import counted
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
+    Json,
     LoadingOptions,
+    Sources,
     check_outputs,
-    json_flag,
-    output_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say_skipped, stdout_console
@@ -49,26 +50,22 @@ Exit status: 0 no problems, 3 problems (or a document that cannot be read), 1 an
 class CheckOptions(LoadingOptions):
     """The options of `chunkwise testset check`."""
 
-    file: str = argument("QUERIES")
-    source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
-    output: Path | None = output_file(
-        "Write the questions that can be used, repaired, every passage with its offsets.",
-        "FILE.json",
-    )
-    format: str | None = option(
-        "--from", metavar="FORMAT", show_default="detected", help="Format of QUERIES: chunkwise, squad, beir …"
-    )  # fmt: skip
-    strict: bool = option(
-        "--strict", is_flag=True, help="Count remarks as problems: exit status 3."
-    )
-    show: int = option(
-        "--show", type=click.IntRange(0), default=20, show_default=True, metavar="N",
-        help="Number of problems of each kind to show.",
-    )  # fmt: skip
-    as_json: bool = json_flag("Print all problems as one JSON object on stdout and nothing else.")
-    quiet: bool = option(
-        "-q", "--quiet", is_flag=True, help="Show no progress; problems are shown."
-    )
+    file: Annotated[str, argument("QUERIES")]
+    source: Sources = ()
+    output: Annotated[Path | None, Option(
+        "Write the usable questions, repaired, with offsets", flag="-o", metavar="FILE.json", group="Output",
+        common=True,
+    )] = None  # fmt: skip
+    format: Annotated[Name | None, Option(
+        "Format: chunkwise, squad, beir …", long_flag="--from", metavar="FORMAT", default_text="detected",
+        group="Input", common=True,
+    )] = None  # fmt: skip
+    strict: Annotated[bool, Option(
+        "Count remarks as problems: exit status 3", group="Output", common=True
+    )] = False  # fmt: skip
+    show: Annotated[Amount, Option("Problems of each kind shown", metavar="N", group="Output")] = 20
+    as_json: Json = False
+    quiet: Annotated[bool, Option("Show no progress", flag="-q", group="Output")] = False
 
 
 @dataclass_command("check", CheckOptions, examples=_EXAMPLES)

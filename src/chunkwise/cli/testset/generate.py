@@ -9,17 +9,18 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
+from msgspec import Meta
 
+from chunkwise.base.schema import Count, Name, Option
 from chunkwise.base.wording import counted, thousands
-from chunkwise.cli.dataclass_options import dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import llm_client, show_estimate, show_spent
 from chunkwise.cli.options import (
     SourceOptions,
-    output_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say, say_skipped, stdout_console
@@ -64,29 +65,21 @@ _REASONS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerateOptions(LlmOptions, SourceOptions):
+class GenerateOptions(LlmOptions, SourceOptions, group="Questions"):
     """The options of `chunkwise testset generate`."""
 
-    output: Path = output_file(
-        "File to write. If this command wrote it before, it goes on with it.", "FILE.json",
-        default=Path("queries.json"), show_default=True,
-    )  # fmt: skip
-    count: int = option(
-        "--count", type=click.IntRange(1), default=100, show_default=True, metavar="N",
-        help="Number of questions to make.",
-    )  # fmt: skip
-    types: str | None = option(
-        "--types", metavar="TYPE[=SHARE],…", show_default="a mixture of all but two-hop",
-        help="Types of questions, and the share of each: numeric=3,list=1. The types are listed below.",
-    )  # fmt: skip
-    max_calls: int | None = option(
-        "--max-calls", type=click.IntRange(2), metavar="N", show_default="3 for each question",
-        help="Number of calls to the language model at most; one of them is kept for an answer that cannot be read.",
-    )  # fmt: skip
-    seed: int = option(
-        "--seed", type=int, default=0, show_default=True, metavar="N",
-        help="Seed of the random numbers that pick passages.",
-    )  # fmt: skip
+    output: Annotated[Path, Option(
+        "File to write, or to go on with", flag="-o", metavar="FILE.json", group="Output", common=True
+    )] = Path("queries.json")  # fmt: skip
+    count: Annotated[Count, Option("Questions to make", metavar="N", common=True)] = 100
+    types: Annotated[Name | None, Option(
+        "Types and their shares: numeric=3,list=1", metavar="TYPE[=SHARE],…", default_text="all but two-hop",
+        common=True,
+    )] = None  # fmt: skip
+    max_calls: Annotated[Annotated[int, Meta(ge=2)] | None, Option(
+        "Calls to the language model at most", metavar="N", default_text="3 per question", common=True
+    )] = None  # fmt: skip
+    seed: Annotated[int, Option("Seed that picks passages", metavar="N")] = 0
 
 
 @dataclass_command("generate", GenerateOptions, examples=_EXAMPLES)
