@@ -70,10 +70,10 @@ class ReadOptions(Options, group="Documents"):
     """How documents are read; formats and encodings are detected by default."""
 
     include: Annotated[Names, Option(
-        "Only these files of folders: '*.md', 'docs/**'", metavar="GLOB", common=True
+        "Only these files of folders: '*.md', 'docs/**'", metavar="GLOB"
     )] = ()  # fmt: skip
     exclude: Annotated[Names, Option(
-        "Skip these files and folders: drafts, '*.log'", metavar="GLOB", common=True
+        "Skip these files and folders: drafts, '*.log'", metavar="GLOB"
     )] = ()  # fmt: skip
     encoding: Annotated[Name | None, Option(
         "Encoding of text files that are not UTF-8: latin-1", metavar="NAME"
@@ -107,7 +107,7 @@ class WorkerOptions(Options, group="Workers"):
     """How many processes share the work, on this machine or a cluster; results are the same."""
 
     jobs: Annotated[Amount, Option(
-        "Number of processes", flag="-j", metavar="N", default_text="by size, up to 8", common=True
+        "Number of processes", flag="-j", metavar="N", default_text="by size, up to 8"
     )] = 0  # fmt: skip
     engine: Annotated[Literal["local", "ray"], Option(
         "Processes on this machine, or a Ray cluster"
@@ -122,7 +122,7 @@ class LlmOption(Options, group="Language model"):
     """The language model that is asked."""
 
     llm: Annotated[str | LanguageModel | LlmClient | NamedClient | None, Option(
-        "Language model: local, PATH.gguf, openai:NAME or a URL", metavar="NAME", variable="CHUNKWISE_LLM", common=True
+        "Language model: local, openai:NAME or a URL", metavar="NAME", variable="CHUNKWISE_LLM", common=True
     )] = None  # fmt: skip
 
     @property
@@ -136,7 +136,7 @@ class LlmOptions(LlmOption, group="Language model"):
     """Which language model is asked, and its cost limit."""
 
     max_cost: Annotated[Dollars | None, Option(
-        "Stop before the language model has cost more", metavar="DOLLARS", common=True
+        "Stop before the language model has cost more", metavar="DOLLARS"
     )] = None  # fmt: skip
     price: Annotated[Name | None, Option(
         "Dollars per million input and output tokens: 0.15/0.60", metavar="IN/OUT"
@@ -145,12 +145,12 @@ class LlmOptions(LlmOption, group="Language model"):
         "Simultaneous requests", metavar="N", default_text="by model"
     )] = None  # fmt: skip
     dry_run: Annotated[bool, Option(
-        "Estimate calls, tokens and dollars; send nothing", common=True
+        "Estimate calls, tokens and dollars; send nothing"
     )] = False  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class TokenizerOption(Options, group="Search"):
+class TokenizerOption(Options, group="Configuration"):
     """Which tokens are counted."""
 
     tokenizer: Annotated[Name | TokenizerLike | None, Option(
@@ -160,24 +160,24 @@ class TokenizerOption(Options, group="Search"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChunkOptions(Options, group="Chunks"):
+class ChunkOptions(Options, group="Configuration"):
     """How documents are cut; the default of an existing index is how it was made."""
 
     strategy: Annotated[str | Chunker | Strategy | None, Option(
-        "How documents are cut: 'sentences(max_tokens=200)'", flag="-s", metavar="SPEC", default_text="structure",
+        "How documents are cut", flag="-s", metavar="SPEC", default_text="structure",
         common=True,
     )] = None  # fmt: skip
     context: Annotated[Literal["none", "headings", "neighbours", "document"] | None, Option(
-        "Text beside each chunk; the last two ask --llm", default_text="none", common=True
+        "Text beside each chunk; the last two ask --llm", default_text="none"
     )] = None  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Index"):
+class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Configuration"):
     """How documents are indexed; the default of an existing index is how it was made."""
 
     embedder: Annotated[str | Embedder | None, Option(
-        "Embedding model: minilm, openai:NAME, a URL, none", flag="-e", metavar="NAME", default_text="minilm",
+        "Embedding model; none: BM25 only", flag="-e", metavar="NAME", default_text="minilm",
         common=True,
     )] = None  # fmt: skip
     vectors: Annotated[Vectors | None, Option(
@@ -190,7 +190,7 @@ class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Index"):
         "Token vectors for late interaction: colbert-small", metavar="NAME", default_text="none"
     )] = None  # fmt: skip
     graph: Annotated[bool | Graph | None, Option(
-        "Store names for multi-hop questions; --llm: relations", common=True
+        "Store names for multi-hop questions; --llm: relations"
     )] = None  # fmt: skip
     names: Annotated[str | NameFinder | None, Option(
         "Name finder beside the rules: spacy, lac, ./my.py:Class", metavar="NAME", default_text="none"
@@ -207,7 +207,7 @@ class FilterOptions(Options, group="Filter"):
     """Which part of an index is searched; several conditions must all hold."""
 
     where: Annotated[Where, Option(
-        "Only documents with this metadata: year=2024, 'price>=10'", metavar="CONDITION", common=True, repeated=True
+        "Only documents with this metadata: year=2024, 'price>=10'", metavar="CONDITION", repeated=True
     )] = ()  # fmt: skip
     documents: Annotated[Names, Option(
         "Only documents with these ids or patterns: '*.md'", long_flag="--only-document", metavar="ID"
@@ -224,22 +224,22 @@ class FilterOptions(Options, group="Filter"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchOptions(FilterOptions, TokenizerOption, group="Search"):
+class SearchOptions(FilterOptions, TokenizerOption, group="Configuration"):
     """How an index is searched."""
 
     retriever: Annotated[str | Retriever | None, Option(
-        "bm25, dense, hybrid, multiscale, graph or ./my.py:search", flag="-r", metavar="SPEC",
-        default_text="multiscale with a budget, else hybrid", common=True,
+        "bm25, dense, multiscale, ./my.py:f …", flag="-r", metavar="SPEC",
+        default_text="hybrid", common=True,
     )] = None  # fmt: skip
     k: Annotated[Count | None, Option(
-        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", default_text="5, none with a budget",
+        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", default_text="5",
         common=True,
     )] = None  # fmt: skip
     budget: Annotated[Count | None, Option(
-        "Token budget per question", flag="-b", metavar="TOKENS", default_text="1000 for multiscale", common=True
+        "Token budget per question, instead of -k", flag="-b", metavar="TOKENS", common=True
     )] = None  # fmt: skip
     reranker: Annotated[str | Reranker | None, Option(
-        "Rerank the top hits: local, maxsim or an endpoint", metavar="NAME", common=True
+        "Rerank the top hits: local, an endpoint …", metavar="NAME", common=True
     )] = None  # fmt: skip
     min_score: Annotated[float | None, Option(
         "Drop hits that score less; see the retriever's scale", metavar="SCORE"
@@ -255,10 +255,10 @@ class ScoreOptions(Options, group="Metrics"):
     """What is measured, and how scores are made of hits."""
 
     metrics: Annotated[MetricsLike, Option(
-        "Metrics or groups: recall@5,mrr@5,retrieval; all", flag="-m", metavar="NAMES", common=True
+        "Metrics or groups: recall@5,mrr@5 …", flag="-m", metavar="NAMES", common=True
     )] = "all"  # fmt: skip
     judge: Annotated[JudgesLike | None, Option(
-        "Also score with judges: llm, similarity, ./my.py:Class", metavar="NAMES", common=True
+        "Also score with judges: llm, ./my.py:Class", metavar="NAMES", common=True
     )] = None  # fmt: skip
     answers: Annotated[File | None, Option(
         "Score these answers with citations, too", metavar="FILE"
@@ -295,17 +295,19 @@ class TuneOptions(Options, group="Sweep"):
     """What is tried, what decides, and what that may take."""
 
     objective: Annotated[Name, Option(
-        "Metric that decides: recall@1000t, ndcg@5 …", metavar="METRIC", common=True
+        "Metric that decides", metavar="METRIC", common=True
     )] = "recall@1000t"  # fmt: skip
-    k: Annotated[Count, Option("Hits per question", flag="-k", metavar="N", common=True)] = 5
+    k: Annotated[Count, Option(
+        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", common=True
+    )] = 5  # fmt: skip
     embedder: Annotated[str, Option(
         "Embedding model; none: BM25 only", flag="-e", metavar="NAME", common=True
     )] = "minilm"  # fmt: skip
     embedders: Annotated[Names, Option(
-        "Other models, tried on the best configurations", metavar="NAME", common=True
+        "Other models, tried on the best", metavar="NAME", common=True
     )] = ()  # fmt: skip
     rerankers: Annotated[Names, Option(
-        "Rerankers, tried on the best: local, an endpoint", long_flag="--reranker", metavar="NAME", common=True
+        "Rerankers, tried on the best", long_flag="--reranker", metavar="NAME", common=True
     )] = ()  # fmt: skip
     maxsim: Annotated[str, Option(
         "Token vectors, tried on the best of several sizes", metavar="NAME", default_text="none"

@@ -152,10 +152,10 @@ def test_metrics_by_name_and_names_that_are_none(here: Run, texts: Path) -> None
 @cases(
     "words, told",
     [
-        (["--k5"], "No such option"),
+        (["--k5"], "no such option"),
         (["-k", "0"], "k is 0"),
         (["--budget", "0"], "budget is 0"),
-        (["--unit", "words"], "Invalid value for '--unit'"),
+        (["--unit", "words"], "invalid value for '--unit'"),
         (["--retriever", "bm52"], "bm25"),
         (["-s", "sentenses"], "sentences"),
         (["-s", "sentences(max_tokens=0)"], "max_tokens"),

@@ -305,7 +305,7 @@ def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_pat
         (("docs", "--reranker", "nobody"), 2, "no reranker is named 'nobody'"),
         (("docs", "-k", "0"), 2, "k is 0"),
         (("docs", "--seed", "-1"), 2, "seed is -1"),
-        (("docs", "--wrong"), 2, "No such option"),
+        (("docs", "--wrong"), 2, "no such option"),
         (("docs", "--test-queries", "missing.json"), 1, "missing.json does not exist"),
         (("missing",), 1, "skipped missing: no such file or folder"),
         (("empty",), 1, "there is no document"),

@@ -112,9 +112,11 @@ class Options:
     """Base of option values: checked when they are made, whoever makes them."""
 
     _group: ClassVar[str]
+    _hides: ClassVar[bool]
 
-    def __init_subclass__(cls, group: str = "Options") -> None:
-        cls._group = group
+    def __init_subclass__(cls, group: str = "Options", hides_inherited: bool = False) -> None:
+        """`hides_inherited`: of the options only its own are common."""
+        cls._group, cls._hides = group, hides_inherited
 
     def __post_init__(self) -> None:
         checker = _checker(type(self))
@@ -183,6 +185,7 @@ def schema(kind: type) -> tuple[Field, ...]:
         }
         owner = next(base for base in kind.__mro__ if field.name in get_annotations(base))
         values["group"] = values["group"] or getattr(owner, "_group", "")
+        values["common"] &= owner is kind or not getattr(kind, "_hides", False)
         values["long_flag"] = values["long_flag"] or f"--{field.name.replace('_', '-')}"
         values["repeated"] |= get_args(_without_none(annotation))[1:] == (...,)
         fields.append(Field(**values))

@@ -38,16 +38,10 @@ NO_LLM = "no language model is named: add --llm NAME, or leave it out"
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise ask kb "how is leave approved?"                              # the sentences that answer, quoted
-  chunkwise ask kb "how is leave approved?" --llm local                  # in a model's words; no network, no key
-  chunkwise ask handbook/ "how is leave approved?" --llm openai:gpt-4o-mini -k 8
-  chunkwise ask kb how is leave approved --llm http://localhost:11434/v1#llama3.1 --json
+  chunkwise ask kb "how is leave approved?"
+  chunkwise ask kb "how is leave approved?" --llm local
+  chunkwise ask docs/ "how is leave approved?" --llm openai:gpt-4o-mini -k 8
   chunkwise ask kb -Q questions.jsonl --llm openai:gpt-4o-mini --dry-run
-  chunkwise ask kb -Q questions.jsonl --llm openai:gpt-4o-mini --max-cost 2.50 > answers.jsonl
-  chunkwise evaluate kb -Q questions.jsonl --answers answers.jsonl
-\b
-Exit status: 0 answered (also "the documents do not say it"), 3 a question or a document was skipped (a line on
-stderr), 1 an error, 2 wrong usage or value.
 """
 
 

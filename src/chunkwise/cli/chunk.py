@@ -55,20 +55,10 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise chunk handbook/                                    # show the chunks
-  chunkwise chunk handbook/ -o chunks.parquet                  # or .jsonl, .csv
-  chunkwise chunk paper.pdf -s recursive --html cuts.html      # the document with its cuts drawn on it
-  chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
+  chunkwise chunk docs/
+  chunkwise chunk docs/ -o chunks.parquet
+  chunkwise chunk paper.pdf -s recursive --html cuts.html
   chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks.parquet
-  chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks/ --engine ray   # a data set, made by a cluster
-  chunkwise chunk corpus.jsonl --text-field body --json | head -3
-  chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
-  chunkwise chunk kb -o chunks.parquet --with-vectors          # what an index holds, each chunk with its vector
-  chunkwise chunk handbook/ -s "sections(max_tokens=400)" --context neighbours --llm local -o chunks.jsonl
-  chunkwise chunk handbook/ --context document --llm openai:gpt-4o-mini --dry-run   # what would it cost?
-\b
-Exit status: 0 all documents were read, 3 something was skipped or a model did not write every context (each with a
-line on stderr), 1 an error, 2 wrong usage or value.
 """
 
 

@@ -38,21 +38,10 @@ _ZEROS_SAID = 10
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise compare a.json b.json                        # b against a, question by question
-  chunkwise compare a.json b.json c.json d.json          # each against the first; which are tied with the best
-  chunkwise compare a.json b.json --all                  # every metric, types of questions, every cost
-  chunkwise compare a.json b.json --metrics recall,mrr   # fewer tests: smaller differences can be shown
-  chunkwise compare a.json b.json --html comparison.html
-  chunkwise compare a.json b.json --json > comparison.json
-  chunkwise compare a.json b.json --save                 # `chunkwise runs` remembers it
-  chunkwise compare main.json branch.json --fail-if-worse recall@1000t   # for CI
-  chunkwise compare main.json branch.json --fail-if-worse recall@1000t,citation --min-effect 0.02 --no-new-zero
-  chunkwise compare main.json branch.json --fail-if-worse recall --junit gate.xml --comment comment.md
-\b
-Exit status: 0 compared, whatever came out; with --fail-if-worse or --no-new-zero: 4 a run is shown to be worse than
-the first, or answers a question no more, 5 the runs are not comparable (other documents, questions or rules, questions
-that have no score any more, no metric of those named has a score);
-1 a file cannot be read or written or nothing can be compared, 2 wrong usage or value.
+  chunkwise compare a.json b.json
+  chunkwise compare a.json b.json c.json d.json
+  chunkwise compare a.json b.json --all
+  chunkwise compare a.json b.json --metrics recall,mrr
 """
 
 

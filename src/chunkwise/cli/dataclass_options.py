@@ -42,6 +42,14 @@ class GroupedOption(click.Option):
         self.common = common
         super().__init__(declarations, **settings)
 
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Its short and its long flag, without other names."""
+        record = super().get_help_record(ctx)
+        flags, text = record or ("", "")
+        *others, last = flags.split(", ")
+        short = f"{others[0]}, " if others and not others[0].startswith("--") else " " * 4
+        return short + last, text
+
 
 _ALL = f"{__name__}.help_all"
 """Whether a context lists every option."""
@@ -81,7 +89,7 @@ _WORDS = f"{__name__}.words"
 
 
 class TypedCommand(click.Command):
-    """A command that keeps the words it was given, and names the flags that are spelled like an unknown one."""
+    """A command that keeps the words it was given."""
 
     options: type[Options]
 
@@ -90,6 +98,14 @@ class TypedCommand(click.Command):
 
     def _hides(self, params: Iterable[click.Parameter]) -> bool:
         return any(isinstance(each, GroupedOption) and not each.common for each in params)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does; `--help-all` says the rest."""
+        text = inspect.cleandoc(self.help or "")
+        is_short = self._hides(self.params) and not ctx.meta.get(_ALL)
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text.partition("\n\n")[0] if is_short else text)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the common options, or all of them, under their headings."""
@@ -111,29 +127,7 @@ class TypedCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = list(args)
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            near = _nearest_first(error.option_name, error.possibilities or ())
-            better = " or ".join(near)
-            said = f"No such option {error.option_name!r}."
-            said += f" Did you mean {better}?" if near else ""
-            raise click.NoSuchOption(error.option_name, said, ctx=error.ctx) from None
-
-
-_ALIKE, _LESS_ALIKE = 0.65, 0.15
-"""From the nearest flag: what is spelled much less alike is no hint."""
-
-
-def _nearest_first(name: str, flags: Iterable[str]) -> list[str]:
-    """Of flags that are spelled like a name those that are about as near as the nearest, which comes first."""
-    from difflib import SequenceMatcher
-
-    alike = {
-        flag: SequenceMatcher(None, name.strip("-"), flag.strip("-")).ratio() for flag in flags
-    }
-    least = max(_ALIKE, max(alike.values(), default=0.0) - _LESS_ALIKE)
-    return [flag for flag in sorted(alike, key=lambda flag: -alike[flag]) if alike[flag] >= least]
+        return super().parse_args(ctx, args)
 
 
 def dataclass_command(

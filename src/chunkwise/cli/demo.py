@@ -15,9 +15,9 @@ from chunkwise.cli.options import QuietOption
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise demo                       # the corpus inside the package, tuned: out/report.html
+  chunkwise demo
   chunkwise demo --output /tmp/demo
-  chunkwise demo --embedder none       # by words alone, in a few seconds
+  chunkwise demo --embedder none
 """
 _STRATEGIES = ("sentences", "recursive", "structure", "sections")
 _SIZES = (100, 200, 400)

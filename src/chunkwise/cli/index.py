@@ -48,14 +48,10 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise index handbook/ --into kb             # again: only what has changed is read
-  chunkwise index handbook/ --into kb -s "sentences(max_tokens=200)" --rebuild
-  chunkwise index corpus.jsonl --into kb -e none  # BM25 only: no model, and fast
+  chunkwise index docs/ --into kb
+  chunkwise index docs/ --into kb -s "sentences(max_tokens=200)" --rebuild
+  chunkwise index corpus.jsonl --into kb -e none
   chunkwise index new.md --into kb --add
-  chunkwise index films/ --into kb --graph --llm openai:gpt-4o-mini --dry-run
-  chunkwise index s3://bucket/docs/ --into postgresql://me@host/database
-\b
-Exit status: 0 done, 3 something was skipped (a line on stderr), 1 an error, 2 wrong usage or value.
 """
 
 
@@ -64,17 +60,19 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOption
     """The options of `chunkwise index`."""
 
     into: Annotated[Name | None, Option(
-        "A folder, postgresql://, lancedb://, qdrant:// or opensearch://", metavar="PLACE", group="Index", common=True
+        "A folder, postgresql://, lancedb://, qdrant:// …", metavar="PLACE", group="Configuration", common=True
     )] = None  # fmt: skip
     chunks: Annotated[Name | None, Option(
-        "Index these chunks of any tool: .jsonl, .csv or .parquet", metavar="FILE", group="Chunks"
+        "Index these chunks of any tool: .jsonl, .csv or .parquet", metavar="FILE", group="Configuration"
     )] = None  # fmt: skip
     add: Annotated[bool, Option(
-        "Keep documents that are not named", group="Index", common=True
+        "Keep documents that are not named", group="Configuration", common=True
     )] = False  # fmt: skip
-    rebuild: Annotated[bool, Option("Make the index again", group="Index", common=True)] = False
+    rebuild: Annotated[bool, Option("Make the index again", group="Configuration", common=True)] = (
+        False
+    )
     verify: Annotated[bool, Option(
-        "Only check every byte of a folder for damage", group="Index"
+        "Only check every byte of a folder for damage", group="Configuration"
     )] = False  # fmt: skip
     as_json: Json = False
 

@@ -173,14 +173,13 @@ def _next_steps(service: Service, files: dict[Path, str]) -> list[str]:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise init --ci github                                              # docs/ and queries.json, if they are there
-  chunkwise init handbook/ -Q q.json --ci github --config recommendation.toml
-  chunkwise init handbook/ -Q q.json --ci gitlab
-  chunkwise init handbook/ -Q q.json --ci cron --output watch.cron
-  chunkwise init handbook/ -Q q.json --ci systemd --alert exit,file:alerts.jsonl
-\b
-The file calls `chunkwise monitor` on Mondays and whenever documents, questions or the configuration change. It is yours
-to change afterwards, and never overwritten without --force.
+  chunkwise init --ci github
+  chunkwise init docs/ -Q q.json --ci github --config recommendation.toml
+  chunkwise init docs/ -Q q.json --ci gitlab
+  chunkwise init docs/ -Q q.json --ci cron --output watch.cron
+
+The file calls `chunkwise monitor` on Mondays and whenever documents, questions or the configuration change. It is
+yours to change afterwards, and never overwritten without --force.
 """
 _FOLDERS = ("handbook", "docs", "documents", "corpus")
 _QUESTIONS = ("queries.json", "q.json", "questions.json", "test-queries.json")

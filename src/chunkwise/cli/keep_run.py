@@ -59,7 +59,7 @@ class KeepOptions(HistoryOption, ExporterOptions, group="History"):
     """Whether the run is remembered, and where; and who else is told its figures."""
 
     keep: Annotated[bool, Option(
-        "Add this run to the project's history", long_flag="--save", common=True
+        "Add this run to the project's history", long_flag="--save", group="Output", common=True
     )] = False  # fmt: skip
     keep_text: Annotated[bool, Option(
         "The same, with the text of passages", long_flag="--save-text"

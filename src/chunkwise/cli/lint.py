@@ -42,19 +42,13 @@ Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise lint handbook/ -s recursive                    # every kind of issue, with the text around the cuts
-  chunkwise lint handbook/ -s recursive --html cuts.html   # the documents with their cuts drawn on them
-  chunkwise lint kb                                        # the chunks of an index
-  chunkwise lint handbook/ --chunks theirs.jsonl           # the chunks of another tool
-  chunkwise lint handbook/ --fail-over 0.1 --show 0              # for continuous integration
-  chunkwise lint handbook/ --save --show 0                     # `chunkwise runs` remembers it
-  chunkwise lint handbook/ --kinds mid_word,split_table --json > issues.jsonl
-\b
+  chunkwise lint docs/ -s recursive
+  chunkwise lint docs/ -s recursive --html cuts.html
+  chunkwise lint kb
+  chunkwise lint docs/ --chunks theirs.jsonl
+
 Kinds: mid_word, mid_sentence_end, mid_sentence_start, split_list, split_table, split_code, orphan_heading,
 orphan_lead_in, orphan_number, only_marks, dangling_start, broken_grapheme.
-\b
-Exit status: 0 done, 4 more chunks with an issue than --fail-over, 3 something was skipped (each with a line on
-stderr), 1 an error, 2 wrong usage or value.
 """
 
 
@@ -64,13 +58,13 @@ class LintOptions(KeepOptions, JobsOption, SourceOptions):
 
     strategy: Annotated[Name | None, Option(
         "How documents are cut; see `chunkwise list strategies`", flag="-s", metavar="SPEC", default_text="structure",
-        group="Chunks", common=True,
+        group="Configuration", common=True,
     )] = None  # fmt: skip
     chunks: Annotated[Name | None, Option(
-        "Check these chunks of any tool: .jsonl, .csv or .parquet", metavar="FILE", group="Chunks", common=True
+        "Check these chunks of any tool: .jsonl, .csv or .parquet", metavar="FILE", group="Configuration", common=True
     )] = None  # fmt: skip
     kinds: Annotated[Name | None, Option(
-        "Look only for these kinds of issues", metavar="KIND,…", group="Chunks", common=True
+        "Look only for these kinds of issues", metavar="KIND,…", group="Configuration", common=True
     )] = None  # fmt: skip
     show: Annotated[Amount, Option("Cuts shown in the terminal", metavar="N", group="Output")] = 20
     at_most: Annotated[Share | None, Option(

@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise mcp kb                                         # started by an assistant, over stdin and stdout
-  chunkwise mcp kb --project .                             # tools may open files of this folder
-  chunkwise mcp kb --project . --allow-write               # runs may be kept, the index brought up to date
-  chunkwise mcp kb --http                                  # the address and a key for this run are printed
-  CHUNKWISE_KEYS="laptop=$KEY" chunkwise mcp kb --http --port 8420
-  chunkwise mcp kb --call search --arguments '{"query": "who approves leave?"}'   # what an assistant gets
-\b
+  chunkwise mcp kb
+  chunkwise mcp kb --project .
+  chunkwise mcp kb --project . --allow-write
+  chunkwise mcp kb --http
+
 Tools: search, read, chunk, lint, evaluate, compare. docs/mcp.md says how assistants are told of it. Ctrl-C ends it.
 """
 

@@ -35,13 +35,10 @@ _SAMPLE = (
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise models                         # what is on this machine, how fast it is, what can be downloaded
+  chunkwise models
   chunkwise models get minilm
   chunkwise models get minilm --from hub
-  chunkwise models get quality             # a set: fast, balanced, quality, multilingual, llm
-  chunkwise models get smollm2             # the small language model
-  chunkwise models verify
-  chunkwise models --json
+  chunkwise models get quality
 """
 _GET_EXAMPLES = """
 \b
@@ -50,12 +47,9 @@ Examples:
   chunkwise models get quality
   chunkwise models get smollm2
   chunkwise models get minilm --from hub
-  chunkwise models get minilm --from ~/Downloads
-  chunkwise models get minilm --from model_quantized.onnx
 
 NAME is a model of `chunkwise models`, or a set: fast (minilm), balanced (bge-small), quality (bge-small and the
-reranker), multilingual (use-multi), llm (qwen-1.5b). A download of several parts that broke off goes on
-where it was.
+reranker), multilingual (use-multi), llm (qwen-1.5b). A download of several parts that broke off goes on where it was.
 
 On a machine without a network, set CHUNKWISE_MODELS to a folder that has the files.
 """

@@ -17,7 +17,7 @@ from chunkwise.cli.streams import print_json, say
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise models cache                        # how much is cached, for which models
+  chunkwise models cache
   chunkwise models cache clear --model minilm
   chunkwise models cache clear
   chunkwise models cache --json

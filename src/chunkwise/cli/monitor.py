@@ -27,6 +27,7 @@ from chunkwise.cli.monitor_ab import command as ab
 from chunkwise.cli.monitor_alerts import ack, alerts
 from chunkwise.cli.options import (
     Json,
+    Queries,
     parse_share,
 )
 from chunkwise.cli.run_evaluation import (
@@ -61,26 +62,23 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise monitor handbook/ -Q q.json                      # for cron and CI: status 4 when a metric fell
-  chunkwise monitor handbook/ -Q q.json --every 1w           # stays, and does it every week
-  chunkwise monitor handbook/ -Q q.json --alert exit,file:alerts.jsonl,env:TEAM_CHAT
-  chunkwise monitor handbook/ -Q q.json --live asked.jsonl   # is what people ask still what is tested?
-  chunkwise monitor handbook/ -Q q.json --tolerance 2% --html watch.html
-  chunkwise monitor alerts                                               # those that stand
-  chunkwise monitor ack 3                                                # quiet until it is worse
-\b
+  chunkwise monitor docs/ -Q q.json
+  chunkwise monitor docs/ -Q q.json --every 1w
+  chunkwise monitor docs/ -Q q.json --live asked.jsonl
+  chunkwise monitor docs/ -Q q.json --tolerance 2% --html watch.html
+
 A run is compared with the baseline (`chunkwise runs baseline set RUN`), or the first run that was watched.
 docs/monitor.md says when it alerts, and how often that is wrong.
-\b
-Exit status: 0 watched, 4 an alert stands (with --alert exit) or a figure is not as asked for, 3 something was left out,
-1 an error, or the run could not be kept and compared, 2 wrong usage or value.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class MonitorOptions(EvaluationOptions, HistoryOption, ExporterOptions, group="Monitor"):
+class MonitorOptions(
+    EvaluationOptions, HistoryOption, ExporterOptions, group="Monitor", hides_inherited=True
+):
     """The options of `chunkwise monitor`."""
 
+    test_queries: Queries = None
     alert: Annotated[Names, Option(
         "Channels: exit, file:FILE, webhook:URL, slack://…, mailto://…", metavar="CHANNELS", common=True
     )] = ("exit",)  # fmt: skip

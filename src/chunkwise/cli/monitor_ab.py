@@ -30,15 +30,11 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise monitor ab handbook/ --a now.toml --b new.toml --queries live.jsonl
-  chunkwise monitor ab handbook/ --a now.toml --b new.toml --queries live.jsonl --how interleaved
-  chunkwise monitor ab handbook/ --a now.toml --b new.toml --queries live.jsonl --metric mrr@5 --tolerance 0.01
-  chunkwise monitor ab --queries seen-by-people.jsonl                  # each entry: clicks_a, clicks_b, or winner
-\b
-Look every day: the interval holds for all looks at once. The configurations are files as `chunkwise tune` writes them.
-\b
-Exit status: 0 compared, whatever came out, 3 an entry was skipped or a judge could not be asked (a line on stderr),
-1 an error, 2 wrong usage or value.
+  chunkwise monitor ab docs/ --a now.toml --b new.toml --queries live.jsonl
+  chunkwise monitor ab --queries seen-by-people.jsonl
+
+Look every day: the interval holds for all looks at once. The configurations are files as `chunkwise tune` writes
+them.
 """
 _LOOKS = 8
 

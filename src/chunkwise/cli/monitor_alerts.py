@@ -26,7 +26,7 @@ _ALERTS_EXAMPLES = """
 \b
 Examples:
   chunkwise monitor alerts
-  chunkwise monitor alerts 3                 # questions that lost most, passages gained and lost, the likeliest cause
+  chunkwise monitor alerts 3
   chunkwise monitor alerts --all --json
 """
 

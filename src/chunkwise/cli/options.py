@@ -28,10 +28,10 @@ Output = Annotated[Path | None, Option(
     "Write the results to this file", flag="-o", metavar="FILE", group="Output", common=True
 )]  # fmt: skip
 Page = Annotated[Path | None, Option(
-    "Write an HTML page, or its data (.json)", long_flag="--html", metavar="FILE", group="Output", common=True
+    "Write an HTML page, or its data as .json", long_flag="--html", metavar="FILE", group="Output", common=True
 )]  # fmt: skip
 Queries = Annotated[Name | None, Option(
-    "Test questions: JSON, BEIR, SQuAD, TREC, Ragas …", flag="-Q --test-queries", long_flag="--queries",
+    "Test questions: JSON, BEIR, SQuAD, Ragas …", flag="-Q --test-queries", long_flag="--queries",
     metavar="FILE", group="Input", common=True,
 )]  # fmt: skip
 Labels = Annotated[Name | None, Option(
@@ -234,7 +234,7 @@ class ConfigOption(AllowOption):
     """Options from what `chunkwise tune` recommends."""
 
     config: Annotated[Path | None, Option(
-        "Read options from a file, e.g. recommendation.toml", flag="-c", metavar="FILE", at_once=_take_config,
+        "Read options from a file", flag="-c", metavar="FILE", at_once=_take_config,
         group="Input", common=True,
     )] = None  # fmt: skip
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise profile handbook/                       # in the terminal
-  chunkwise profile handbook/ --html profile.html   # one self-contained page
+  chunkwise profile docs/
+  chunkwise profile docs/ --html profile.html
   chunkwise profile corpus.jsonl --json > profile.json
-  chunkwise profile handbook/ --save                # `chunkwise runs` remembers it
+  chunkwise profile docs/ --save
 """
 
 

@@ -23,11 +23,7 @@ from chunkwise.cli.streams import print_json, say, say_skipped
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise index handbook/ --into kb && chunkwise push kb --to chroma:///home/you/chroma --collection handbook
-  chunkwise push chunks.parquet --to qdrant://localhost:6333/handbook --embedder minilm
-  chunkwise push chunks.jsonl --to milvus:///home/you/handbook.db --embedder openai:text-embedding-3-small
-  chunkwise push kb --to weaviate+https://cluster.example.com/Handbook       # the key: WEAVIATE_API_KEY
-  chunkwise push kb --to pinecone://handbook-abc123.svc.aws-eu-west-1-a.pinecone.io/docs --prune
+  chunkwise push kb --to weaviate+https://cluster.example.com/Handbook
   chunkwise push kb --to chroma://localhost:8000/handbook --json
 """
 

@@ -61,7 +61,7 @@ class EvaluationOptions(
 
     test_queries: Queries = None
     hits: Annotated[Name | None, Option(
-        "Score another system's results instead of searching", metavar="FILE", common=True
+        "Score another system's results", metavar="FILE", common=True
     )] = None  # fmt: skip
     chunks: Annotated[Name | None, Option(
         "Score chunks made by another tool", metavar="FILE", common=True
@@ -175,6 +175,8 @@ def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
 def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
     """The documents or the index, and the other files that are read."""
     paths = [*options.source, *options.more_sources]
+    if options.quiet and options.test_queries is None and paths[1:] and paths[-1].endswith(".json"):
+        raise click.UsageError(f"-q is --quiet; name the questions by -Q {paths[-1]}")
     named = (options.test_queries, options.hits, options.chunks, options.answers)
     files = [str(name) for name in named if name]
     if not paths:

@@ -37,15 +37,10 @@ Kind = Annotated[RunKind | None, Option(
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise evaluate handbook/ -Q queries.json --save   # a run joins the history
-  chunkwise runs                                                 # every run, and what changed since the one before
+  chunkwise evaluate docs/ -Q q.json --save
+  chunkwise runs
   chunkwise runs --last 5 --kind evaluate
   chunkwise runs show 41
-  chunkwise runs diff 41 57                                      # what became worse, and why
-  chunkwise runs chart recall@1000t --html recall.html
-  chunkwise runs export --csv runs.csv
-  chunkwise runs prune --older 1y
-  chunkwise runs import results/before.json results/after.json
 """
 _SHOW_EXAMPLES = """
 \b
@@ -59,14 +54,14 @@ Examples:
   chunkwise runs diff 41 57
   chunkwise runs diff baseline last --all
   chunkwise runs diff 41 57 --json
-\b
+
 A difference is divided into what came from the questions, the documents, the settings and the versions; the parts add
 up to it. docs/monitor.md says how.
 """
 _CHART_EXAMPLES = """
 \b
 Examples:
-  chunkwise runs chart                           # the main metric of the latest run
+  chunkwise runs chart
   chunkwise runs chart recall@1000t --last 40
   chunkwise runs chart boundary_issues --kind lint
   chunkwise runs chart recall@1000t --html recall.html
@@ -84,7 +79,7 @@ _PRUNE_EXAMPLES = """
 Examples:
   chunkwise runs prune --older 1y
   chunkwise runs prune --older 90d --yes
-\b
+
 Baselines are kept, however old they are.
 """
 _IMPORT_EXAMPLES = """
@@ -93,11 +88,8 @@ Examples:
   chunkwise runs import results/before.json results/after.json
   chunkwise runs import chunkwise-tune/results.json
   chunkwise runs import results
-\b
+
 The oldest file becomes the first run. The same file is one run, however often it is imported.
-\b
-Exit status: 0 imported, 3 something was no file of results (a line on stderr each), 1 nothing was imported, or another
-error, 2 wrong usage.
 """
 
 

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise runs baseline                       # which runs later ones are compared with
+  chunkwise runs baseline
   chunkwise runs baseline set 41
-  chunkwise runs baseline set last --name main  # on the branch main
+  chunkwise runs baseline set last --name main
   chunkwise runs baseline clear --name main
-\b
-There is one baseline of each kind of run under a name. Where a branch has one of its own name, that is taken; else the
-one named default.
+
+There is one baseline of each kind of run under a name. Where a branch has one of its own name, that is taken; else
+the one named default.
 """
 _SET_EXAMPLES = """
 \b

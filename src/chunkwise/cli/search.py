@@ -42,18 +42,10 @@ _AT_ONCE = 256
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise search kb "who approves leave?"                    # the five best chunks
-  chunkwise search kb "who approves leave?" --budget 1000      # the best sentences, 1,000 tokens of them
-  chunkwise search kb "leave" --budget 1000 --tokenizer gpt-4     # tokens as your model counts them
-  chunkwise search kb leave in writing -k 3 --retriever bm25   # words need no quotes
-  chunkwise search kb "leave" --only-document "*.md" --section approval --json
-  chunkwise search kb "leave" --where year=2024 --where "lang in de,en"   # by the metadata of the documents
-  chunkwise search kb "what is the report about?" --level 1   # summaries alone, where the strategy was raptor
-  chunkwise search kb -Q questions.jsonl -k 10 --json > hits.jsonl
-  chunkwise search kb "when did the director of Silent Harbour die?" --retriever graph --explain   # by which names
-  chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='rrf')" --neighbors 1 --mmr 0.7
-\b
-Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error, 2 wrong usage or value.
+  chunkwise search kb "who approves leave?"
+  chunkwise search kb "who approves leave?" --budget 1000
+  chunkwise search kb "leave" --budget 1000 --tokenizer gpt-4
+  chunkwise search kb leave in writing -k 3 --retriever bm25
 """
 
 

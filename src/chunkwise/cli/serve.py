@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise serve kb                                       # an index; the address and a key for this run are printed
-  curl -H "Authorization: Bearer $KEY" "http://127.0.0.1:8420/api/search?q=who+approves+leave&explain=false"
+  chunkwise serve kb
   CHUNKWISE_KEYS="wiki=$KEY" chunkwise serve kb --port 8420
-  chunkwise serve users key users.json wiki                      # a key that is kept as its hash
-  chunkwise serve kb --host 0.0.0.0 --users users.json --tls-cert cert.pem --tls-key key.pem
-  chunkwise serve kb --llm local --rate 120                # /api/ask answers in the model's words
-\b
+  chunkwise serve users key users.json wiki
+  chunkwise serve kb --llm local --rate 120
+
 Addresses: /api/search, /api/ask, /api/chunk, /api/evaluate, /api/documents …, described at /api/openapi.json;
 /metrics for Prometheus. Ctrl-C ends it.
 """

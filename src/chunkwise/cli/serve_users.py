@@ -24,7 +24,7 @@ _ADD_EXAMPLES = """
 \b
 Examples:
   chunkwise serve users add users.json ana --role owner
-  chunkwise serve users add users.json ben                       # another password, or on stdin
+  chunkwise serve users add users.json ben
 """
 _KEY_EXAMPLES = """
 \b

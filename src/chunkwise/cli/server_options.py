@@ -30,7 +30,7 @@ class ServedSourceOptions(QuietLoadingOptions):
 
     embedder: Annotated[Name | None, Option(
         "Embedding model of documents that are no index yet", flag="-e", metavar="NAME", default_text="none: BM25 only",
-        group="Index", common=True,
+        group="Configuration", common=True,
     )] = None  # fmt: skip
 
     def sorted_sources(self, source: Sequence[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:

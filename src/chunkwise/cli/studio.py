@@ -27,14 +27,11 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise studio handbook/                               # documents; searched by words
-  chunkwise studio handbook/ --embedder minilm             # searched by meaning, too
-  chunkwise studio kb                                      # an index that `chunkwise index` made
-  chunkwise studio kb runs/*.json -Q queries.json   # with runs, sweeps and their questions
-  chunkwise studio --demo                                  # the corpus inside the package, everything filled
-  chunkwise studio handbook/ --port 9000 --no-browser
-  chunkwise studio kb --host 0.0.0.0 --users users.json --tls-cert cert.pem --tls-key key.pem   # for a team
-\b
+  chunkwise studio docs/
+  chunkwise studio docs/ --embedder minilm
+  chunkwise studio kb
+  chunkwise studio kb runs/*.json -Q q.json
+
 Ctrl-C ends it. Only questions and labels that you make are written, and what you sweep; the index is in memory.
 docs/studio.md is a tour.
 """

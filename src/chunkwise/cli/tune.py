@@ -54,17 +54,12 @@ _LEADERS = 5
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise tune handbook/ -Q queries.json              # the usual sweep, a recommendation, report.html
-  chunkwise tune handbook/ -Q queries.json --dry-run    # how much work it is; nothing else
-  chunkwise tune sweep.toml -o out                                  # a plan of your own, kept under version control
-  chunkwise tune handbook/ -Q queries.json --save       # `chunkwise runs` remembers it
-  chunkwise tune --resume -o out                                    # continue; the same command again does it, too
-  chunkwise tune handbook/ -Q queries.json --pipeline ./mine.py:build       # a pipeline of your own
-  chunkwise tune handbook/ -Q queries.json --embedder none --time-limit "5 min"   # by words alone
+  chunkwise tune docs/ -Q q.json
+  chunkwise tune docs/ -Q q.json --dry-run
+  chunkwise tune sweep.toml -o out
+  chunkwise tune docs/ -Q q.json --save
 \b
-Then: chunkwise index handbook/ --into kb --config chunkwise-tune/recommendation.toml
-\b
-Exit status: 0 done, 3 something was left out or failed (a line on stderr), 1 an error, 2 wrong usage or value.
+Then: chunkwise index docs/ --into kb -c chunkwise-tune/recommendation.toml
 """
 
 
@@ -76,7 +71,9 @@ class SweepOptions(AllowOption, JobsOption, SourceOptions):
         "Folder for the report and the recommendation", flag="-o", metavar="FOLDER", group="Output", common=True
     )] = Path(FOLDER)  # fmt: skip
     page: Page = None
-    dry_run: Annotated[bool, Option("Only say how much work it is", common=True)] = False
+    dry_run: Annotated[
+        bool, Option("Only say how much work it is", group="Output", common=True)
+    ] = False
     as_json: Json = False
 
 

@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise list metrics                   # all of them, with what each needs and which values are good
-  chunkwise list metrics --brief           # all of them, in a line each
-  chunkwise list metrics completeness      # a group, or a family of metrics
+  chunkwise list metrics
+  chunkwise list metrics --brief
+  chunkwise list metrics completeness
   chunkwise list metrics recall chunk_recall
-  chunkwise list metrics ./mine.py:MINE    # one of your own
-  chunkwise list metrics --json
 """
 
 _AT = {"none": "", "hits": "@k", "hits or tokens": "@k or @Nt"}

@@ -28,12 +28,10 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise index handbook/ --into kb --graph     # names are kept where --graph is given
-  chunkwise list names kb                              # how many names there are, and those that link most
-  chunkwise list names kb "Salt Kitchen"               # where a name stands, what stands beside it
-  chunkwise list names kb Salt Kitchen --show 100 --json   # words need no quotes
-  chunkwise list names kb --html graph.html            # a picture of the names that link most
-  chunkwise list names kb "Salt Kitchen" --html salt-kitchen.html
+  chunkwise index docs/ --into kb --graph
+  chunkwise list names kb
+  chunkwise list names kb "Salt Kitchen"
+  chunkwise list names kb Salt Kitchen --show 100 --json
 """
 
 _ON_PAGE = 80

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise list plugins                # every kind: its parts, and the packages they come from
+  chunkwise list plugins
   chunkwise list plugins loaders
   chunkwise list plugins --json
-\b
+
 How to add a part of your own: docs/extending.md.
 """
 

@@ -17,10 +17,9 @@ from chunkwise.cli.streams import print_json, say
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise list prompts                        # all prompts, and which are your own
+  chunkwise list prompts
   chunkwise list prompts judge_relevance
-  chunkwise list prompts --copy my-prompts      # then change a file, and:
-  CHUNKWISE_PROMPTS=my-prompts chunkwise ask kb "who approves leave?" --llm local
+  chunkwise list prompts --copy my-prompts
 """
 
 

@@ -17,9 +17,9 @@ from chunkwise.cli.streams import print_json, stdout_console
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise list strategies --brief        # all of them, in a line or two each
-  chunkwise list strategies sentences      # one, with every parameter
-  chunkwise list strategies                # all of them, with every parameter
+  chunkwise list strategies --brief
+  chunkwise list strategies sentences
+  chunkwise list strategies
   chunkwise list strategies --json
 """
 

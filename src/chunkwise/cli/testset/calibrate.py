@@ -43,17 +43,11 @@ JUDGES = ("llm", "similarity", "spans", "labels")
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise testset calibrate handbook/ -Q queries.json --judge llm --llm local
-  chunkwise testset calibrate handbook/ -Q queries.json --judge llm --llm openai:gpt-4o-mini --dry-run
-  chunkwise testset calibrate handbook/ -Q queries.json --judge similarity,llm --against labels \\
-      --llm openai:gpt-4o-mini --max-cost 1 --count 200
-  chunkwise testset calibrate handbook/ -Q queries.json --judge similarity --json | jq .judges[0].kappa
-\b
+  chunkwise testset calibrate docs/ -Q q.json --judge llm --llm local
+  --llm openai:gpt-4o-mini --max-cost 1 --count 200
+
 The truth is people's labels, where the questions have any. Otherwise the references of a question are relevant, and
 similar passages that overlap none of them are not. `chunkwise evaluate` shows the result beside the judge's figures.
-\b
-Exit status: 0 measured, 3 something was left out or a judge could not be asked (each with a line on stderr),
-1 an error, 2 wrong usage or value.
 """
 
 

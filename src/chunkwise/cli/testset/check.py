@@ -34,15 +34,12 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise testset check queries.json handbook/                    # one line a problem
-  chunkwise testset check queries.json handbook/ -o repaired.json   # passages as offsets, moved ones found again
-  chunkwise testset check queries.jsonl kb                          # against the documents of an index
-  chunkwise testset check queries.jsonl corpus.jsonl --strict       # remarks count as problems
-  chunkwise testset check queries.json handbook/ --json | jq .summary
-\b
+  chunkwise testset check q.json docs/
+  chunkwise testset check q.json docs/ -o repaired.json
+  chunkwise testset check q.jsonl kb
+  chunkwise testset check q.jsonl corpus.jsonl --strict
+
 The simplest file: [{"query": "Who approves leave?", "relevant_text": "Leave is approved by the head"}]
-\b
-Exit status: 0 no problems, 3 problems (or a document that cannot be read), 1 an error, 2 wrong usage or value.
 """
 
 

@@ -32,16 +32,9 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise testset convert squad.json --to chunkwise -o queries.json --documents-to corpus.jsonl
-  chunkwise testset convert questions.csv --to chunkwise --documents corpora/ -o queries.json
-  chunkwise testset convert ragas.jsonl --from ragas --to chunkwise --documents handbook/ | less
-  chunkwise testset convert queries.json --to beir --documents handbook/ -o handbook-beir/
-  chunkwise testset convert scifact/ --to chunkwise -o queries.json --documents-to corpus.jsonl
-\b
+
+
 Formats: {formats}.
-\b
-Exit status: 0 all was converted, 3 something was left out or does not fit the format (each with a line on
-stderr), 1 an error, 2 wrong usage or value.
 """
 
 FormatName = Literal[

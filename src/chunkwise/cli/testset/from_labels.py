@@ -25,9 +25,9 @@ _EXAMPLES = """
 \b
 Examples:
   chunkwise testset from-labels -o questions.json
-  chunkwise testset from-labels handbook/ -o questions.json -Q queries.json
-  chunkwise evaluate handbook/ -Q questions.json --metrics recall,bpref,judged
-\b
+  chunkwise testset from-labels docs/ -o questions.json -Q q.json
+  chunkwise evaluate docs/ -Q questions.json --metrics recall,bpref,judged
+
 References are the gold spans that people selected, and passages with grade 2 or 3 where no gold span lies in them.
 Every passage keeps its grade under "labels", and "pool" says how passages were found and which nobody judged.
 """

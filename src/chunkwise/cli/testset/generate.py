@@ -38,19 +38,15 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise testset generate handbook/ --count 100 --llm openai:gpt-4o-mini
-  chunkwise testset generate handbook/ --count 100 --llm openai:gpt-4o-mini --dry-run
-  chunkwise testset generate handbook/ --count 20 --llm local --types numeric=3,list=1 -o queries.json
-  chunkwise testset generate handbook/ --count 30 -o queries.json        # no model: from definitions and headings
-  chunkwise testset generate handbook/ --count 30 --types two-hop        # the answer is where a name leads
-  chunkwise testset review queries.json handbook/                   # then look at them
-\b
+  chunkwise testset generate docs/ --count 100 --llm openai:gpt-4o-mini
+  chunkwise testset generate docs/ --count 30 -o q.json
+  chunkwise testset generate docs/ --count 30 --types two-hop
+  chunkwise testset review q.json docs/
+
 Types: single-concept, list, numeric, cross-document, paraphrase, and two-hop where it is asked for: two references,
-the second found by a name in the first. Questions whose answer word search finds
-however the documents are cut are tagged easy, those made without a model fallback.
-Every question is in the file as soon as it is kept; the same command goes on where it was stopped.
-\b
-Exit status: 0 as many as wanted, 3 fewer (or a document that cannot be read), 1 an error, 2 wrong usage or value.
+the second found by a name in the first. Questions whose answer word search finds however the documents are cut are
+tagged easy, those made without a model fallback. Every question is in the file as soon as it is kept; the same
+command goes on where it was stopped.
 """
 _MORE: Mapping[Ending, str] = {
     "enough": "",

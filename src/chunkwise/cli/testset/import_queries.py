@@ -30,13 +30,9 @@ _EXAMPLES = """
 \b
 Examples:
   chunkwise testset import-queries log.jsonl --into q-live.json
-  chunkwise testset import-queries searches.csv --into q-live.json --query-field term --count-field hits --sample 100
-  chunkwise testset import-queries access.jsonl --into q-live.json --query-field request.query --embedder minilm
-\b
+
 Questions already in the file stay as they are, with what was said about them: only new ones are added. Then say where
 the answers stand ("relevant_text": a passage), and check: chunkwise testset check q-live.json SOURCE.
-\b
-Exit status: 0 imported, 3 an entry could not be read (a line on stderr), 1 an error, 2 wrong usage or value.
 """
 _TOLD = 10
 """Bad entries with a line each; those behind are counted."""

@@ -43,7 +43,7 @@ Examples:
 _IMPORT_EXAMPLES = """
 \b
 Examples:
-  chunkwise testset labels import labels.jsonl               # what is there already is not taken in twice
+  chunkwise testset labels import labels.jsonl
   chunkwise testset labels import qrels/
   chunkwise testset labels import tasks.json --format label-studio
 """
@@ -56,9 +56,9 @@ Examples:
 _ADJUDICATE_EXAMPLES = """
 \b
 Examples:
-  chunkwise testset labels adjudicate                        # list what is disputed, a number each
-  chunkwise testset labels adjudicate 1 --grade 2 --who ada  # decide the first of them
-\b
+  chunkwise testset labels adjudicate
+  chunkwise testset labels adjudicate 1 --grade 2 --who ada
+
 Numbers are those of the list as it is now: a decision takes its passage out of it.
 """
 

@@ -40,16 +40,16 @@ _INDENT = 8
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise testset review queries.json handbook/
-  chunkwise testset review queries.json handbook/ --only unreviewed
-  chunkwise testset review queries.json                             # passages as the file quotes them
-\b
+  chunkwise testset review q.json docs/
+  chunkwise testset review q.json docs/ --only unreviewed
+  chunkwise testset review q.json
+
 Keys: a accept, e edit the question, w edit the answer, d drop, s skip, b back (and undo a drop), q quit.
-\b
-Every decision is written at once, as "review": "accepted" or "edited". Dropped questions move to
-queries.dropped.json beside the file. Editing opens $VISUAL or $EDITOR where one is set, else a line with the old text
-in it. Facts that an edited answer names no more are dropped, and so are `easy` from an edited question and `numeric`
-where the number is gone; all of it is said.
+
+Every decision is written at once, as "review": "accepted" or "edited". Dropped questions move to queries.dropped.json
+beside the file. Editing opens $VISUAL or $EDITOR where one is set, else a line with the old text in it. Facts that an
+edited answer names no more are dropped, and so are `easy` from an edited question and `numeric` where the number is
+gone; all of it is said.
 """
 _KEYS = "[a]ccept  [e]dit question  edit ans[w]er  [d]rop  [s]kip  [b]ack  [q]uit"
 
