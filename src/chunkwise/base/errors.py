@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from types import FrameType
 
 from chunkwise.base.secrets import mask
-from chunkwise.base.wording import shown
 
 
 class ChunkwiseError(Exception):
@@ -27,7 +26,7 @@ class InvalidOption(InvalidParameter):
     """An option's value lies outside what its declaration allows."""
 
     def __init__(self, field: str, value: object, reason: str) -> None:
-        super().__init__(f"{field} is {shown(value)}; {reason}")
+        super().__init__(f"{field} is {value!r:.80}; {reason}")
         self.field = field
 
 
