@@ -11,7 +11,6 @@ from typing import Any
 
 from chunkwise.base.amounts import Money
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import shown
 from chunkwise.tuning.sweep import SweepValue
 
 TomlValue = SweepValue | Money | Sequence[SweepValue]
@@ -54,8 +53,3 @@ def toml_value(value: TomlValue) -> str:
         )
     # A JSON string is one of TOML, but for the one control character that JSON lets stand.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def toml_words(value: object) -> str:
-    """A value as an error shows it: of a table nobody wants the keys."""
-    return "a table" if isinstance(value, dict) else shown(value)
