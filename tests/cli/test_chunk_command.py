@@ -222,7 +222,7 @@ def test_when_nothing_is_read_nothing_is_summed_up(here: Run) -> None:
     assert done.stdout == ""
     skipped, told = done.stderr.splitlines()
     assert "nowhere.md" in skipped
-    assert told == "error: no document was read; there is nothing to show"
+    assert told == "chunkwise: no document was read; there is nothing to show"
 
 
 @pytest.mark.usefixtures("processes")

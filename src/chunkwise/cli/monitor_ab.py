@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise monitor ab docs/ --a now.toml --b new.toml --queries live.jsonl
-  chunkwise monitor ab --queries seen-by-people.jsonl
+  chunkwise monitor ab docs/ --a now.toml --b new.toml -Q live.jsonl
+  chunkwise monitor ab docs/ --a now.toml --b new.toml --how interleaved
+  chunkwise monitor ab -Q seen-by-people.jsonl
 
 Look every day: the interval holds for all looks at once. The configurations are files as `chunkwise tune` writes
 them.
