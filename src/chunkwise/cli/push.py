@@ -23,8 +23,9 @@ from chunkwise.cli.streams import print_json, say, say_skipped
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise push kb --to weaviate+https://cluster.example.com/Handbook
-  chunkwise push kb --to chroma://localhost:8000/handbook --json
+  chunkwise push kb --to chroma:///home/you/chroma --collection handbook
+  chunkwise push chunks.parquet --to qdrant://localhost:6333/kb -e minilm
+  chunkwise push kb --to chroma://localhost:8000/handbook --prune
 """
 
 
