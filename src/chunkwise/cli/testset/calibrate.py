@@ -44,7 +44,8 @@ _EXAMPLES = """
 \b
 Examples:
   chunkwise testset calibrate docs/ -Q q.json --judge llm --llm local
-  --llm openai:gpt-4o-mini --max-cost 1 --count 200
+  chunkwise testset calibrate docs/ -Q q.json --judge similarity --json
+  chunkwise testset calibrate docs/ -Q q.json --judge llm --max-cost 1
 
 The truth is people's labels, where the questions have any. Otherwise the references of a question are relevant, and
 similar passages that overlap none of them are not. `chunkwise evaluate` shows the result beside the judge's figures.
