@@ -40,8 +40,7 @@ _EXAMPLES = """
 Examples:
   chunkwise ask kb "how is leave approved?"
   chunkwise ask kb "how is leave approved?" --llm local
-  chunkwise ask docs/ "how is leave approved?" --llm openai:gpt-4o-mini -k 8
-  chunkwise ask kb -Q questions.jsonl --llm openai:gpt-4o-mini --dry-run
+  chunkwise ask kb -Q q.jsonl --llm openai:gpt-4o-mini --max-cost 2.50
 """
 
 

@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise chunk docs/
   chunkwise chunk docs/ -o chunks.parquet
   chunkwise chunk paper.pdf -s recursive --html cuts.html
-  chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks.parquet
+  chunkwise chunk s3://bucket/docs/ -o chunks/ --engine ray
+  chunkwise chunk kb -o chunks.parquet --with-vectors
 """
 
 

@@ -40,8 +40,8 @@ _EXAMPLES = """
 Examples:
   chunkwise compare a.json b.json
   chunkwise compare a.json b.json c.json d.json
-  chunkwise compare a.json b.json --all
-  chunkwise compare a.json b.json --metrics recall,mrr
+  chunkwise compare main.json branch.json --fail-if-worse recall@1000t
+  chunkwise compare a.json b.json --html comparison.html
 """
 
 

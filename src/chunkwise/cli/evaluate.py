@@ -25,9 +25,9 @@ _EXAMPLES = """
 \b
 Examples:
   chunkwise evaluate docs/ -Q q.json
-  chunkwise evaluate scifact/
-  chunkwise evaluate --hits theirs.jsonl --documents docs/ -Q q.json
-  chunkwise evaluate docs/ --chunks langchain.jsonl -Q q.json
+  chunkwise evaluate docs/ -Q q.json -s sentences -o b.json
+  chunkwise evaluate docs/ -Q q.json -r ./mine.py:search
+  chunkwise evaluate docs/ -Q q.json --fail-under recall@5=0.8
 \b
 Then: chunkwise compare before.json after.json
 """

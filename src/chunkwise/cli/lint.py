@@ -42,10 +42,10 @@ Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise lint docs/ -s recursive
   chunkwise lint docs/ -s recursive --html cuts.html
   chunkwise lint kb
   chunkwise lint docs/ --chunks theirs.jsonl
+  chunkwise lint docs/ --fail-over 0.1 --show 0
 
 Kinds: mid_word, mid_sentence_end, mid_sentence_start, split_list, split_table, split_code, orphan_heading,
 orphan_lead_in, orphan_number, only_marks, dangling_start, broken_grapheme.

@@ -44,8 +44,8 @@ _EXAMPLES = """
 Examples:
   chunkwise search kb "who approves leave?"
   chunkwise search kb "who approves leave?" --budget 1000
-  chunkwise search kb "leave" --budget 1000 --tokenizer gpt-4
-  chunkwise search kb leave in writing -k 3 --retriever bm25
+  chunkwise search kb leave in writing -k 3 -r bm25 --where year=2024
+  chunkwise search kb -Q questions.jsonl -k 10 --json > hits.jsonl
 """
 
 

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-
+  chunkwise testset convert squad.json --to chunkwise -o q.json
+  chunkwise testset convert q.csv --to chunkwise --documents docs/ -o q.json
+  chunkwise testset convert q.json --to beir --documents docs/ -o handbook-beir/
 
 Formats: {formats}.
 """

@@ -30,6 +30,7 @@ _EXAMPLES = """
 \b
 Examples:
   chunkwise testset import-queries log.jsonl --into q-live.json
+  chunkwise testset import-queries searches.csv --into q-live.json -q
 
 Questions already in the file stay as they are, with what was said about them: only new ones are added. Then say where
 the answers stand ("relevant_text": a passage), and check: chunkwise testset check q-live.json SOURCE.
