@@ -20,8 +20,8 @@ from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_sp
 from chunkwise.cli.options import (
     ConfigOption,
     Json,
+    LoadingOptions,
     QuestionsOption,
-    QuietLoadingOptions,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import json_stdout, say, say_skipped, stdout_console, usable_place
@@ -45,7 +45,7 @@ Examples:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskOptions(SearchOptions, QuestionsOption, LlmOptions, ConfigOption, QuietLoadingOptions):
+class AskOptions(SearchOptions, QuestionsOption, LlmOptions, ConfigOption, LoadingOptions):
     """The options of `chunkwise ask`."""
 
     source: Annotated[str, argument("SOURCE")]

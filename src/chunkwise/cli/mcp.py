@@ -12,6 +12,7 @@ import click
 
 from chunkwise.base.schema import Name, Option, Port, argument
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
+from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.options import AllowOption
 from chunkwise.cli.server_options import ServedSourceOptions, tell_address
 from chunkwise.cli.streams import print_json, say
@@ -33,16 +34,12 @@ Tools: search, read, chunk, lint, evaluate, compare. docs/mcp.md says how assist
 
 
 @dataclass(frozen=True, kw_only=True)
-class McpOptions(AllowOption, ServedSourceOptions, group="Server"):
+class McpOptions(AllowOption, ServedSourceOptions, HistoryOption, group="Server"):
     """The options of `chunkwise mcp`."""
 
     source: Annotated[tuple[str, ...], argument("SOURCE...")]
     project: Annotated[Path | None, Option(
         "The only folder whose files and history tools see", metavar="FOLDER", default_text="none", common=True
-    )] = None  # fmt: skip
-    history: Annotated[Name | None, Option(
-        "A file, or postgresql://user@host/database for a team", metavar="PLACE", variable="CHUNKWISE_HISTORY",
-        default_text=".chunkwise/history.db of the project", group="History",
     )] = None  # fmt: skip
     allow_write: Annotated[bool, Option(
         "Let tools keep runs and update the index", common=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,29 +41,6 @@ Labels = Annotated[Name | None, Option(
 Force = Annotated[bool, Option("Write over existing files", group="Output", common=True)]
 Sources = Annotated[tuple[str, ...], argument("[SOURCE]...")]
 
-LLM_VARIABLE = "CHUNKWISE_LLM"
-"""The model where `--llm` is not given."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadingOptions(ReadOptions):
-    """How files are read."""
-
-    def loading(self, leave_out: Sequence[Path] = ()) -> LoadOptions:
-        """The same for `chunkwise.documents`, without files that are no documents; a wrong value is an error here."""
-        from chunkwise.documents.loader import LoadOptions
-
-        given = {field.name: getattr(self, field.name) for field in schema(ReadOptions)}
-        return LoadOptions(
-            **given, leave_out=leave_out, on_passed_over=self.on_note(), on_renamed=self.on_note()
-        )
-
-    def on_note(self) -> Callable[[str], None]:
-        """Who is told, in one line each, what was passed over in folders, and that two documents have one id."""
-        from chunkwise.cli.streams import say
-
-        return say
-
 
 def _nothing(_: str) -> None:
     """Says nothing; a function by name, since options are sent to other processes."""
@@ -73,21 +50,27 @@ def _nothing(_: str) -> None:
 class QuietOption(Options, group="Output"):
     """Nothing on stderr but what went wrong."""
 
-    quiet: Annotated[bool, Option(
-        "Show no progress, notes or summary", flag="-q", group="Output", common=True
-    )] = False  # fmt: skip
+    quiet: Annotated[bool, Option("Show no progress, notes or summary", flag="-q", common=True)] = (
+        False
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuietLoadingOptions(LoadingOptions, QuietOption):
+class LoadingOptions(ReadOptions, QuietOption):
     """How files are read, and whether anything is said about it that did not go wrong."""
 
-    def on_note(self) -> Callable[[str], None]:
-        return _nothing if self.quiet else super().on_note()
+    def loading(self, leave_out: Sequence[Path] = ()) -> LoadOptions:
+        """The same for `chunkwise.documents`, without files that are no documents; a wrong value is an error here."""
+        from chunkwise.cli.streams import say
+        from chunkwise.documents.loader import LoadOptions
+
+        note = _nothing if self.quiet else say
+        given = {field.name: getattr(self, field.name) for field in schema(ReadOptions)}
+        return LoadOptions(**given, leave_out=leave_out, on_passed_over=note, on_renamed=note)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceOptions(QuietLoadingOptions):
+class SourceOptions(LoadingOptions):
     """Which documents are read, and how."""
 
     source: Sources = ()

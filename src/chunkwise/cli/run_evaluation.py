@@ -338,7 +338,8 @@ def _checked_count(options: Checked) -> Checked:
     if of_file is not None:
         options = replace(options, budget=None)
     if (budget := _budget(options)) is not None:
-        raise click.UsageError(_two_limits(options, budget))
+        filled = f"a budget of {counted(budget, 'token')} is filled with as many hits as fit"
+        raise click.UsageError(f"-k {options.k} is given, and {filled}; leave -k out, or --budget")
     if of_file is not None:
         say(
             f"-k {options.k} is given: the budget of --config, {counted(of_file, 'token')}, is left out"
@@ -354,19 +355,6 @@ def _budget(options: EvaluationOptions) -> int | None:
     if options.hits or is_live(options.retriever):
         return options.budget
     return with_budget(options.part(SearchOptions)).budget
-
-
-def _two_limits(options: EvaluationOptions, budget: int) -> str:
-    if options.budget is not None:
-        return (
-            f"-k is given, and within a budget ({counted(budget, 'token')}) as many hits are handed out as fit; "
-            "leave -k out, or --budget"
-        )
-    return (
-        f"-k {options.k} is given; leave it out and give the number to the metrics (--metrics "
-        f"all_found@{options.k}), or take another retriever than {options.retriever}, which fills a budget "
-        f"({counted(budget, 'token')} where --budget names none)"
-    )
 
 
 def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:

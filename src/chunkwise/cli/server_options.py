@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import click
 from msgspec import Meta
 
-from chunkwise.base.schema import Name, Option, Options, Port
-from chunkwise.cli.options import LoadingOptions, QuietLoadingOptions
+from chunkwise.base.schema import Name, Option, Options, Port, schema
+from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.streams import say
+from chunkwise.options import ReadOptions
 
 if TYPE_CHECKING:
     from chunkwise.documents import LoadOptions
@@ -25,7 +26,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServedSourceOptions(QuietLoadingOptions):
+class ServedSourceOptions(LoadingOptions):
     """An index, or documents that are indexed in memory."""
 
     embedder: Annotated[Name | None, Option(
@@ -52,7 +53,7 @@ class ServedSourceOptions(QuietLoadingOptions):
 
     def reading(self) -> Callable[[], LoadOptions]:
         """`loading`, made when documents are read; values that were given are checked at once."""
-        if any(getattr(self, each.name) != each.default for each in fields(LoadingOptions)):
+        if any(getattr(self, field.name) != field.default for field in schema(ReadOptions)):
             made = self.loading()
             return lambda: made
         return self.loading

@@ -62,7 +62,6 @@ class CheckOptions(LoadingOptions):
     )] = False  # fmt: skip
     show: Annotated[Amount, Option("Problems of each kind shown", metavar="N", group="Output")] = 20
     as_json: Json = False
-    quiet: Annotated[bool, Option("Show no progress", flag="-q", group="Output")] = False
 
 
 @dataclass_command("check", CheckOptions, examples=_EXAMPLES)

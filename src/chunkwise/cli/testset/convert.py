@@ -15,7 +15,7 @@ from chunkwise.base.wording import counted, one_or_many
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.options import (
-    QuietLoadingOptions,
+    LoadingOptions,
     check_outputs,
 )
 from chunkwise.cli.streams import json_stdout, say, say_skipped, utf8_stdout
@@ -34,7 +34,7 @@ _EXAMPLES = """
 Examples:
   chunkwise testset convert squad.json --to chunkwise -o q.json
   chunkwise testset convert q.csv --to chunkwise --documents docs/ -o q.json
-  chunkwise testset convert q.json --to beir --documents docs/ -o handbook-beir/
+  chunkwise testset convert q.json --to beir --documents docs/ -o beir/
 
 Formats: {formats}.
 """
@@ -48,7 +48,7 @@ _OF_DOCUMENTS = frozenset(("beir", "trec", "autorag", "ragas", "ragchecker"))
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvertOptions(QuietLoadingOptions):
+class ConvertOptions(LoadingOptions):
     """The options of `chunkwise testset convert`."""
 
     file: Annotated[Path, argument("QUERIES")]
