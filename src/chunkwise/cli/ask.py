@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 NO_LLM = "no language model is named: add --llm NAME, or leave it out"
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise ask kb "how is leave approved?"
   chunkwise ask kb "how is leave approved?" --llm local
   chunkwise ask kb -Q q.jsonl --llm openai:gpt-4o-mini --max-cost 2.50

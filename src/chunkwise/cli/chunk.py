@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from chunkwise.core import Chunk, OnProgress, WrittenContext
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise chunk docs/ -o chunks.parquet
   chunkwise chunk paper.pdf -s recursive --html cuts.html
   chunkwise chunk s3://bucket/docs/ -o chunks/ --engine ray

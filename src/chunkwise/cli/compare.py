@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 _ZEROS_SAID = 10
 """Questions that are told on stderr; the files have more."""
 _EXAMPLES = """
-\b
-Examples:
   chunkwise compare a.json b.json
   chunkwise compare a.json b.json c.json d.json
   chunkwise compare main.json branch.json --fail-if-worse recall@1000t

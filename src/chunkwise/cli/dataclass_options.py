@@ -133,7 +133,7 @@ class TypedCommand(click.Command):
 def dataclass_command(
     name: str, options: type[Command], *, examples: str
 ) -> Callable[[Callable[[Command], None]], TypedCommand]:
-    """A command that is handed its options as one value; `examples` stand below its help."""
+    """A command that is handed its options as one value; `examples`, a line each, stand below its help."""
 
     def declare(run: Callable[[Command], None]) -> TypedCommand:
         def call(**values: Any) -> None:
@@ -142,8 +142,9 @@ def dataclass_command(
             with named_by_user(_typed(values)):
                 run(options(**values))
 
+        epilog = f"\b\nExamples:{examples}" if examples else None
         typed = TypedCommand(
-            name, params=list(_parameters(options)), callback=call, help=run.__doc__, epilog=examples
+            name, params=list(_parameters(options)), callback=call, help=run.__doc__, epilog=epilog
         )  # fmt: skip
         typed.options = options
         return typed

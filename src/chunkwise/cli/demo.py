@@ -13,8 +13,6 @@ from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import QuietOption
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise demo
   chunkwise demo --output /tmp/demo
   chunkwise demo --embedder none

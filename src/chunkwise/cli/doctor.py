@@ -70,8 +70,6 @@ _NAME = re.compile(r"[\w.-]+")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([\w.-]+)['\"]")
 _ADDRESS = "psql 'postgresql://user@host:5432/database'"
 _EXAMPLES = """
-\b
-Examples:
   chunkwise doctor
   chunkwise doctor --json
   chunkwise doctor --postgres postgresql://localhost/handbook

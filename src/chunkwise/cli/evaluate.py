@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.results import Results
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise evaluate docs/ -Q q.json
   chunkwise evaluate docs/ -Q q.json -s sentences -o b.json
   chunkwise evaluate docs/ -Q q.json -r ./mine.py:search

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.settings import Settings
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise index docs/ --into kb
   chunkwise index docs/ --into kb -s "sentences(max_tokens=200)" --rebuild
   chunkwise index corpus.jsonl --into kb -e none

@@ -171,8 +171,6 @@ def _next_steps(service: Service, files: dict[Path, str]) -> list[str]:
 
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise init --ci github
   chunkwise init docs/ -Q q.json --ci github --config recommendation.toml
   chunkwise init docs/ -Q q.json --ci gitlab

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise lint docs/ -s recursive --html cuts.html
   chunkwise lint kb
   chunkwise lint docs/ --chunks theirs.jsonl

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from chunkwise.mcp_server.workspace import Workspace, WorkspaceSources
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise mcp kb
   chunkwise mcp kb --project .
   chunkwise mcp kb --project . --allow-write

@@ -33,16 +33,12 @@ _SAMPLE = (
 )
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise models
   chunkwise models get minilm
   chunkwise models get minilm --from hub
   chunkwise models get quality
 """
 _GET_EXAMPLES = """
-\b
-Examples:
   chunkwise models get minilm
   chunkwise models get quality
   chunkwise models get smollm2
@@ -54,13 +50,9 @@ reranker), multilingual (use-multi), llm (qwen-1.5b). A download of several part
 On a machine without a network, set CHUNKWISE_MODELS to a folder that has the files.
 """
 _REMOVE_EXAMPLES = """
-\b
-Examples:
   chunkwise models remove minilm-fp32
 """
 _VERIFY_EXAMPLES = """
-\b
-Examples:
   chunkwise models verify
   chunkwise models verify minilm --json
 """

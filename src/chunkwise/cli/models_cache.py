@@ -15,16 +15,12 @@ from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, say
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise models cache
   chunkwise models cache clear --model minilm
   chunkwise models cache clear
   chunkwise models cache --json
 """
 _CLEAR_EXAMPLES = """
-\b
-Examples:
   chunkwise models cache clear
   chunkwise models cache clear --model minilm
 """

@@ -60,8 +60,6 @@ if TYPE_CHECKING:
     from chunkwise.tracking.watch import WatchOutcome
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise monitor docs/ -Q q.json
   chunkwise monitor docs/ -Q q.json --every 1w
   chunkwise monitor docs/ -Q q.json --live asked.jsonl

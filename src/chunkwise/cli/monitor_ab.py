@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from chunkwise.models.llm.cost import LlmEstimate
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise monitor ab docs/ --a now.toml --b new.toml -Q live.jsonl
   chunkwise monitor ab docs/ --a now.toml --b new.toml --how interleaved
   chunkwise monitor ab -Q seen-by-people.jsonl

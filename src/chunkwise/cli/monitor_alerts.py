@@ -17,14 +17,10 @@ if TYPE_CHECKING:
     from chunkwise.tracking.history import History
 
 _ACK_EXAMPLES = """
-\b
-Examples:
   chunkwise monitor ack 3
   chunkwise monitor ack 3 4 5
 """
 _ALERTS_EXAMPLES = """
-\b
-Examples:
   chunkwise monitor alerts
   chunkwise monitor alerts 3
   chunkwise monitor alerts --all --json

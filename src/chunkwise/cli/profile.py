@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from chunkwise.tracking.run import KeptRun
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise profile docs/
   chunkwise profile docs/ --html profile.html
   chunkwise profile corpus.jsonl --json > profile.json

@@ -21,8 +21,6 @@ from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise push kb --to chroma:///home/you/chroma --collection handbook
   chunkwise push chunks.parquet --to qdrant://localhost:6333/kb -e minilm
   chunkwise push kb --to chroma://localhost:8000/handbook --prune

@@ -35,22 +35,16 @@ Kind = Annotated[RunKind | None, Option(
 )]  # fmt: skip
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise evaluate docs/ -Q q.json --save
   chunkwise runs
   chunkwise runs --last 5 --kind evaluate
   chunkwise runs show 41
 """
 _SHOW_EXAMPLES = """
-\b
-Examples:
   chunkwise runs show 41
   chunkwise runs show last --json
 """
 _DIFF_EXAMPLES = """
-\b
-Examples:
   chunkwise runs diff 41 57
   chunkwise runs diff baseline last --all
   chunkwise runs diff 41 57 --json
@@ -59,32 +53,24 @@ A difference is divided into what came from the questions, the documents, the se
 up to it. docs/monitor.md says how.
 """
 _CHART_EXAMPLES = """
-\b
-Examples:
   chunkwise runs chart
   chunkwise runs chart recall@1000t --last 40
   chunkwise runs chart boundary_issues --kind lint
   chunkwise runs chart recall@1000t --html recall.html
 """
 _EXPORT_EXAMPLES = """
-\b
-Examples:
   chunkwise runs export --csv runs.csv
   chunkwise runs export --parquet scores.parquet --by-question
   chunkwise runs export --jsonl runs.jsonl --kind evaluate
   chunkwise runs export --json
 """
 _PRUNE_EXAMPLES = """
-\b
-Examples:
   chunkwise runs prune --older 1y
   chunkwise runs prune --older 90d --yes
 
 Baselines are kept, however old they are.
 """
 _IMPORT_EXAMPLES = """
-\b
-Examples:
   chunkwise runs import results/before.json results/after.json
   chunkwise runs import chunkwise-tune/results.json
   chunkwise runs import results

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from chunkwise.tracking.history import Baseline, History
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise runs baseline
   chunkwise runs baseline set 41
   chunkwise runs baseline set last --name main
@@ -30,14 +28,10 @@ There is one baseline of each kind of run under a name. Where a branch has one o
 the one named default.
 """
 _SET_EXAMPLES = """
-\b
-Examples:
   chunkwise runs baseline set 41
   chunkwise runs baseline set last --name main
 """
 _CLEAR_EXAMPLES = """
-\b
-Examples:
   chunkwise runs baseline clear
   chunkwise runs baseline clear --name main
 """

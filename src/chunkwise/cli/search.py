@@ -40,8 +40,6 @@ _AT_ONCE = 256
 """Questions answered together; their hits are written before the next are asked."""
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise search kb "who approves leave?"
   chunkwise search kb "who approves leave?" --budget 1000
   chunkwise search kb leave in writing -k 3 -r bm25 --where year=2024

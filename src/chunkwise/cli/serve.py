@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from chunkwise.studio.project import Project
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise serve kb
   CHUNKWISE_KEYS="wiki=$KEY" chunkwise serve kb --port 8420
   chunkwise serve users key users.json wiki

@@ -21,31 +21,21 @@ if TYPE_CHECKING:
     from chunkwise.studio.accounts import Account
 
 _ADD_EXAMPLES = """
-\b
-Examples:
   chunkwise serve users add users.json ana --role owner
   chunkwise serve users add users.json ben
 """
 _KEY_EXAMPLES = """
-\b
-Examples:
   chunkwise serve users key users.json wiki
   chunkwise serve users key users.json importer --role labeller
 """
 _ROLE_EXAMPLES = """
-\b
-Examples:
   chunkwise serve users role users.json ana labeller
 """
 _LIST_EXAMPLES = """
-\b
-Examples:
   chunkwise serve users list users.json
   chunkwise serve users list users.json --json
 """
 _REMOVE_EXAMPLES = """
-\b
-Examples:
   chunkwise serve users remove users.json ana
 """
 Role = Literal["reader", "labeller", "owner"]

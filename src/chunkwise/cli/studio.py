@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from chunkwise.studio.project import Project, ProjectSources
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise studio docs/
   chunkwise studio docs/ --embedder minilm
   chunkwise studio kb

@@ -52,8 +52,6 @@ _LEADERS = 5
 """Configurations shown while a sweep runs."""
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise tune docs/ -Q q.json
   chunkwise tune docs/ -Q q.json --dry-run
   chunkwise tune sweep.toml -o out

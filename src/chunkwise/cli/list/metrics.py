@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from chunkwise.metrics.metric import Metric
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise list metrics
   chunkwise list metrics --brief
   chunkwise list metrics completeness

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise index docs/ --into kb --graph
   chunkwise list names kb
   chunkwise list names kb "Salt Kitchen"

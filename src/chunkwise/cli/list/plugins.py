@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from chunkwise.base.registry import RegisteredPart, Registry
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise list plugins
   chunkwise list plugins loaders
   chunkwise list plugins --json

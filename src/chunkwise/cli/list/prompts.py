@@ -15,8 +15,6 @@ from chunkwise.cli.options import Force, Json
 from chunkwise.cli.streams import print_json, say
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise list prompts
   chunkwise list prompts judge_relevance
   chunkwise list prompts --copy my-prompts

@@ -15,8 +15,6 @@ from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, stdout_console
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise list strategies --brief
   chunkwise list strategies sentences
   chunkwise list strategies

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 JUDGES = ("llm", "similarity", "spans", "labels")
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise testset calibrate docs/ -Q q.json --judge llm --llm local
   chunkwise testset calibrate docs/ -Q q.json --judge similarity --json
   chunkwise testset calibrate docs/ -Q q.json --judge llm --max-cost 1

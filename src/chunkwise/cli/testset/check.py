@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from chunkwise.testsets.testset import TestSet
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise testset check q.json docs/
   chunkwise testset check q.json docs/ -o repaired.json
   chunkwise testset check q.jsonl kb

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from chunkwise.testsets.testset import TestSet
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise testset convert squad.json --to chunkwise -o q.json
   chunkwise testset convert q.csv --to chunkwise --documents docs/ -o q.json
   chunkwise testset convert q.json --to beir --documents docs/ -o beir/

@@ -22,8 +22,6 @@ from chunkwise.cli.streams import print_json, say, say_skipped
 from chunkwise.cli.testset import named_documents
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise testset from-labels -o questions.json
   chunkwise testset from-labels docs/ -o questions.json -Q q.json
   chunkwise evaluate docs/ -Q questions.json --metrics recall,bpref,judged

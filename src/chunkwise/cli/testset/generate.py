@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from chunkwise.testsets.generate.generate import GenerationRun
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise testset generate docs/ --count 100 --llm openai:gpt-4o-mini
   chunkwise testset generate docs/ --count 30 -o q.json
   chunkwise testset generate docs/ --count 30 --types two-hop

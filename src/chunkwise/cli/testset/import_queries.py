@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from chunkwise.testsets.query_log import LiveQuery, QueryGroups, QueryLog
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise testset import-queries log.jsonl --into q-live.json
   chunkwise testset import-queries searches.csv --into q-live.json -q
 

@@ -33,29 +33,21 @@ if TYPE_CHECKING:
 
 FORMATS = ("jsonl", "beir", "argilla", "label-studio")
 _EXPORT_EXAMPLES = """
-\b
-Examples:
   chunkwise testset labels export labels.jsonl
   chunkwise testset labels export qrels/ --format beir
   chunkwise testset labels export records.json --format argilla
   chunkwise testset labels export tasks.json --format label-studio
 """
 _IMPORT_EXAMPLES = """
-\b
-Examples:
   chunkwise testset labels import labels.jsonl
   chunkwise testset labels import qrels/
   chunkwise testset labels import tasks.json --format label-studio
 """
 _AGREEMENT_EXAMPLES = """
-\b
-Examples:
   chunkwise testset labels agreement
   chunkwise testset labels agreement --json | jq .agreement.alpha
 """
 _ADJUDICATE_EXAMPLES = """
-\b
-Examples:
   chunkwise testset labels adjudicate
   chunkwise testset labels adjudicate 1 --grade 2 --who ada
 

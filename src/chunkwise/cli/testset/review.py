@@ -38,8 +38,6 @@ _INDENT = 8
 """Blanks a line may begin with: enough for a list within a list."""
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise testset review q.json docs/
   chunkwise testset review q.json docs/ --only unreviewed
   chunkwise testset review q.json
