@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """
   chunkwise monitor ab docs/ --a now.toml --b new.toml -Q live.jsonl
-  chunkwise monitor ab docs/ --a now.toml --b new.toml --how interleaved
+  chunkwise monitor ab docs/ --a a.toml --b b.toml -Q q.json --how interleaved
   chunkwise monitor ab -Q seen-by-people.jsonl
 
 Look every day: the interval holds for all looks at once. The configurations are files as `chunkwise tune` writes
