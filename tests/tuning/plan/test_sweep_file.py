@@ -311,7 +311,7 @@ def test_no_plan_names_a_command_that_reads_pictures(read):
         ('include = ["*.md"]', "include"),
         ("reading = 3", "reading"),
         ("[[sweep.reading]]\n[[sweep.reading]]", "reading"),
-        ("[sweep.reading]\ninclude = [3]", r"include"),
+        ("[sweep.reading]\ninclude = [3]", "reading"),
         ('[sweep.reading]\nkeep_boilerplate = "yes"', "keep_boilerplate"),
         ("[sweep.reading]\nencoding = 8", "reading"),
         ('[sweep.reading]\nencoding = "klingon"', "klingon"),
