@@ -257,9 +257,13 @@ PYTHON: list[Callable[..., Any]] = [
     lambda source, **more: list(chunkwise.read(source, **more)),
     lambda source, **more: list(chunkwise.chunk(source, **more)),
     lambda source, **more: chunkwise.index(source, vectors="none", **more),
-    lambda source, **more: chunkwise.evaluate(source, ASKED, retriever="bm25", **more),
+    lambda source, **more: chunkwise.evaluate(
+        source, ASKED, retriever="bm25", listeners=chunkwise.Listeners(**more)
+    ),
     lambda source, **more: chunkwise.generate_questions(source, 1, **more),
-    lambda source, **more: chunkwise.tune(source, embedder="", **more),
+    lambda source, **more: chunkwise.tune(
+        source, embedder="", listeners=chunkwise.Listeners(**more)
+    ),
     lambda source, **more: profile(source, **more),
 ]
 
