@@ -228,7 +228,7 @@ class SearchOptions(FilterOptions, TokenizerOption, group="Configuration"):
     """How an index is searched."""
 
     retriever: Annotated[str | Retriever | None, Option(
-        "bm25, dense, multiscale, ./my.py:f …", flag="-r", metavar="SPEC",
+        "bm25, multiscale, ./my.py:f …", flag="-r", metavar="SPEC",
         default_text="hybrid", common=True,
     )] = None  # fmt: skip
     k: Annotated[Count | None, Option(
