@@ -18,12 +18,13 @@ RECURSIVE, SENTENCES = "recursive 1000/200 characters", "sentences 1024/200"
 def sweep(
     objective: str = OBJECTIVE,
     seed: int = 0,
-    seconds: float | None = None,
+    time: float | None = None,
     test_share: float = 0.5,
     prior: bool = False,
 ) -> Sweep:
     return Sweep(
-        ("docs",), "questions.json", (), (), objective, seed=seed, seconds=seconds, test_share=test_share, prior=prior
+        ("docs",), "questions.json", (), (), objective=objective, seed=seed, time=time, test_share=test_share,
+        prior=prior,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from chunkwise.cli.testset import named_documents
 from chunkwise.core import Document, Query
 from chunkwise.documents import Inputs, LoadOptions
 from chunkwise.evaluation.lint import lint_subject
+from chunkwise.evaluation.scoring import Listeners
 from chunkwise.profiling import profile
 from tables import cases
 
@@ -55,9 +56,11 @@ def _update(source: Inputs, told: Told) -> Texts:
 def _evaluate(source: Inputs, told: Told) -> Texts:
     documents: list[Document] = []
     chunkwise.evaluate(
-        source, ASKED, retriever="bm25", on_unreadable=told,
-        listeners=chunkwise.Listeners(on_documents=documents.extend),
-    )  # fmt: skip
+        source,
+        ASKED,
+        retriever="bm25",
+        listeners=chunkwise.Listeners(on_documents=documents.extend, on_unreadable=told),
+    )
     return _texts(documents)
 
 
@@ -66,9 +69,13 @@ def _evaluate_hits(source: Inputs, told: Told) -> Texts:
     hits = Path("hits.trec")
     hits.write_text("1 Q0 a.md 1 1.0 run\n")
     chunkwise.evaluate(
-        source, ASKED, hits=hits, on_unreadable=told, on_bad=lambda line: None,
-        listeners=chunkwise.Listeners(on_documents=documents.extend),
-    )  # fmt: skip
+        source,
+        ASKED,
+        hits=hits,
+        listeners=chunkwise.Listeners(
+            on_documents=documents.extend, on_unreadable=told, on_bad=lambda line: None
+        ),
+    )
     return _texts(documents)
 
 
@@ -97,7 +104,7 @@ def _generate(source: Inputs, told: Told) -> None:
 
 
 def _tune(source: Inputs, told: Told) -> None:
-    chunkwise.tune(source, embedder="", on_unreadable=told)
+    chunkwise.tune(source, embedder="", listeners=Listeners(on_unreadable=told))
 
 
 def _profile(source: Inputs, told: Told) -> None:
@@ -250,9 +257,13 @@ PYTHON: list[Callable[..., Any]] = [
     lambda source, **more: list(chunkwise.read(source, **more)),
     lambda source, **more: list(chunkwise.chunk(source, **more)),
     lambda source, **more: chunkwise.index(source, vectors="none", **more),
-    lambda source, **more: chunkwise.evaluate(source, ASKED, retriever="bm25", **more),
+    lambda source, **more: chunkwise.evaluate(
+        source, ASKED, retriever="bm25", listeners=chunkwise.Listeners(**more)
+    ),
     lambda source, **more: chunkwise.generate_questions(source, 1, **more),
-    lambda source, **more: chunkwise.tune(source, embedder="", **more),
+    lambda source, **more: chunkwise.tune(
+        source, embedder="", listeners=chunkwise.Listeners(**more)
+    ),
     lambda source, **more: profile(source, **more),
 ]
 

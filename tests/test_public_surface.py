@@ -13,6 +13,7 @@ import pytest
 
 import chunkwise
 from chunkwise.core import Document, Query
+from chunkwise.options import IndexOptions
 from tables import cases
 
 ROOT = Path(__file__).parents[1]
@@ -81,7 +82,9 @@ def test_what_is_no_question_is_told_with_what_would_be_one(queries: Any) -> Non
 def test_results_as_a_dict_are_what_the_file_holds(tmp_path: Path) -> None:
     documents = [chunkwise.Document("a", "Leave is asked for in writing.")]
     query = chunkwise.Query("1", "leave", (chunkwise.Reference("a", 0, 5),))
-    results = chunkwise.evaluate(documents, [query], retriever="bm25", vectors="none")
+    results = chunkwise.evaluate(
+        documents, [query], retriever="bm25", index=IndexOptions(vectors="none")
+    )
     kept, dumped = tmp_path / "kept.json", tmp_path / "dumped.json"
     results.save(kept)
     dumped.write_text(json.dumps(results.to_dict()), "utf-8")
@@ -92,15 +95,7 @@ def test_dir_has_public_names_alone() -> None:
     assert dir(chunkwise) == sorted([*chunkwise.__all__, "__version__", "ext", "options"])
 
 
-@cases("given", [{"unit": "lines"}, {"relevance_threshold": 2}, {"similarity_threshold": "high"}])
-def test_wrong_scoring_is_told_where_it_is_written(given: dict[str, Any]) -> None:
-    with pytest.raises(chunkwise.ChunkwiseError, match=next(iter(given))):
-        chunkwise.ScoringRules(**given)
-
-
-def test_listeners_are_functions_and_lists_of_files_are_lists() -> None:
-    with pytest.raises(chunkwise.ChunkwiseError, match=r"on_mended is 'me'; a function is needed"):
-        chunkwise.Listeners(on_mended="me")  # type: ignore[arg-type]
+def test_lists_of_files_are_lists() -> None:
     with pytest.raises(
         chunkwise.ChunkwiseError, match=r"leave_out is 'out\.jsonl'; a list of paths"
     ):

@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.evaluate import evaluate as evaluate
     from chunkwise.evaluation.gate import gate as gate
     from chunkwise.evaluation.lint import lint as lint
-    from chunkwise.evaluation.live_answers import LiveOptions as LiveOptions
     from chunkwise.evaluation.results import Results as Results
     from chunkwise.evaluation.results import read_results as read_results
-    from chunkwise.evaluation.scoring_options import Listeners as Listeners
-    from chunkwise.evaluation.scoring_options import ScoringRules as ScoringRules
+    from chunkwise.evaluation.scoring import Listeners as Listeners
     from chunkwise.profiling import profile as profile
     from chunkwise.records.tables import to_arrow as to_arrow
     from chunkwise.records.tables import to_pandas as to_pandas
@@ -60,9 +58,8 @@ else:
             "chunkwise.evaluation.evaluate": "evaluate",
             "chunkwise.evaluation.gate": "gate",
             "chunkwise.evaluation.lint": "lint",
-            "chunkwise.evaluation.live_answers": "LiveOptions",
             "chunkwise.evaluation.results": "Results read_results",
-            "chunkwise.evaluation.scoring_options": "Listeners ScoringRules",
+            "chunkwise.evaluation.scoring": "Listeners",
             "chunkwise.profiling": "profile",
             "chunkwise.records.tables": "to_arrow to_pandas",
             "chunkwise.retrieval.indexes": "Index index open_index",

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
+from msgspec import Meta
+
+from chunkwise.base.amounts import Money, parse_money, parse_time
 from chunkwise.base.lazy_names import lazy_names
 from chunkwise.base.schema import (
     Amount,
     Concurrency,
+    Cosine,
     Count,
     Dollars,
     Name,
     Names,
+    Option,
     Options,
+    Seconds,
     Share,
-    option,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from os import PathLike
+
     from chunkwise.base.ray_workers import RayCluster as RayCluster
     from chunkwise.chunkers.registry import Chunker, Strategy
     from chunkwise.documents.loader import Loader
     from chunkwise.documents.ocr import Ocr
+    from chunkwise.metrics.judges.judge import Judge
+    from chunkwise.metrics.metric import Metric
     from chunkwise.models.embed.embedder import Embedder, TokenEncoder
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.models.llm.language_model import LanguageModel
@@ -32,9 +42,15 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.metadata_conditions import Where
     from chunkwise.retrieval.retrievers import Retriever
     from chunkwise.text.tokens.tokenizers import TokenizerLike
+
+    File: TypeAlias = str | PathLike[str]
+    MetricsLike: TypeAlias = str | Metric | Iterable[str | Metric]
+    JudgesLike: TypeAlias = str | Judge | Sequence[str | Judge]
 else:
     Chunker = Embedder = LanguageModel = LlmClient = Loader = NameFinder = NamedClient = Ocr = Any
-    Reranker = Retriever = Strategy = TokenEncoder = TokenizerLike = Where = Any
+    File = JudgesLike = MetricsLike = Reranker = Retriever = Strategy = TokenEncoder = (
+        TokenizerLike
+    ) = Where = Any
     _, __getattr__, _ = lazy_names(__name__, {"chunkwise.base.ray_workers": "RayCluster"})
 
 Vectors = Literal["late", "own", "both", "none"]
@@ -50,64 +66,63 @@ def parse_pages(text: str) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadOptions(Options):
+class ReadOptions(Options, group="Documents"):
     """How documents are read; formats and encodings are detected by default."""
 
-    include: Annotated[Names, option(
-        "Only these files of folders: '*.md', 'docs/**'", metavar="GLOB", group="Documents", common=True,
+    include: Annotated[Names, Option(
+        "Only these files of folders: '*.md', 'docs/**'", metavar="GLOB"
     )] = ()  # fmt: skip
-    exclude: Annotated[Names, option(
-        "Skip these files and folders: drafts, '*.log'", metavar="GLOB", group="Documents", common=True,
+    exclude: Annotated[Names, Option(
+        "Skip these files and folders: drafts, '*.log'", metavar="GLOB"
     )] = ()  # fmt: skip
-    encoding: Annotated[Name | None, option(
-        "Encoding of text files that are not UTF-8: latin-1", metavar="NAME", group="Documents",
+    encoding: Annotated[Name | None, Option(
+        "Encoding of text files that are not UTF-8: latin-1", metavar="NAME"
     )] = None  # fmt: skip
-    text_field: Annotated[Name | None, option(
-        "Field with the text, in JSON, JSONL and CSV", metavar="FIELD", group="Documents",
+    text_field: Annotated[Name | None, Option(
+        "Field with the text, in JSON, JSONL and CSV", metavar="FIELD"
     )] = None  # fmt: skip
-    id_field: Annotated[Name | None, option(
-        "Field with the id, in JSON, JSONL and CSV", metavar="FIELD", group="Documents",
+    id_field: Annotated[Name | None, Option(
+        "Field with the id, in JSON, JSONL and CSV", metavar="FIELD"
     )] = None  # fmt: skip
-    title_field: Annotated[Name | None, option(
-        "Field with the title, in JSON, JSONL and CSV", metavar="FIELD", group="Documents",
+    title_field: Annotated[Name | None, Option(
+        "Field with the title, in JSON, JSONL and CSV", metavar="FIELD"
     )] = None  # fmt: skip
-    loader: Annotated[str | Loader | None, option(
-        "Read every file with this loader: text, ./my.py:Class", metavar="NAME", group="Documents",
+    loader: Annotated[str | Loader | None, Option(
+        "Read every file with this loader: text, ./my.py:Class", metavar="NAME"
     )] = None  # fmt: skip
-    keep_boilerplate: Annotated[bool, option(
-        "Keep navigation, headers and footers of HTML pages", group="Documents",
+    keep_boilerplate: Annotated[bool, Option(
+        "Keep navigation, headers and footers of HTML pages"
     )] = False  # fmt: skip
-    ocr: Annotated[str | Ocr | None, option(
-        "Command that reads pictures: 'tesseract {} -'", metavar="COMMAND", group="Documents",
+    ocr: Annotated[str | Ocr | None, Option(
+        "Command that reads pictures: 'tesseract {} -'", metavar="COMMAND"
     )] = None  # fmt: skip
-    limits: Annotated[Name | None, option(
+    limits: Annotated[Name | None, Option(
         "Memory and CPU time per file: memory=8GB,time=60s or none", metavar="LIMITS",
-        default="memory=4GB,time=300s", group="Documents",
+        default_text="memory=4GB,time=300s",
     )] = None  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkerOptions(Options):
+class WorkerOptions(Options, group="Workers"):
     """How many processes share the work, on this machine or a cluster; results are the same."""
 
-    jobs: Annotated[Amount, option(
-        "Number of processes", flag="-j", metavar="N", default="by size, up to 8", group="Workers", common=True,
+    jobs: Annotated[Amount, Option(
+        "Number of processes", flag="-j", metavar="N", default_text="by size, up to 8"
     )] = 0  # fmt: skip
-    engine: Annotated[Literal["local", "ray"], option(
-        "Processes on this machine, or a Ray cluster", group="Workers",
+    engine: Annotated[Literal["local", "ray"], Option(
+        "Processes on this machine, or a Ray cluster"
     )] = "local"  # fmt: skip
-    address: Annotated[Name | None, option(
-        "Ray cluster: auto or HOST:6379", metavar="ADDRESS", default="one on this machine", group="Workers",
+    address: Annotated[Name | None, Option(
+        "Ray cluster: auto or HOST:6379", metavar="ADDRESS", default_text="one on this machine"
     )] = None  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class LlmOption(Options):
+class LlmOption(Options, group="Language model"):
     """The language model that is asked."""
 
-    llm: Annotated[str | LanguageModel | LlmClient | NamedClient | None, option(
-        "Language model: local, PATH.gguf, openai:NAME or a URL", metavar="NAME", variable="CHUNKWISE_LLM",
-        group="Language model", common=True,
+    llm: Annotated[str | LanguageModel | LlmClient | NamedClient | None, Option(
+        "Language model: local, openai:NAME or a URL", metavar="NAME", variable="CHUNKWISE_LLM", common=True
     )] = None  # fmt: skip
 
     @property
@@ -117,68 +132,68 @@ class LlmOption(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LlmOptions(LlmOption):
+class LlmOptions(LlmOption, group="Language model"):
     """Which language model is asked, and its cost limit."""
 
-    max_cost: Annotated[Dollars | None, option(
-        "Stop before the language model has cost more", metavar="DOLLARS", group="Language model", common=True,
+    max_cost: Annotated[Dollars | None, Option(
+        "Stop before the language model has cost more", metavar="DOLLARS"
     )] = None  # fmt: skip
-    price: Annotated[Name | None, option(
-        "Dollars per million input and output tokens: 0.15/0.60", metavar="IN/OUT", group="Language model",
+    price: Annotated[Name | None, Option(
+        "Dollars per million input and output tokens: 0.15/0.60", metavar="IN/OUT"
     )] = None  # fmt: skip
-    concurrency: Annotated[Concurrency | None, option(
-        "Simultaneous requests", metavar="N", default="by model", group="Language model",
+    concurrency: Annotated[Concurrency | None, Option(
+        "Simultaneous requests", metavar="N", default_text="by model"
     )] = None  # fmt: skip
-    dry_run: Annotated[bool, option(
-        "Estimate calls, tokens and dollars; send nothing", group="Language model", common=True,
+    dry_run: Annotated[bool, Option(
+        "Estimate calls, tokens and dollars; send nothing"
     )] = False  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class TokenizerOption(Options):
+class TokenizerOption(Options, group="Configuration"):
     """Which tokens are counted."""
 
-    tokenizer: Annotated[Name | TokenizerLike | None, option(
+    tokenizer: Annotated[Name | TokenizerLike | None, Option(
         "Counts tokens of budgets and hits: cl100k_base, words …", metavar="NAME",
-        default="that of the index, else o200k_base", group="Search",
+        default_text="that of the index, else o200k_base",
     )] = None  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChunkOptions(Options):
+class ChunkOptions(Options, group="Configuration"):
     """How documents are cut; the default of an existing index is how it was made."""
 
-    strategy: Annotated[str | Chunker | Strategy | None, option(
-        "How documents are cut: 'sentences(max_tokens=200)'", flag="-s", metavar="SPEC", default="structure",
-        group="Chunks", common=True,
+    strategy: Annotated[str | Chunker | Strategy | None, Option(
+        "How documents are cut", flag="-s", metavar="SPEC", default_text="structure",
+        common=True,
     )] = None  # fmt: skip
-    context: Annotated[Literal["none", "headings", "neighbours", "document"] | None, option(
-        "Text beside each chunk; the last two ask --llm", default="none", group="Chunks", common=True,
+    context: Annotated[Literal["none", "headings", "neighbours", "document"] | None, Option(
+        "Text beside each chunk; the last two ask --llm", default_text="none"
     )] = None  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexOptions(ChunkOptions, TokenizerOption, LlmOption):
+class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Configuration"):
     """How documents are indexed; the default of an existing index is how it was made."""
 
-    embedder: Annotated[str | Embedder | None, option(
-        "Embedding model: minilm, openai:NAME, a URL, none", flag="-e", metavar="NAME", default="minilm",
-        group="Index", common=True,
+    embedder: Annotated[str | Embedder | None, Option(
+        "Embedding model; none: BM25 only", flag="-e", metavar="NAME", default_text="minilm",
+        common=True,
     )] = None  # fmt: skip
-    vectors: Annotated[Vectors | None, option(
-        "late: whole document at once; own: each chunk", default="late", group="Index",
+    vectors: Annotated[Vectors | None, Option(
+        "late: whole document at once; own: each chunk", default_text="late"
     )] = None  # fmt: skip
-    language: Annotated[Name | None, option(
-        "Stemming of BM25: en, de …, auto or none", metavar="CODE", default="auto", group="Index",
+    language: Annotated[Name | None, Option(
+        "Stemming of BM25: en, de …, auto or none", metavar="CODE", default_text="auto"
     )] = None  # fmt: skip
-    maxsim: Annotated[str | TokenEncoder | None, option(
-        "Token vectors for late interaction: colbert-small", metavar="NAME", default="none", group="Index",
+    maxsim: Annotated[str | TokenEncoder | None, Option(
+        "Token vectors for late interaction: colbert-small", metavar="NAME", default_text="none"
     )] = None  # fmt: skip
-    graph: Annotated[bool | Graph | None, option(
-        "Store names for multi-hop questions; --llm: relations", group="Index", common=True,
+    graph: Annotated[bool | Graph | None, Option(
+        "Store names for multi-hop questions; --llm: relations"
     )] = None  # fmt: skip
-    names: Annotated[str | NameFinder | None, option(
-        "Name finder beside the rules: spacy, lac, ./my.py:Class", metavar="NAME", default="none", group="Index",
+    names: Annotated[str | NameFinder | None, Option(
+        "Name finder beside the rules: spacy, lac, ./my.py:Class", metavar="NAME", default_text="none"
     )] = None  # fmt: skip
 
     @property
@@ -188,54 +203,141 @@ class IndexOptions(ChunkOptions, TokenizerOption, LlmOption):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilterOptions(Options):
+class FilterOptions(Options, group="Filter"):
     """Which part of an index is searched; several conditions must all hold."""
 
-    where: Annotated[Where, option(
-        "Only documents with this metadata: year=2024, 'price>=10'", metavar="CONDITION", group="Filter",
-        common=True, repeated=True,
+    where: Annotated[Where, Option(
+        "Only documents with this metadata: year=2024, 'price>=10'", metavar="CONDITION", repeated=True
     )] = ()  # fmt: skip
-    documents: Annotated[Names, option(
-        "Only documents with these ids or patterns: '*.md'", long_flag="--only-document", metavar="ID",
-        group="Filter",
+    documents: Annotated[Names, Option(
+        "Only documents with these ids or patterns: '*.md'", long_flag="--only-document", metavar="ID"
     )] = ()  # fmt: skip
-    sections: Annotated[Names, option(
-        "Only sections with these words in their headings", long_flag="--section", metavar="WORDS",
-        group="Filter",
+    sections: Annotated[Names, Option(
+        "Only sections with these words in their headings", long_flag="--section", metavar="WORDS"
     )] = ()  # fmt: skip
-    pages: Annotated[tuple[Count, Count] | None, option(
-        "Only these pages", metavar="3-5", group="Filter", parse=parse_pages,
+    pages: Annotated[tuple[Count, Count] | None, Option(
+        "Only these pages", metavar="3-5", parse=parse_pages
     )] = None  # fmt: skip
-    level: Annotated[Amount | None, option(
-        "Only one RAPTOR level: 0 chunks, 1 summaries, 2 …", metavar="N", group="Filter",
+    level: Annotated[Amount | None, Option(
+        "Only one RAPTOR level: 0 chunks, 1 summaries, 2 …", metavar="N"
     )] = None  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchOptions(FilterOptions, TokenizerOption):
+class SearchOptions(FilterOptions, TokenizerOption, group="Configuration"):
     """How an index is searched."""
 
-    retriever: Annotated[str | Retriever | None, option(
-        "bm25, dense, hybrid, multiscale, graph or ./my.py:search", flag="-r", metavar="SPEC",
-        default="multiscale with a budget, else hybrid", group="Search", common=True,
+    retriever: Annotated[str | Retriever | None, Option(
+        "bm25, multiscale, ./my.py:f …", flag="-r", metavar="SPEC",
+        default_text="hybrid", common=True,
     )] = None  # fmt: skip
-    k: Annotated[Count | None, option(
-        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", default="5, none with a budget",
-        group="Search", common=True,
+    k: Annotated[Count | None, Option(
+        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", default_text="5",
+        common=True,
     )] = None  # fmt: skip
-    budget: Annotated[Count | None, option(
-        "Token budget per question", flag="-b", metavar="TOKENS", default="1000 for multiscale",
-        group="Search", common=True,
+    budget: Annotated[Count | None, Option(
+        "Token budget per question, instead of -k", flag="-b", metavar="TOKENS", common=True
     )] = None  # fmt: skip
-    reranker: Annotated[str | Reranker | None, option(
-        "Rerank the top hits: local, maxsim or an endpoint", metavar="NAME", group="Search", common=True,
+    reranker: Annotated[str | Reranker | None, Option(
+        "Rerank the top hits: local, an endpoint …", metavar="NAME", common=True
     )] = None  # fmt: skip
-    min_score: Annotated[float | None, option(
-        "Drop hits that score less; see the retriever's scale", metavar="SCORE", group="Search",
+    min_score: Annotated[float | None, Option(
+        "Drop hits that score less; see the retriever's scale", metavar="SCORE"
     )] = None  # fmt: skip
-    neighbors: Annotated[Amount, option(
-        "Chunks added on each side of a hit", metavar="N", group="Search",
-    )] = 0  # fmt: skip
-    mmr: Annotated[Share | None, option(
-        "Diversity of hits: 1 = relevance only", metavar="0…1", group="Search",
+    neighbors: Annotated[Amount, Option("Chunks added on each side of a hit", metavar="N")] = 0
+    mmr: Annotated[Share | None, Option(
+        "Diversity of hits: 1 = relevance only", metavar="0…1"
     )] = None  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions(Options, group="Metrics"):
+    """What is measured, and how scores are made of hits."""
+
+    metrics: Annotated[MetricsLike, Option(
+        "Metrics or groups: recall@5,mrr@5 …", flag="-m", metavar="NAMES", common=True
+    )] = "all"  # fmt: skip
+    judge: Annotated[JudgesLike | None, Option(
+        "Also score with judges: llm, ./my.py:Class", metavar="NAMES", common=True
+    )] = None  # fmt: skip
+    answers: Annotated[File | None, Option(
+        "Score these answers with citations, too", metavar="FILE"
+    )] = None  # fmt: skip
+    split: Annotated[
+        str, Option("Only questions of this split of the test set", metavar="NAME")
+    ] = ""
+    unit: Annotated[Literal["characters", "tokens"], Option(
+        "Unit that overlaps of text are measured in"
+    )] = "characters"  # fmt: skip
+    relevance_threshold: Annotated[Share, Option(
+        "Share of a reference that a relevant hit covers", metavar="SHARE"
+    )] = 0.5  # fmt: skip
+    similarity_threshold: Annotated[Cosine, Option(
+        "Similarity from which a hit is relevant to that judge", metavar="COSINE"
+    )] = 0.7  # fmt: skip
+    seed: Annotated[Amount, Option("Seed of the language model that judges", metavar="N")] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveOptions(Options, group="Own pipeline"):
+    """How a retriever or a pipeline of your own is asked."""
+
+    timeout: Annotated[Seconds, Option(
+        "Time limit of one question; slower ones have no score", metavar="SECONDS"
+    )] = 60.0  # fmt: skip
+    retrieved: Annotated[File | None, Option(
+        "Keep its hits here; questions it has are not asked again", metavar="FILE"
+    )] = None  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions(Options, group="Sweep"):
+    """What is tried, what decides, and what that may take."""
+
+    objective: Annotated[Name, Option(
+        "Metric that decides", metavar="METRIC", common=True
+    )] = "recall@1000t"  # fmt: skip
+    k: Annotated[Count, Option(
+        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", common=True
+    )] = 5  # fmt: skip
+    embedder: Annotated[str, Option(
+        "Embedding model; none: BM25 only", flag="-e", metavar="NAME", common=True
+    )] = "minilm"  # fmt: skip
+    embedders: Annotated[Names, Option(
+        "Other models, tried on the best", metavar="NAME", common=True
+    )] = ()  # fmt: skip
+    rerankers: Annotated[Names, Option(
+        "Rerankers, tried on the best", long_flag="--reranker", metavar="NAME", common=True
+    )] = ()  # fmt: skip
+    maxsim: Annotated[str, Option(
+        "Token vectors, tried on the best of several sizes", metavar="NAME", default_text="none"
+    )] = ""  # fmt: skip
+    llm: Annotated[str, Option(
+        "Language model that writes contexts of the best chunks", metavar="NAME", default_text="none", common=True
+    )] = ""  # fmt: skip
+    at_least: Annotated[Names, Option(
+        "Mean that the choice must have: precision=0.3", metavar="NAME=VALUE", common=True
+    )] = ()  # fmt: skip
+    tokenizer: Annotated[Name, Option("Counts tokens of budgets and sizes", metavar="NAME")] = (
+        "o200k_base"
+    )
+    time: Annotated[Annotated[float, Meta(gt=0)] | None, Option(
+        "Time limit: '10 min', '90 s'", long_flag="--time-limit", metavar="TIME", parse=parse_time, common=True
+    )] = None  # fmt: skip
+    max_cost: Annotated[Money | None, Option(
+        "Most that models may cost: '5 USD'", metavar="MONEY", parse=parse_money
+    )] = None  # fmt: skip
+    price: Annotated[Money | None, Option(
+        "Price of a million tokens embedded: '0.02 USD'", metavar="MONEY", parse=parse_money
+    )] = None  # fmt: skip
+    exact: Annotated[bool, Option("Embed every chunk by itself, not only finalists'; slower")] = (
+        False
+    )
+    finalists: Annotated[Amount, Option("Best configurations run again exactly", metavar="N")] = 5
+    test_share: Annotated[Annotated[float, Meta(ge=0, lt=1)], Option(
+        "Share of questions that judge and never choose", metavar="SHARE"
+    )] = 0.0  # fmt: skip
+    prior: Annotated[bool, Option(
+        "Use what parameters did on public question sets", long_flag="--prior/--no-prior"
+    )] = True  # fmt: skip
+    seed: Annotated[Amount, Option("Seed of folds and confidence intervals", metavar="N")] = 0

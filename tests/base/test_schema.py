@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import click
@@ -12,21 +14,26 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.base.errors import InvalidOption, UnknownOption
-from chunkwise.base.schema import Amount, Count, Names, Share, json_schema, option, schema
+from chunkwise.base.errors import InvalidOption, InvalidParameter, UnknownOption
+from chunkwise.base.schema import Amount, Count, Names, Option, Share, json_schema, schema
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.options import FilterOptions, SearchOptions
+from chunkwise.cli.main import group
+from chunkwise.core import Query, Reference
+from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.options import FilterOptions, ScoreOptions, SearchOptions, TuneOptions
+from chunkwise.tuning.plan.sweep_file import read_sweep
+from chunkwise.tuning.tune import tune
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoilOptions(SearchOptions):
     """A verb's options with one more than a search has."""
 
-    minutes: Annotated[Count | None, option("Minutes in hot water", flag="-t", common=True)] = None
-    salt: Annotated[Share, option("Share of salt in the water")] = 0.0
-    eggs: Annotated[Amount, option("Eggs in the pot")] = 2
-    kind: Annotated[Literal["soft", "hard"], option("How they end")] = "soft"
-    names: Annotated[Names, option("Names of the eggs", long_flag="--name")] = ()
+    minutes: Annotated[Count | None, Option("Minutes in hot water", flag="-t", common=True)] = None
+    salt: Annotated[Share, Option("Share of salt in the water")] = 0.0
+    eggs: Annotated[Amount, Option("Eggs in the pot")] = 2
+    kind: Annotated[Literal["soft", "hard"], Option("How they end")] = "soft"
+    names: Annotated[Names, Option("Names of the eggs", long_flag="--name")] = ()
 
 
 BAD: list[tuple[dict[str, Any], list[str]]] = [
@@ -51,18 +58,61 @@ def test_a_bad_value_is_the_same_error_on_every_surface(
     values: dict[str, Any], words: list[str]
 ) -> None:
     (name,) = values
-    errors = []
-    for make in (
+    refused_alike(
+        name,
         lambda: BoilOptions(**values),
         lambda: BoilOptions.read(json.loads(json.dumps(values))),
         lambda: BoilOptions().override(**values),
         lambda: run(*words),
-    ):
-        with pytest.raises(InvalidOption) as caught:
+    )
+
+
+def refused_alike(name: str, *surfaces: Callable[[], object]) -> None:
+    reasons = set()
+    for make in surfaces:
+        with pytest.raises(InvalidParameter) as caught:
             make()
-        assert caught.value.field == name
-        errors.append(str(caught.value).partition(";")[2])
-    assert len(set(errors)) == 1
+        assert f"{name} is " in str(caught.value)
+        reasons.add(str(caught.value).rpartition(";")[2])
+    assert len(reasons) == 1
+
+
+def test_scoring_and_sweeps_are_refused_alike_by_verbs_commands_and_files(tmp_path: Path) -> None:
+    def call(*words: object) -> None:
+        group.main([str(word) for word in words], standalone_mode=False)
+
+    documents = tmp_path / "a.md"
+    documents.write_text("Leave is asked for in writing.", encoding="utf-8")
+    queries = [Query("1", "How is leave asked for?", references=(Reference("a.md", 0, 30),))]
+    saved = tmp_path / "queries.json"
+    saved.write_text('[{"query": "How?", "relevant_text": "Leave"}]', encoding="utf-8")
+    for name, value in {"relevance_threshold": 1.5, "similarity_threshold": -2, "seed": -1}.items():
+        flag = f"--{name.replace('_', '-')}"
+        refused_alike(
+            name,
+            lambda: ScoreOptions(**{name: value}),  # noqa: B023
+            lambda: evaluate(documents, queries, score=ScoreOptions.read({name: value})),  # noqa: B023
+            lambda: call("evaluate", documents, "-Q", saved, flag, value),  # noqa: B023
+        )
+    for name, value in {
+        "k": 0,
+        "seed": -1,
+        "test_share": 1,
+        "finalists": -1,
+        "time": "soon",
+    }.items():
+        flag = {"k": "-k", "time": "--time-limit"}.get(name, f"--{name.replace('_', '-')}")
+        plan = tmp_path / "sweep.toml"
+        plan.write_text(
+            f'[sweep]\nsource = "a.md"\n{name} = {json.dumps(value)}\n', encoding="utf-8"
+        )
+        refused_alike(
+            name,
+            lambda: TuneOptions(**{name: value}),  # noqa: B023
+            lambda: tune(documents, queries, sweep=TuneOptions.read({name: value})),  # noqa: B023
+            lambda: call("tune", documents, "-Q", saved, flag, value),  # noqa: B023
+            lambda: read_sweep(plan),  # noqa: B023
+        )
 
 
 def test_one_declaration_is_a_flag_a_line_of_help_and_a_schema() -> None:

@@ -232,7 +232,7 @@ def test_half_a_character_from_a_model_is_written_as_json_spells_it(
 
 
 def test_the_help_says_how_far_supported_goes(here: Run) -> None:
-    said = " ".join(here("ask", "--help").stdout.split())
+    said = " ".join(here("ask", "--help-all").stdout.split())
     assert "who did what to whom is not checked" in said
 
 
@@ -267,7 +267,7 @@ def test_a_model_that_gives_no_answer_is_an_error(
         server.name(),
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("chunkwise: the model gave no answer: ")
+    assert done.stderr.startswith("error: the model gave no answer: ")
 
 
 def test_text_of_documents_and_models_cannot_steer_the_terminal(here: Run, tmp_path: Path) -> None:

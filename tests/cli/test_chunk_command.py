@@ -114,7 +114,7 @@ def test_strict_makes_it_fatal_and_leaves_no_half_file(
     (handbook / "empty.txt").write_bytes(b"")
     done = here("chunk", "handbook", "--strict", "-o", "out.jsonl")
     assert done.returncode == 1
-    assert done.stderr.strip() == "chunkwise: handbook/empty.txt: empty"
+    assert done.stderr.strip() == "error: handbook/empty.txt: empty"
     assert not (tmp_path / "out.jsonl").exists()
     assert sorted(os.listdir(tmp_path)) == ["handbook"]
 
@@ -172,7 +172,7 @@ def test_errors_are_one_line(here: Run, handbook: Path, words: list[str], messag
 def test_wrong_usage(here: Run) -> None:
     slip = here("chunk", "x", "--stratgy", "a")
     assert slip.returncode == 2
-    assert "No such option '--stratgy'. Did you mean --strategy?" in slip.stderr
+    assert "hint: did you mean --strategy" in slip.stderr
     typo = here("chnk")
     assert typo.returncode == 2
     assert "did you mean chunk?" in typo.stderr

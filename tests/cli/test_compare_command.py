@@ -148,14 +148,6 @@ def test_what_cannot_be_compared_is_one_line(
     assert (folder / "b.json").read_bytes() == before
 
 
-def test_help_has_examples_and_statuses(here: Run, folder: Path) -> None:
-    done = here("compare", "--help")
-    assert done.returncode == 0
-    assert "chunkwise compare a.json b.json" in done.stdout
-    assert "Exit status: 0 compared" in done.stdout
-    assert "4 a run is shown to be worse" in " ".join(done.stdout.split())
-
-
 def test_nothing_that_a_file_of_results_names_is_run_or_read(here: Run, folder: Path) -> None:
     (folder / "evil.py").write_text("open('ran', 'w').close()\nclass M:\n    pass\n")
     for name in ("a.json", "b.json"):

@@ -57,7 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("uncited.json uncited_too.json --fail-if-worse citation", 5, "no run has a score by citation_recall"),
         ("low.json high.json --junit x.xml", 2, "--junit says how runs are checked, and nothing is"),
         ("low.json high.json --min-effect 0.1", 2, "--min-effect says"),
-        ("low.json high.json --fail-if-worse recall --min-effect nan", 2, "--min-effect"),
+        ("low.json high.json --fail-if-worse recall --min-effect nan", 2, "min_effect is"),
         ("low.json high.json --fail-if-worse recall --junit low.json", 2, "would be overwritten"),
     ],
 )  # fmt: skip

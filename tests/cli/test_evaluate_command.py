@@ -152,15 +152,15 @@ def test_metrics_by_name_and_names_that_are_none(here: Run, texts: Path) -> None
 @cases(
     "words, told",
     [
-        (["--k5"], "No such option"),
+        (["--k5"], "no such option"),
         (["-k", "0"], "k is 0"),
         (["--budget", "0"], "budget is 0"),
-        (["--unit", "words"], "Invalid value for '--unit'"),
+        (["--unit", "words"], "invalid value for '--unit'"),
         (["--retriever", "bm52"], "bm25"),
         (["-s", "sentenses"], "sentences"),
         (["-s", "sentences(max_tokens=0)"], "max_tokens"),
         (["--mmr", "2", "--retriever", "bm25"], "mmr is 2"),
-        (["--relevance-threshold", "7"], "7.0 is not in the range 0<=x<=1"),
+        (["--relevance-threshold", "7"], "relevance_threshold is 7"),
         (["--fail-under", "recall"], "is no limit; write it like recall@5=0.8"),
         (["--fail-under", "recall@7=0.8"], "recall@7 is not among what is measured: recall@5"),
         (["--fail-over", "nonsense=1"], "no metric is named 'nonsense'"),
@@ -194,12 +194,11 @@ def test_a_number_of_hits_within_a_budget_is_refused(here: Run, texts: Path) -> 
     )
     done = here(*words, "--budget", 80)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "-k is given, and within a budget (80 tokens) as many hits are handed out" in done.stderr
+    assert "a budget of 80 tokens" in done.stderr
     assert "leave -k out, or --budget" in done.stderr
     done = here(*words, "--retriever", "multiscale")
     assert done.returncode == 2
-    assert "take another retriever than multiscale, which fills a budget" in done.stderr
-    assert "leave it out and give the number to the metrics (--metrics all_found@3)" in done.stderr
+    assert "leave -k out, or --budget" in done.stderr
     advised = here(*words[:-3], "all_found@3", "--retriever", "multiscale")
     assert advised.returncode == 0, advised.stderr
     assert "all_found@3" in advised.stdout

@@ -82,7 +82,7 @@ def test_what_cannot_be_read_is_one_line_and_the_rest_goes_on(here: Run, handboo
     assert "3 documents (3 added, 2 skipped)" in done.stderr
     strict = here("index", "handbook", "--vectors", "none", "--into", "other", "--strict")
     assert strict.returncode == 1
-    assert strict.stderr == "chunkwise: handbook/empty.txt: empty\n"
+    assert strict.stderr == "error: handbook/empty.txt: empty\n"
     assert here("search", "other", "x").returncode == 1
 
 

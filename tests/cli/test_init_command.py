@@ -230,7 +230,7 @@ def test_an_index_on_a_server_is_watched_weekly(here: Run, tmp_path: Path) -> No
             ("handbook", "--alert", "webhook:https://h/?token=abc"),
             "webhook:https://h/… has its key in the URL",
         ),
-        (("handbook", "--tolerance", "2"), "--tolerance"),
+        (("handbook", "--tolerance", "2"), "tolerance is 2"),
         (("handbook", "--alert", "pager:me"), "'pager' is not a channel"),
     ],
 )

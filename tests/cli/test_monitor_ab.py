@@ -104,7 +104,7 @@ def test_a_log_of_what_people_saw_needs_nothing_else(here: Run, tmp_path: Path) 
         ((*AB[:4], "none.toml", *AB[5:]), "none.toml", 1),
         ((*AB, "--metric", "nothing"), "nothing", 2),
         ((*AB[:-3], "--queries", "gone.jsonl"), "gone.jsonl", 1),
-        ((*AB, "--tolerance", "3"), "--tolerance", 2),
+        ((*AB, "--tolerance", "3"), "tolerance is 3", 2),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_one_clear_line(

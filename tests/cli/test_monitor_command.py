@@ -140,9 +140,9 @@ def test_what_is_wrong_with_the_options_is_told_before_any_work(here: Run, place
     for words, told in (
         (("--alert", "pager:me"), "'pager' is not a channel"),
         (("--alert", "env:TEAM_CHAT"), "TEAM_CHAT is not set"),
-        (("--tolerance", "2 points"), "write a share like 0.02 or 2%"),
-        (("--every", "soon"), "write it like 30min"),
-        (("--every", "0d"), "write it like 30min"),
+        (("--tolerance", "2 points"), "expected a share like 0.02 or 2%"),
+        (("--every", "soon"), "every is"),
+        (("--every", "0d"), "every is"),
         (("--every", "1d", "--dry-run"), "leave one of them out"),
         (("--watched", "recal@5"), "'recal@5'"),
         (("--alert-template", "pager=x"), "'pager=x' is not FORM=FILE"),

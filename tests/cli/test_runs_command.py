@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.cli.options import TimeSpan
+from chunkwise.base.amounts import parse_time
 from chunkwise.tracking import HISTORY_VARIABLE
 from chunkwise.tracking import history as history_module
 from chunkwise.tracking.history import History
@@ -372,25 +372,23 @@ def test_pruning_asks_and_keeps_baselines(here: Run, history: History) -> None:
     assert [run.number for run in history.runs()] == [2]
     assert here("runs", "prune", "--older", "1d").returncode == 0
     assert "0 runs forgotten" in here("runs", "prune", "--older", "1d").stderr
-    assert "like 30min, 12h, 90d" in here("runs", "prune", "--older", "soon").stderr
+    assert "older is" in here("runs", "prune", "--older", "soon").stderr
 
 
 def test_ages() -> None:
-    def seconds(text: str) -> float:
-        return TimeSpan(36_525).convert(text, None, None)
-
+    seconds = parse_time
     assert seconds("1y") > seconds("11m") > seconds("8w") > seconds("30 days") > seconds("12h")
     assert seconds("100 years") > seconds("99Y") > seconds("1 month") > seconds("2weeks") > 0
     assert [seconds(text) for text in ("90s", "30 min", "1d")] == [90, 1800, 86_400]
 
 
 @cases(
-    "age", ["1500y", "101y", "99999w", "999999999h", "1decade", "6mo", "1days ago", "d", "-1d", "1.5y"]
+    "age", ["1500y", "101y", "99999w", "999999999h", "1decade", "6mo", "1days ago", "d", "-1d"]
 )  # fmt: skip
 def test_an_age_that_is_none_forgets_nothing(here: Run, history: History, age: str) -> None:
     done = here("runs", "prune", f"--older={age}", "--yes")
     assert done.returncode == 2
-    assert "at most 36,525 days; allowed behind the number: s, second, seconds, min" in done.stderr
+    assert "older is" in done.stderr
     assert len(history) == 4
 
 

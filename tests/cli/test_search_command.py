@@ -249,7 +249,7 @@ def test_hostile_documents_cannot_draw_on_the_terminal(here: Run, tmp_path: Path
         (["KB", "x", "-k", "0"], "k is 0", 2),
         (["KB", "x", "--mmr", "7"], "mmr is 7.0", 2),
         (["KB", "x", "--pages", "5-3"], "pages is (5, 3)", 2),
-        (["KB", "x", "--pages", "five"], "'five'", 2),
+        (["KB", "x", "--pages", "five"], "pages is 'five'", 2),
         (["KB", "x", "--section", ""], "sections is ('',)", 2),
         (["KB", "x", "--retriever", "multiscale(words=0, dense=0)"], "both 0", 2),
         (["KB", "x", "--reranker", "best"], "no reranker is named 'best'", 2),
@@ -262,8 +262,7 @@ def test_errors_are_clear(here: Run, kb: Path, words: list[str], message: str, s
     assert done.stdout == ""
     assert message in done.stderr
     assert "Traceback" not in done.stderr
-    said = [line for line in done.stderr.splitlines() if not line.startswith(("Usage:", "Try "))]
-    assert len([line for line in said if line]) == 1
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()][1:] in ([], ["hint"])
 
 
 def test_a_document_nobody_has_and_a_question_nobody_asked(

@@ -12,7 +12,9 @@ from chunkwise.base.wording import counted
 from chunkwise.chunkers.write_chunks import row_of
 from chunkwise.core import Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.evaluation.scoring import Listeners
 from chunkwise.ext import get_strategy
+from chunkwise.options import IndexOptions
 from cli.in_process import Run, here
 from hash_embedder import HashEmbedder
 from rule_summariser import FirstSentences
@@ -106,9 +108,13 @@ def test_chunk_files_say_what_a_summary_stands_for(tmp_path: Path) -> None:
     told: list[str] = []
     place = Reference("island.txt", 0, 20)
     found = evaluate(
-        [DOCUMENT], [Query("1", "ferry", (place,))], chunks=file, vectors="none",
-        metrics=("boundary_issues", "recall@3"), on_bad=told.append,
-    )  # fmt: skip
+        [DOCUMENT],
+        [Query("1", "ferry", (place,))],
+        chunks=file,
+        metrics=("boundary_issues", "recall@3"),
+        index=IndexOptions(vectors="none"),
+        listeners=Listeners(on_bad=told.append),
+    )
     summaries = counted(sum(chunk.level > 0 for chunk in chunks), "summary")
     assert told == [f"{file}: left out: {summaries}; chunks of a file are places"]
     assert found.summary["boundary_issues"].scored == sum(not chunk.level for chunk in chunks)

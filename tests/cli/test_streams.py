@@ -112,7 +112,7 @@ def test_a_full_disk_is_one_line(
     with FULL.open("wb") as full:
         assert chunkwise(place, words, out=full.fileno(), err=said) == 1
     told = (tmp_path / "said").read_text()
-    assert told == "chunkwise: cannot write to standard output: No space left on device\n"
+    assert told == "error: cannot write to standard output: No space left on device\n"
 
 
 def test_progress_never_says_the_same_line_twice(

@@ -205,7 +205,7 @@ def test_without_a_name_the_local_model_is_meant(here: Run) -> None:
     [
         (("--judge", "oracle"), "no judge is named 'oracle'; known: labels, spans, similarity, llm"),
         (("--judge", "similarity(threshold=0.5)"), "one of our own: write --judge similarity"),
-        (("--judge", ""), "no judge is named; there are: llm, similarity, spans, labels"),
+        (("--judge", ""), "judges is ''"),
         (("--judge", "similarity", "--dry-run"), "add --judge llm"),
         (("--judge", "similarity", "--max-cost", "1"), "--max-cost is given"),
         (("--judge", "spans"), "always right; add --against labels"),

@@ -120,8 +120,8 @@ def test_the_usual_file_is_written_unless_it_is_somebody_elses(
         (("-o", "harbour/leave.md", "harbour/leave.md"), "is read and would be overwritten"),
         (("-o", "own.json"), "was not generated"),
         (("-o", "q.json", "--types", "riddle"), "single-concept, list, numeric"),
-        (("-o", "q.json", "--max-calls", "1"), "max-calls"),
-        (("-o", "q.json", "--count", "0"), "--count"),
+        (("-o", "q.json", "--max-calls", "1"), "max_calls is 1"),
+        (("-o", "q.json", "--count", "0"), "count is 0"),
     ],
 )
 def test_wrong_usage(

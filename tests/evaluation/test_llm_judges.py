@@ -16,7 +16,7 @@ from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
 from chunkwise.evaluation.judge_calibrations import Verdict, calibration, keep_calibration
 from chunkwise.evaluation.results import Results, read_results, results_text
-from chunkwise.evaluation.scoring_options import Listeners, ScoringOptions, ScoringRules
+from chunkwise.evaluation.scoring import Listeners, Measures
 from chunkwise.evaluation.system_under_test import hits_system
 from chunkwise.evaluation.verdicts_and_advice import four_questions
 from chunkwise.metrics.claims.text_normalization import sentences
@@ -26,6 +26,7 @@ from chunkwise.models import get_language_model
 from chunkwise.models import home_folder as home_module
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import Price
+from chunkwise.options import ScoreOptions
 from chunkwise.report.page import page
 from chunkwise.report.views.evaluation import evaluation_view
 from metrics.judges.rule_model import RuleModel, by_rule_over_http, fenced_texts, helps, says
@@ -60,8 +61,8 @@ def query(number: int) -> Query:
 
 QUERIES = [query(number) for number in range(6)]
 SETTINGS: dict[str, Any] = {
-    "strategy": "sentences(max_tokens=16, overlap=0)", "vectors": "none", "retriever": "bm25", "k": 2,
-    "on_bad": lambda line: None,  # one citation leads nowhere, as it should
+    "strategy": "sentences(max_tokens=16, overlap=0)", "embedder": "none", "retriever": "bm25", "k": 2,
+    "listeners": Listeners(on_bad=lambda line: None),  # a citation leads nowhere
 }  # fmt: skip
 BY_LLM = [each.name for each in known_metrics().values() if each.asks == "llm"]
 LLM_ONLY = ",".join(BY_LLM)
@@ -115,7 +116,7 @@ def text_at(results: Results, number: int) -> list[str]:
 
 
 def test_every_figure_is_what_the_rule_says(server: ChatServer, answers: str) -> None:
-    results = run(server.name(), answers=answers)
+    results = run(server.name(), score=ScoreOptions(answers=answers))
     told = [question.scores for question in results.questions]
     for number, (each, scores) in enumerate(zip(QUERIES, told, strict=True)):
         texts = text_at(results, number)
@@ -176,9 +177,9 @@ def _by_question(payloads: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_results_are_the_same_bytes_whether_verdicts_were_kept_or_not(
     server: ChatServer, answers: str, tmp_path: Path
 ) -> None:
-    first = run(server.name(), metrics="all", answers=answers)
+    first = run(server.name(), metrics="all", score=ScoreOptions(answers=answers))
     sent = len(server.requests)
-    second = run(server.name(), metrics="all", answers=answers)
+    second = run(server.name(), metrics="all", score=ScoreOptions(answers=answers))
     assert len(server.requests) == sent
     assert first.timing["llm_calls"] == sent
     assert first.timing["llm_prompt_tokens"] > 0
@@ -198,7 +199,13 @@ def test_results_are_the_same_bytes_whether_verdicts_were_kept_or_not(
 
 
 def test_nothing_is_asked_without_a_judge(server: ChatServer, answers: str) -> None:
-    plain = evaluate(DOCUMENTS, QUERIES, **SETTINGS, metrics="all", answers=answers)
+    plain = evaluate(
+        DOCUMENTS,
+        QUERIES,
+        **SETTINGS,
+        metrics="all",
+        score=ScoreOptions(answers=answers),
+    )
     assert not set(BY_LLM).intersection(plain.summary)
     assert not any(name.endswith(".llm") for name in chosen("all", 5, None))
     assert "llm" not in plain.configuration
@@ -284,7 +291,7 @@ def test_what_asking_takes_is_known_before_anything_is_sent(server: ChatServer) 
         raise Enough
 
     with pytest.raises(Enough):
-        run(server.name(), listeners=Listeners(on_estimate=stop))
+        run(server.name(), listeners=Listeners(on_estimate=stop, on_bad=lambda line: None))
     assert server.requests == []
     run(server.name(), listeners=Listeners(on_estimate=told.append))
     assert told[0] == told[1]
@@ -342,8 +349,8 @@ def test_without_a_name_the_local_model_is_meant() -> None:
 
     with pytest.raises(Enough):
         evaluate(
-            DOCUMENTS, QUERIES, **SETTINGS, metrics=LLM_ONLY, judge="llm",
-            listeners=Listeners(on_estimate=stop),
+            DOCUMENTS, QUERIES, **{**SETTINGS, "listeners": Listeners(on_estimate=stop)},
+            metrics=LLM_ONLY, judge="llm",
         )  # fmt: skip
 
 
@@ -367,7 +374,7 @@ def test_two_questions_of_the_same_words_both_have_a_verdict() -> None:
     )
     rule = RuleModel()
     names = ("context_recall.llm",)
-    measuring = ScoringOptions(names, 2, None, ScoringRules(), seed=0, llm=LlmClient(rule))
+    measuring = Measures(names, 2, llm=LlmClient(rule))
     results = evaluate_system(subject, QuestionSet(queries), measuring)
     found = [question.scores["context_recall.llm"] for question in results.questions]
     assert found == [1, 0]
@@ -386,7 +393,9 @@ def test_that_the_documents_do_not_say_it_claims_nothing(
     ]
     path = tmp_path / "refused.json"
     path.write_text(json.dumps(rows))
-    results = run(server.name(), metrics="answers,citation_accuracy", answers=str(path))
+    results = run(
+        server.name(), metrics="answers,citation_accuracy", score=ScoreOptions(answers=str(path))
+    )
     why = "the answer is that the documents do not say it"
     names = ("faithfulness.words", "faithfulness.llm", "citation_recall", "citation_precision")
     for question in results.questions[:3]:

@@ -3,6 +3,7 @@
 import json
 import warnings
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -11,8 +12,9 @@ from chunkwise.core import Document, Query, Reference
 from chunkwise.documents.document_hash import documents_hash
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import Results
-from chunkwise.evaluation.scoring_options import Listeners, ScoringRules, Unit
+from chunkwise.evaluation.scoring import Listeners
 from chunkwise.evaluation.sources import Skipped
+from chunkwise.options import IndexOptions, ScoreOptions
 from chunkwise.testsets.check import Problem
 from tables import cases
 
@@ -38,7 +40,9 @@ def of_hits(path: Path, *hits: dict[str, object], **more: object) -> tuple[Resul
     path.write_text("".join(json.dumps(hit) + "\n" for hit in hits))
     bad: list[str] = []
     settings: dict[str, object] = {"metrics": "recall,precision,mrr,hit,context_precision"}
-    results = evaluate(DOCUMENTS, QUERIES, hits=path, on_bad=bad.append, **settings | more)  # type: ignore[arg-type]
+    results = evaluate(
+        DOCUMENTS, QUERIES, hits=path, **settings | more, listeners=Listeners(on_bad=bad.append)
+    )  # type: ignore[arg-type]
     return results, bad
 
 
@@ -83,10 +87,12 @@ def test_what_cannot_be_found_takes_a_rank(tmp_path: Path) -> None:
 
 @cases("unit", ["characters", "tokens"])
 @cases("budget", [None, 6])
-def test_every_metric_takes_such_hits(tmp_path: Path, unit: Unit, budget: int | None) -> None:
+def test_every_metric_takes_such_hits(
+    tmp_path: Path, unit: Literal["characters", "tokens"], budget: int | None
+) -> None:
     nothing = {"query_id": "when", "doc_id": "gone.md"}
     rows = (LOST, nothing, RIGHT)
-    results, bad = of_hits(tmp_path / "hits.jsonl", *rows, scoring=ScoringRules(unit), budget=budget,
+    results, bad = of_hits(tmp_path / "hits.jsonl", *rows, score=ScoreOptions(unit=unit), budget=budget,
                            metrics="retrieval,completeness,boundary_issues,chroma")  # fmt: skip
     assert len(bad) == 2
     assert results.data["documents"] == {
@@ -108,9 +114,13 @@ def asked(path: Path, *rows: dict[str, object]) -> tuple[Results, list[str], lis
     bad: list[str] = []
     mended: list[str] = []
     results = evaluate(
-        DOCUMENTS, path, metrics="recall", vectors="none", retriever="bm25",
-        on_bad=bad.append, listeners=Listeners(on_mended=mended.append),
-    )  # fmt: skip
+        DOCUMENTS,
+        path,
+        metrics="recall",
+        retriever="bm25",
+        listeners=Listeners(on_mended=mended.append, on_bad=bad.append),
+        index=IndexOptions(vectors="none"),
+    )
     return results, bad, mended
 
 
@@ -157,13 +167,15 @@ def test_mending_is_no_warning(tmp_path: Path) -> None:
     path.write_text(json.dumps([GOOD, MOVED]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        evaluate(DOCUMENTS, path, metrics="recall", vectors="none", retriever="bm25")
+        evaluate(
+            DOCUMENTS, path, metrics="recall", retriever="bm25", index=IndexOptions(vectors="none")
+        )
 
 
 @cases("seed", [-1, 1.5, True, "0"])
 def test_a_seed_is_a_whole_number_and_looked_at_before_the_work(seed: object) -> None:
-    with pytest.raises(InvalidParameter, match=f"seed is {seed!r}; a whole number is needed"):
-        evaluate("there/is/no/such/folder", "nor.json", seed=seed)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="seed is"):
+        evaluate("there/is/no/such/folder", "nor.json", score=ScoreOptions(seed=seed))  # type: ignore[arg-type]
 
 
 def test_a_question_that_loses_an_alternative_alone_is_kept_and_says_so() -> None:
@@ -186,9 +198,13 @@ def test_fields_that_nobody_reads_are_told_once_and_are_no_fault(tmp_path: Path)
     remarks: list[str] = []
     bad: list[str] = []
     results = evaluate(
-        DOCUMENTS, path, metrics="recall", vectors="none", retriever="bm25",
-        on_bad=bad.append, listeners=Listeners(on_remark=remarks.append),
-    )  # fmt: skip
+        DOCUMENTS,
+        path,
+        metrics="recall",
+        retriever="bm25",
+        listeners=Listeners(on_remark=remarks.append, on_bad=bad.append),
+        index=IndexOptions(vectors="none"),
+    )
     told = f"{path}: fields not read: 'citations' (2 questions), 'level' (2 questions)"
     assert remarks == results.data["unread_fields"] == [told]
     assert bad == []

@@ -7,6 +7,7 @@ import pytest
 
 import chunkwise
 from chunkwise.core import Document, Query, Reference
+from chunkwise.evaluation.scoring import Listeners
 from tables import cases
 
 LAMP = Document("kb/lamp.md", "The lamp is lit at dusk. Write to the keeper. Good night.")
@@ -113,7 +114,12 @@ def dspy() -> Any:
 def test_what_a_framework_finds_is_scored(build: Any) -> None:
     told: list[str] = []
     found = chunkwise.evaluate(
-        [LAMP, FISH], QUERIES, retriever=build(), metrics="recall,mrr", k=2, on_bad=told.append
+        [LAMP, FISH],
+        QUERIES,
+        retriever=build(),
+        metrics="recall,mrr",
+        k=2,
+        listeners=Listeners(on_bad=told.append),
     )
     assert [own.scores["recall@2"] for own in found.questions] == [1.0, 1.0], told
     assert [own.scores["mrr@2"] for own in found.questions] == [1.0, 1.0]

@@ -13,6 +13,7 @@ import pytest
 import chunkwise
 from chunkwise import Chunk, Document, Index, Query, Reference
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
+from chunkwise.evaluation.scoring import Listeners
 from retrieval.tiny_embedder import Tiny
 from tables import cases
 
@@ -225,7 +226,11 @@ def test_rows_of_which_none_can_be_used_are_an_error_that_says_why(verb: str) ->
             return chunkwise.lint(DOCUMENTS, chunks=LOST)
         queries = [Query("1", "lamps", (Reference("lamps.txt", 0, 5),))]
         return chunkwise.evaluate(
-            DOCUMENTS, queries, chunks=LOST, retriever="bm25", on_bad=lambda line: None
+            DOCUMENTS,
+            queries,
+            chunks=LOST,
+            retriever="bm25",
+            listeners=Listeners(on_bad=lambda line: None),
         )
 
     with pytest.raises(

@@ -11,6 +11,7 @@ import chunkwise
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Fact, Label, Query, Reference
 from chunkwise.documents.document_hash import documents_hash
+from chunkwise.options import IndexOptions
 from chunkwise.tracking.import_runs import run_of_file
 from chunkwise.tracking.record_run import run_of, run_of_results
 from chunkwise.tracking.run import document_fingerprints, question_fingerprint
@@ -126,11 +127,13 @@ def test_in_python_as_on_the_command_line(tmp_path: Path) -> None:
     documents = [Document("a.md", TEXT), Document("b.md", "Bread is baked before dawn.")]
     history = chunkwise.history(tmp_path / "runs.db")
     assert len(history) == 0
-    found = chunkwise.evaluate(documents, [QUERY], retriever="bm25", vectors="none")
+    found = chunkwise.evaluate(
+        documents, [QUERY], retriever="bm25", index=IndexOptions(vectors="none")
+    )
     kept = history.keep(found, documents=documents, queries=[QUERY])
     assert (kept.number, kept.kind) == (1, "evaluate")
     other = [documents[0], Document("b.md", "Bread is baked at noon.")]
-    again = chunkwise.evaluate(other, [QUERY], retriever="bm25", vectors="none")
+    again = chunkwise.evaluate(other, [QUERY], retriever="bm25", index=IndexOptions(vectors="none"))
     history.keep(again, documents=other, queries=[QUERY])
     assert history.changes(1, 2).words == ("documents ~1",)
     assert history.keep(chunkwise.lint(documents), documents=documents).kind == "lint"

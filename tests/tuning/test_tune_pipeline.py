@@ -151,9 +151,9 @@ def test_what_cannot_be_built_is_an_outcome_and_the_others_go_on(here: Run, proj
 @cases(
     "words, told",
     [
-        ("--embedder none", "--embedder is not for a pipeline of your own"),
-        ("--resume", "the same command goes on by itself"),
-        ("--timeout 0", "--timeout"),
+        ("--embedder none", "embedder is 'none'"),
+        ("--resume", "--pipeline goes on by itself"),
+        ("--timeout 0", "timeout is 0"),
     ],
 )
 def test_options_that_do_not_go_with_it_are_told(here: Run, words: str, told: str) -> None:

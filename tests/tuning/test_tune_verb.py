@@ -10,7 +10,9 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.evaluation.scoring import Listeners
 from chunkwise.models.llm.language_model import Completion, Request
+from chunkwise.options import IndexOptions
 from chunkwise.report.views.tuning import tuning_view
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder
@@ -48,7 +50,9 @@ QUERIES = [_query(document, thing) for document in DOCUMENTS for thing in _THING
 @pytest.mark.usefixtures("large_inputs")
 def test_documents_and_questions_that_are_there_already() -> None:
     seen: list[Outcome] = []
-    tuned = chunkwise.tune(DOCUMENTS, QUERIES, embedder="", on_outcome=seen.append)
+    tuned = chunkwise.tune(
+        DOCUMENTS, QUERIES, embedder="", listeners=Listeners(on_outcome=seen.append)
+    )
     assert isinstance(tuned, chunkwise.TuneResult)
     assert str(tuned) == tuned.sweep.sentence
     assert tuned.sweep.chosen
@@ -182,7 +186,7 @@ def test_what_is_wrong_is_said_at_once() -> None:
         chunkwise.tune([3])  # type: ignore[list-item]
     with pytest.raises(ChunkwiseError, match="no metric is named 'good'"):
         chunkwise.tune(DOCUMENTS, QUERIES, objective="good")
-    with pytest.raises(InvalidParameter, match="a time is needed"):
+    with pytest.raises(InvalidParameter, match="time is"):
         chunkwise.tune(DOCUMENTS, QUERIES, time="3 EUR")
     with pytest.raises(ChunkwiseError, match="there is no document"):
         chunkwise.tune([])
@@ -246,7 +250,7 @@ def test_a_choice_that_walks_along_names_is_shown_question_by_question(tmp_path:
         '[sweep.retrieval]\nretriever = ["bm25", "graph(dense=0)"]\n'
     )
     said: list[str] = []
-    tuned = chunkwise.tune(plan, output=tmp_path / "out", on_bad=said.append)
+    tuned = chunkwise.tune(plan, output=tmp_path / "out", listeners=Listeners(on_bad=said.append))
     assert tuned.recommendation is not None
     assert tuned.recommendation.retriever.startswith("graph")
     assert said == []
@@ -259,6 +263,11 @@ def test_a_choice_that_walks_along_names_is_shown_question_by_question(tmp_path:
 def test_documents_are_evaluated_by_their_names(retriever: str) -> None:
     documents, queries = _two_hops()
     found = chunkwise.evaluate(
-        documents, queries, vectors="none", retriever=retriever, budget=60, metrics="all_found"
+        documents,
+        queries,
+        retriever=retriever,
+        budget=60,
+        metrics="all_found",
+        index=IndexOptions(vectors="none"),
     )
     assert found.summary["all_found@60t"].mean == 1.0

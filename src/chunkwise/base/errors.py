@@ -26,7 +26,7 @@ class InvalidOption(InvalidParameter):
     """An option's value lies outside what its declaration allows."""
 
     def __init__(self, field: str, value: object, reason: str) -> None:
-        super().__init__(f"{field} is {value!r}; {reason}")
+        super().__init__(f"{field} is {value!r:.80}; {reason}")
         self.field = field
 
 

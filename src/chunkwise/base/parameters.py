@@ -67,23 +67,36 @@ def fields(cls: type) -> tuple[dataclasses.Field[Any], ...]:
 def check(value: object) -> None:
     """Check every numeric and choice field of a dataclass instance against its bounds."""
     for field in fields(type(value)):
-        given, allowed = getattr(value, field.name), bounds(field)
-        if isinstance(field.default, bool) and not isinstance(given, bool):
-            raise InvalidParameter(f"{field.name} is {given!r}; allowed: True, False")
-        if allowed.choices and given not in allowed.choices:
-            raise InvalidParameter(
-                f"{field.name} is {given!r}; allowed: {', '.join(map(repr, allowed.choices))}"
-            )
-        unbounded = allowed.share or (allowed.low is None and allowed.high is None)
-        if unbounded or (given is None and field.default is None):
-            continue
-        kind = int | float if allowed.fraction else int
-        if isinstance(given, bool) or not isinstance(given, kind) or given != given:
-            raise InvalidParameter(f"{field.name} is {given!r}; {allowed.needed}")
-        if allowed.low is not None and given < allowed.low:
-            raise InvalidParameter(f"{field.name} is {given}; the least allowed is {allowed.low}")
-        if allowed.high is not None and given > allowed.high:
-            raise InvalidParameter(f"{field.name} is {given}; the most allowed is {allowed.high}")
+        _check_field(field, getattr(value, field.name))
+
+
+def check_named(cls: object, name: str, given: object) -> bool:
+    """Check a value for the parameter of this name; False: the class has none."""
+    for field in fields(cls) if isinstance(cls, type) else ():
+        if name in (field.name, *bounds(field).aliases):
+            _check_field(field, given)
+            return True
+    return False
+
+
+def _check_field(field: dataclasses.Field[Any], given: Any) -> None:
+    allowed = bounds(field)
+    if isinstance(field.default, bool) and not isinstance(given, bool):
+        raise InvalidParameter(f"{field.name} is {given!r}; allowed: True, False")
+    if allowed.choices and given not in allowed.choices:
+        raise InvalidParameter(
+            f"{field.name} is {given!r}; allowed: {', '.join(map(repr, allowed.choices))}"
+        )
+    unbounded = allowed.share or (allowed.low is None and allowed.high is None)
+    if unbounded or (given is None and field.default is None):
+        return
+    kind = int | float if allowed.fraction else int
+    if isinstance(given, bool) or not isinstance(given, kind) or given != given:
+        raise InvalidParameter(f"{field.name} is {given!r}; {allowed.needed}")
+    if allowed.low is not None and given < allowed.low:
+        raise InvalidParameter(f"{field.name} is {given}; the least allowed is {allowed.low}")
+    if allowed.high is not None and given > allowed.high:
+        raise InvalidParameter(f"{field.name} is {given}; the most allowed is {allowed.high}")
 
 
 def build(cls: Callable[..., Any], name: str, given: Mapping[str, object]) -> Any:

@@ -2,7 +2,7 @@
 
     @dataclass(frozen=True, kw_only=True)
     class SearchOptions(Options):
-        k: Annotated[Count | None, option("Hits per question", flag="-k")] = None
+        k: Annotated[Count | None, Option("Hits per question", flag="-k")] = None
 
 Validation, command-line flags, files, HTTP bodies, tools and reference pages come from this declaration.
 """
@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from inspect import get_annotations
 from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
+    ClassVar,
     Literal,
-    NamedTuple,
     Self,
     TypeVar,
     Union,
@@ -37,95 +38,102 @@ Count = Annotated[int, Meta(ge=1, le=1 << 40)]
 Amount = Annotated[int, Meta(ge=0, le=1 << 40)]
 Concurrency = Annotated[int, Meta(ge=1, le=256)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Cosine = Annotated[float, Meta(ge=-1, le=1)]
+Seconds = Annotated[float, Meta(gt=0, le=86_400)]
+Port = Annotated[int, Meta(ge=1, le=65_535)]
 Dollars = Annotated[float, Meta(ge=0)]
 Name = Annotated[str, Meta(min_length=1, max_length=4096)]
 Names = tuple[Name, ...]
 
 
-class Field(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """What the surfaces say of an option, inside `Annotated`."""
+
+    help: str = ""
+    """One line of at most 60 characters, without a full stop."""
+    _: dataclasses.KW_ONLY
+    flag: str = ""
+    """Short flag, such as `-k`; more names of the flag stand behind it."""
+    long_flag: str = ""
+    """Long flag where it is not the name of the field."""
+    metavar: str = ""
+    """Placeholder of the value in help."""
+    default_text: str = ""
+    """Shown as the default where the value is chosen at run time."""
+    group: str = ""
+    """Heading under which help lists the option; empty: that of the class."""
+    common: bool = False
+    """Listed by `--help`, not only by `--help-all`."""
+    parse: Callable[[str], Any] | None = None
+    """Reads a text where the type alone does not say how."""
+    repeated: bool = False
+    """The flag may be given several times; a `tuple[…, ...]` says so by its type."""
+    variable: str = ""
+    """Environment variable with the value where the flag is not given."""
+    is_argument: bool = False
+    """Filled by the words of the command line that belong to no flag."""
+    at_once: Callable[[Any, Any], None] | None = None
+    """Gets the command's context and the value before other flags are read."""
+
+
+def argument(metavar: str) -> Option:
+    """Describe an option that the words of the command line fill."""
+    return Option(metavar=metavar, is_argument=True)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Field(Option):
     """One option as the surfaces see it."""
 
     name: str
     type: Any
     """The annotation, with bounds."""
     default: Any
-    help: str
-    flag: str
-    """The short flag, empty for none."""
-    long_flag: str
-    metavar: str
-    default_text: str
-    """Shown in help where the default is chosen at run time."""
-    group: str
-    common: bool
-    parse: Callable[[str], Any] | None
-    """Reads the text of a flag where the type alone does not say how."""
-    repeated: bool
-    """The flag may be given several times."""
-    variable: str
-    """Environment variable with the value where the flag is not given."""
+    """`MISSING` where one must be given."""
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is dataclasses.MISSING
 
     @property
     def kind(self) -> Any:
-        """The type without bounds and `None`: int, str, bool, a Literal or a tuple."""
-        return _without_none(self.type)
+        """The type of one value without bounds and `None`: int, str, bool, a Literal …"""
+        kind = _without_none(self.type)
+        return _without_none(get_args(kind)[0]) if get_args(kind)[1:] == (...,) else kind
 
     @property
     def choices(self) -> tuple[str, ...]:
         return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
 
-def option(
-    help: str,
-    *,
-    flag: str = "",
-    long_flag: str = "",
-    metavar: str = "",
-    default: str = "",
-    group: str = "",
-    common: bool = False,
-    parse: Callable[[str], Any] | None = None,
-    repeated: bool = False,
-    variable: str = "",
-) -> Meta:
-    """Describe an option, inside `Annotated`.
-
-    Args:
-        help: One line of at most 60 characters, without a full stop.
-        flag: Short flag, such as `-k`.
-        long_flag: Long flag where it is not the name of the field.
-        metavar: Placeholder of the value in help.
-        default: Text shown as the default where the value is chosen at run time.
-        group: Heading under which help lists the option.
-        common: Listed by `--help`, not only by `--help-all`.
-        parse: Reads the text of a flag where the type alone does not say how.
-        repeated: The flag may be given several times; a `tuple[…, ...]` says so by its type.
-        variable: Environment variable with the value where the flag is not given.
-    """
-    return Meta(
-        description=help,
-        extra={
-            "flag": flag, "long_flag": long_flag, "metavar": metavar, "default_text": default, "group": group,
-            "common": common, "parse": parse, "repeated": repeated, "variable": variable,
-        },
-    )  # fmt: skip
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Options:
     """Base of option values: checked when they are made, whoever makes them."""
 
+    _group: ClassVar[str]
+    _hides: ClassVar[bool]
+
+    def __init_subclass__(cls, group: str = "Options", hides_inherited: bool = False) -> None:
+        """`hides_inherited`: of the options only its own are common."""
+        cls._group, cls._hides = group, hides_inherited
+
     def __post_init__(self) -> None:
         checker = _checker(type(self))
-        given = {name: getattr(self, name) for name in checker.__struct_fields__}
+        given = {}
+        for field in schema(type(self)):
+            given[field.name] = value = getattr(self, field.name)
+            if field.parse is not None and isinstance(value, str):
+                try:
+                    given[field.name] = field.parse(value)
+                except ValueError as error:
+                    raise InvalidOption(field.name, value, str(error)) from None
         try:
             checked = msgspec.convert(given, checker)
         except msgspec.ValidationError as error:
             raise _invalid(error, given, type(self)) from None
-        for name, value in given.items():
-            converted = getattr(checked, name)
-            if converted is not value:
-                object.__setattr__(self, name, converted)
+        for name in given:
+            object.__setattr__(self, name, getattr(checked, name))
 
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> Self:
@@ -166,12 +174,21 @@ def schema(kind: type) -> tuple[Field, ...]:
     fields = []
     for field in dataclasses.fields(kind):
         annotation = hints[field.name]
-        if (meta := _meta(annotation)) is None:
+        marks = getattr(annotation, "__metadata__", ())
+        described = [mark for mark in marks if isinstance(mark, Option)]
+        if not described:
             continue
-        extra = dict(meta.extra or {})
-        extra["long_flag"] = extra["long_flag"] or f"--{field.name.replace('_', '-')}"
-        extra["repeated"] = extra["repeated"] or get_args(_without_none(annotation))[1:] == (...,)
-        fields.append(Field(field.name, annotation, field.default, meta.description or "", **extra))
+        values = vars(described[-1]) | {
+            "name": field.name,
+            "type": annotation,
+            "default": field.default,
+        }
+        owner = next(base for base in kind.__mro__ if field.name in get_annotations(base))
+        values["group"] = values["group"] or getattr(owner, "_group", "")
+        values["common"] &= owner is kind or not getattr(kind, "_hides", False)
+        values["long_flag"] = values["long_flag"] or f"--{field.name.replace('_', '-')}"
+        values["repeated"] |= get_args(_without_none(annotation))[1:] == (...,)
+        fields.append(Field(**values))
     return _SCHEMAS.setdefault(kind, tuple(fields))
 
 
@@ -187,7 +204,12 @@ def json_schema(kind: type[Options]) -> dict[str, Any]:
 
 def _checker(kind: type) -> type[msgspec.Struct]:
     if kind not in _CHECKERS:
-        fields = [(field.name, field.type, field.default) for field in schema(kind)]
+        fields = []
+        for field in schema(kind):
+            kind_of_value: Any = field.type
+            described = Annotated[kind_of_value, Meta(description=field.help)]
+            default = msgspec.NODEFAULT if field.is_required else field.default
+            fields.append((field.name, described, default))
         _CHECKERS[kind] = msgspec.defstruct(kind.__name__, fields, kw_only=True)
     return _CHECKERS[kind]
 
@@ -199,11 +221,6 @@ def _invalid(error: msgspec.ValidationError, given: Mapping[str, Any], kind: typ
         reason = f"allowed: {', '.join(choices)}"
     reason = reason.replace("`", "").partition(", got ")[0]
     return InvalidOption(name, given[name], reason[:1].lower() + reason[1:])
-
-
-def _meta(annotation: Any) -> Meta | None:
-    found = [meta for meta in getattr(annotation, "__metadata__", ()) if isinstance(meta, Meta)]
-    return next((meta for meta in found if meta.extra is not None), None)
 
 
 def _without_none(annotation: Any) -> Any:

@@ -7,20 +7,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.schema import Option, argument
 from chunkwise.base.wording import counted, thousands
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_spent
 from chunkwise.cli.options import (
     ConfigOption,
+    Json,
+    LoadingOptions,
     QuestionsOption,
-    QuietLoadingOptions,
-    json_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import json_stdout, say, say_skipped, stdout_console, usable_place
@@ -35,32 +36,22 @@ if TYPE_CHECKING:
 NO_LLM = "no language model is named: add --llm NAME, or leave it out"
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise ask kb "how is leave approved?"                              # the sentences that answer, quoted
-  chunkwise ask kb "how is leave approved?" --llm local                  # in a model's words; no network, no key
-  chunkwise ask handbook/ "how is leave approved?" --llm openai:gpt-4o-mini -k 8
-  chunkwise ask kb how is leave approved --llm http://localhost:11434/v1#llama3.1 --json
-  chunkwise ask kb -Q questions.jsonl --llm openai:gpt-4o-mini --dry-run
-  chunkwise ask kb -Q questions.jsonl --llm openai:gpt-4o-mini --max-cost 2.50 > answers.jsonl
-  chunkwise evaluate kb -Q questions.jsonl --answers answers.jsonl
-\b
-Exit status: 0 answered (also "the documents do not say it"), 3 a question or a document was skipped (a line on
-stderr), 1 an error, 2 wrong usage or value.
+  chunkwise ask kb "how is leave approved?"
+  chunkwise ask kb "how is leave approved?" --llm local
+  chunkwise ask kb -Q q.jsonl --llm openai:gpt-4o-mini --max-cost 2.50
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskOptions(SearchOptions, QuestionsOption, LlmOptions, ConfigOption, QuietLoadingOptions):
+class AskOptions(SearchOptions, QuestionsOption, LlmOptions, ConfigOption, LoadingOptions):
     """The options of `chunkwise ask`."""
 
-    source: str = argument("SOURCE")
-    form: Literal["claims", "plain"] | None = option(
-        "--form", type=click.Choice(["claims", "plain"]), show_default="plain for a small local model",
-        help="What the language model writes: claims with quotes, or plain sentences whose sources are looked up "
-        "afterwards.",
-    )  # fmt: skip
-    as_json: bool = json_flag("Print the answers as JSON lines on stdout and nothing else.")
+    source: Annotated[str, argument("SOURCE")]
+    form: Annotated[Literal["claims", "plain"] | None, Option(
+        "Claims with quotes, or sentences whose sources are sought", default_text="claims; plain for small models",
+        group="Language model",
+    )] = None  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("ask", AskOptions, examples=_EXAMPLES)

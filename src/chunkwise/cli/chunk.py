@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
 import click
 
 from chunkwise.base.atomic_files import shown_path
+from chunkwise.base.schema import Amount, Option
 from chunkwise.base.wording import counted, seconds_taken, thousands
-from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
+from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.llm import (
     NO_MODEL,
@@ -31,10 +32,10 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     ConfigOption,
     EstimateOptions,
+    Json,
+    Page,
     SourceOptions,
     check_outputs,
-    json_flag,
-    page_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say, say_skipped, shown_place
@@ -52,22 +53,10 @@ if TYPE_CHECKING:
     from chunkwise.core import Chunk, OnProgress, WrittenContext
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise chunk handbook/                                    # show the chunks
-  chunkwise chunk handbook/ -o chunks.parquet                  # or .jsonl, .csv
-  chunkwise chunk paper.pdf -s recursive --html cuts.html      # the document with its cuts drawn on it
-  chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
-  chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks.parquet
-  chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks/ --engine ray   # a data set, made by a cluster
-  chunkwise chunk corpus.jsonl --text-field body --json | head -3
-  chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
-  chunkwise chunk kb -o chunks.parquet --with-vectors          # what an index holds, each chunk with its vector
-  chunkwise chunk handbook/ -s "sections(max_tokens=400)" --context neighbours --llm local -o chunks.jsonl
-  chunkwise chunk handbook/ --context document --llm openai:gpt-4o-mini --dry-run   # what would it cost?
-\b
-Exit status: 0 all documents were read, 3 something was skipped or a model did not write every context (each with a
-line on stderr), 1 an error, 2 wrong usage or value.
+  chunkwise chunk docs/ -o chunks.parquet
+  chunkwise chunk paper.pdf -s recursive --html cuts.html
+  chunkwise chunk s3://bucket/docs/ -o chunks/ --engine ray
+  chunkwise chunk kb -o chunks.parquet --with-vectors
 """
 
 
@@ -75,21 +64,17 @@ line on stderr), 1 an error, 2 wrong usage or value.
 class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     """The options of `chunkwise chunk`."""
 
-    output: Path | None = option(
-        "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-        help="Write the chunks to this file: .jsonl, .parquet or .csv. A name without ending is a data set, a folder "
-        "of Parquet files; a run of it that was stopped goes on. The chunks of an index go into a file.",
-    )  # fmt: skip
-    with_vectors: bool = option(
-        "--with-vectors", is_flag=True,
-        help="Of an index, with -o: write the vector of each chunk, too, as the column vector.",
-    )  # fmt: skip
-    page: Path | None = page_file("Write one HTML page that shows the documents with their cuts.")
-    as_json: bool = json_flag("Print the chunks as JSON lines on stdout and nothing else.")
-    show: int = option(
-        "--show", type=click.IntRange(0), default=12, show_default=True, metavar="N",
-        help="Number of chunks to show in the terminal; none with --output, --html or --json.",
-    )  # fmt: skip
+    output: Annotated[Path | None, Option(
+        "Write .jsonl, .parquet or .csv; no ending: a data set", flag="-o", metavar="FILE", group="Output", common=True
+    )] = None  # fmt: skip
+    with_vectors: Annotated[bool, Option(
+        "Write the vectors of an index, too, with -o", group="Output"
+    )] = False  # fmt: skip
+    page: Page = None
+    as_json: Json = False
+    show: Annotated[Amount, Option(
+        "Chunks shown in the terminal", metavar="N", group="Output"
+    )] = 12  # fmt: skip
 
     @property
     def cut_by(self) -> str:

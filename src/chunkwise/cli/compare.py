@@ -7,20 +7,22 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
+from msgspec import Meta
 
 from chunkwise.base.atomic_files import shown_path
+from chunkwise.base.schema import Name, Names, Option, argument
 from chunkwise.base.wording import counted, score
-from chunkwise.cli.dataclass_options import RealRange, argument, dataclass_command, is_typed, option
+from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import NOT_COMPARABLE, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
+    Json,
+    Output,
+    Page,
     check_outputs,
-    json_flag,
-    output_file,
-    page_file,
 )
 from chunkwise.cli.streams import json_stdout, readers_may_leave, say, stdout_console, utf8_stdout
 
@@ -34,79 +36,52 @@ if TYPE_CHECKING:
 _ZEROS_SAID = 10
 """Questions that are told on stderr; the files have more."""
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise compare a.json b.json                        # b against a, question by question
-  chunkwise compare a.json b.json c.json d.json          # each against the first; which are tied with the best
-  chunkwise compare a.json b.json --all                  # every metric, types of questions, every cost
-  chunkwise compare a.json b.json --metrics recall,mrr   # fewer tests: smaller differences can be shown
+  chunkwise compare a.json b.json
+  chunkwise compare a.json b.json c.json d.json
+  chunkwise compare main.json branch.json --fail-if-worse recall@1000t
   chunkwise compare a.json b.json --html comparison.html
-  chunkwise compare a.json b.json --json > comparison.json
-  chunkwise compare a.json b.json --save                 # `chunkwise runs` remembers it
-  chunkwise compare main.json branch.json --fail-if-worse recall@1000t   # for CI
-  chunkwise compare main.json branch.json --fail-if-worse recall@1000t,citation --min-effect 0.02 --no-new-zero
-  chunkwise compare main.json branch.json --fail-if-worse recall --junit gate.xml --comment comment.md
-\b
-Exit status: 0 compared, whatever came out; with --fail-if-worse or --no-new-zero: 4 a run is shown to be worse than
-the first, or answers a question no more, 5 the runs are not comparable (other documents, questions or rules, questions
-that have no score any more, no metric of those named has a score);
-1 a file cannot be read or written or nothing can be compared, 2 wrong usage or value.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(KeepOptions):
+class CompareOptions(KeepOptions, group="Gate"):
     """The options of `chunkwise compare`."""
 
-    files: tuple[str, ...] = argument("A.json B.json...", nargs=-1)
-    metrics: str | None = option(
-        "--metrics", metavar="NAMES", show_default="all that both have",
-        help="Compare only these metrics, separated by commas: recall@5,mrr. A name without @ means every cut-off; "
-        "groups work as for evaluate: completeness.",
-    )  # fmt: skip
-    whole: bool = option(
-        "--all", is_flag=True, help="Show every metric and cost, not only the most important ones."
-    )
-    fail_if_worse: tuple[str, ...] = option(
-        "--fail-if-worse", multiple=True, metavar="NAMES",
-        help="Exit with status 4 when a run is shown to be worse than the first by one of these metrics, separated by "
-        "commas, or by any: recall@1000t. Tests are corrected over these metrics. What is not shown does not fail. May "
-        "be repeated.",
-    )  # fmt: skip
-    min_effect: float = option(
-        "--min-effect", type=RealRange(0, 1, max_open=True), default=0.0, show_default=True, metavar="DIFFERENCE",
-        help="What is worse by no more than this does not fail: 0.02. Runs that are shown to differ by less, either "
-        "way, are called equivalent.",
-    )  # fmt: skip
-    no_new_zero: bool = option(
-        "--no-new-zero", is_flag=True,
-        help="Exit with status 4 when a single question falls to 0, or to no score, by a metric of --fail-if-worse "
-        "(by the first run's objective, where none is named).",
-    )  # fmt: skip
-    accept_changed: tuple[Literal["documents", "questions"], ...] = option(
-        "--accept-changed", multiple=True, type=click.Choice(["documents", "questions"]), metavar="WHAT",
-        help="Compare runs with other documents or other questions (those that are in both), too; otherwise they end "
-        "a gate with status 5. May be repeated.",
-    )  # fmt: skip
-    junit: Path | None = option(
-        "--junit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-        help="Write what was checked to this file, as JUnit XML.",
-    )  # fmt: skip
-    comment: Path | None = option(
-        "--comment", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-        help="Write a Markdown comment to this file: the table, and the questions that changed.",
-    )  # fmt: skip
-    summary: Path | None = option(
-        "--summary", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", envvar="GITHUB_STEP_SUMMARY",
-        show_envvar=True, help="Add the same Markdown to the end of this file; GitHub shows it beside a job.",
-    )  # fmt: skip
-    annotations: bool = option(
-        "--annotations", is_flag=True,
-        help="Print what fails as GitHub's annotations; done by itself where GITHUB_ACTIONS is set.",
-    )  # fmt: skip
-    as_json: bool = json_flag()
-    output: Path | None = output_file("Write the comparison to this file, as JSON.")
-    page: Path | None = page_file("Write one HTML page that shows the comparison.")
+    files: Annotated[tuple[str, ...], argument("A.json B.json...")] = ()
+    metrics: Annotated[Name | None, Option(
+        "Metrics to compare, or groups: recall@5,mrr", flag="-m", metavar="NAMES", default_text="all that both have",
+        group="Metrics", common=True,
+    )] = None  # fmt: skip
+    whole: Annotated[bool, Option(
+        "Show every metric and cost", long_flag="--all", group="Metrics", common=True
+    )] = False  # fmt: skip
+    fail_if_worse: Annotated[Names, Option(
+        "Exit with 4 where a run is worse by one of these, or any", metavar="NAMES", common=True
+    )] = ()  # fmt: skip
+    min_effect: Annotated[Annotated[float, Meta(ge=0, lt=1)], Option(
+        "A smaller difference counts as equal: 0.02", metavar="DIFFERENCE", common=True
+    )] = 0.0  # fmt: skip
+    no_new_zero: Annotated[bool, Option(
+        "Exit with 4 where a question falls to 0 or no score", common=True
+    )] = False  # fmt: skip
+    accept_changed: Annotated[tuple[Literal["documents", "questions"], ...], Option(
+        "Compare runs on other documents or questions, too", metavar="WHAT"
+    )] = ()  # fmt: skip
+    junit: Annotated[Path | None, Option(
+        "Write the checks as JUnit XML", metavar="FILE", group="Output"
+    )] = None  # fmt: skip
+    comment: Annotated[Path | None, Option(
+        "Write a Markdown comment: table and changed questions", metavar="FILE", group="Output"
+    )] = None  # fmt: skip
+    summary: Annotated[Path | None, Option(
+        "Append the same Markdown to this file", metavar="FILE", variable="GITHUB_STEP_SUMMARY", group="Output"
+    )] = None  # fmt: skip
+    annotations: Annotated[bool, Option(
+        "Print failures as GitHub annotations", default_text="on GitHub Actions", group="Output"
+    )] = False  # fmt: skip
+    as_json: Json = False
+    output: Output = None
+    page: Page = None
 
 
 @dataclass_command("compare", CompareOptions, examples=_EXAMPLES)

@@ -2,7 +2,7 @@
 
     @dataclass(frozen=True, kw_only=True)
     class CountOptions(SourceOptions):
-        most: int = option("--most", type=click.IntRange(1), default=5, help="Lines to show.")
+        most: Annotated[Count, Option("Lines to show", common=True)] = 5
 
     @dataclass_command("count", CountOptions, examples=EXAMPLES)
     def count(options: CountOptions) -> None: ...
@@ -13,54 +13,17 @@ Options that several commands share stand in classes that a command's own class 
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from chunkwise.base.schema import Field, schema
+from chunkwise.base.schema import Field, Options, schema
 from chunkwise.cli.groups import DefaultGroup, write_commands
 
-
-class RealRange(click.FloatRange):
-    """A range of numbers; "nan" is in none, though it compares with neither end."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        number: float = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is no number {self._describe_range()}.", param, ctx)
-        return number
-
-
-Options = TypeVar("Options")
-
-_DECLARATION = "click"
-"""Key of a field's metadata: makes the parameter of click for a field of a name."""
-
-
-def option(*flags: str, **settings: Any) -> Any:
-    """A field that a flag fills."""
-    if settings.get("required"):
-        default: Any = MISSING
-    else:
-        empty: Any = () if settings.get("multiple") else False if settings.get("is_flag") else None
-        default = settings.get("default", empty)
-    return field(
-        default=default,
-        metadata={_DECLARATION: lambda name: GroupedOption([*flags, name], **settings)},
-    )
-
-
-def argument(metavar: str, **settings: Any) -> Any:
-    """A field that the words of the command line fill which belong to no flag."""
-    return field(
-        metadata={_DECLARATION: lambda name: click.Argument([name], metavar=metavar, **settings)}
-    )
+Command = TypeVar("Command", bound=Options)
 
 
 def is_typed(name: str) -> bool:
@@ -73,24 +36,19 @@ class GroupedOption(click.Option):
     """An option listed under a heading; `--help` shows the common ones, `--help-all` every one."""
 
     def __init__(
-        self,
-        declarations: Sequence[str],
-        *,
-        group: str = "",
-        common: bool = False,
-        late_help: Callable[[], str] | None = None,
-        **settings: Any,
+        self, declarations: Sequence[str], *, group: str, common: bool, **settings: Any
     ) -> None:
-        self.group = group or "Options"
+        self.group = group
         self.common = common
-        self.late_help = late_help
-        """Makes help that names what is declared elsewhere, once it is asked for."""
         super().__init__(declarations, **settings)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        if self.late_help is not None:
-            self.help = self.late_help()
-        return super().get_help_record(ctx)
+        """Its short and its long flag, without other names."""
+        record = super().get_help_record(ctx)
+        flags, text = record or ("", "")
+        *others, last = flags.split(", ")
+        short = f"{others[0]}, " if others and not others[0].startswith("--") else " " * 4
+        return short + last, text
 
 
 _ALL = f"{__name__}.help_all"
@@ -124,20 +82,30 @@ _HELP_ALL = click.Option(
     help="Show every option.",
 )
 
+_LAST = ("Language model", "Documents", "Workers", "Output", "History", "Options", "Help")
+"""Groups at the end of help, in this order."""
 _WORDS = f"{__name__}.words"
 """Where a context has what was typed behind the command."""
 
 
 class TypedCommand(click.Command):
-    """A command that keeps the words it was given, and names the flags that are spelled like an unknown one."""
+    """A command that keeps the words it was given."""
 
-    options: type[object]
+    options: type[Options]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         return [*super().get_params(ctx), *([_HELP_ALL] if self._hides(self.params) else [])]
 
     def _hides(self, params: Iterable[click.Parameter]) -> bool:
         return any(isinstance(each, GroupedOption) and not each.common for each in params)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does; `--help-all` says the rest."""
+        text = inspect.cleandoc(self.help or "")
+        is_short = self._hides(self.params) and not ctx.meta.get(_ALL)
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text.partition("\n\n")[0] if is_short else text)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the common options, or all of them, under their headings."""
@@ -150,57 +118,33 @@ class TypedCommand(click.Command):
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in shown:
             if (record := param.get_help_record(ctx)) is not None:
-                groups.setdefault(getattr(param, "group", ""), []).append(record)
-        last = groups.pop("", [])
-        for name, records in groups.items():
+                groups.setdefault(getattr(param, "group", "Help"), []).append(record)
+        for name in sorted(groups, key=lambda name: _LAST.index(name) if name in _LAST else -1):
             with formatter.section(name):
-                formatter.write_dl(records)
-        with formatter.section("Help"):
-            formatter.write_dl(last)
+                formatter.write_dl(groups[name])
         if ctx.parent is not None and isinstance(group := ctx.parent.command, DefaultGroup):
             write_commands(formatter, group, group.list_commands(ctx), ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = list(args)
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            near = _nearest_first(error.option_name, error.possibilities or ())
-            better = " or ".join(near)
-            said = f"No such option {error.option_name!r}."
-            said += f" Did you mean {better}?" if near else ""
-            raise click.NoSuchOption(error.option_name, said, ctx=error.ctx) from None
-
-
-_ALIKE, _LESS_ALIKE = 0.65, 0.15
-"""From the nearest flag: what is spelled much less alike is no hint."""
-
-
-def _nearest_first(name: str, flags: Iterable[str]) -> list[str]:
-    """Of flags that are spelled like a name those that are about as near as the nearest, which comes first."""
-    from difflib import SequenceMatcher
-
-    alike = {
-        flag: SequenceMatcher(None, name.strip("-"), flag.strip("-")).ratio() for flag in flags
-    }
-    least = max(_ALIKE, max(alike.values(), default=0.0) - _LESS_ALIKE)
-    return [flag for flag in sorted(alike, key=lambda flag: -alike[flag]) if alike[flag] >= least]
+        return super().parse_args(ctx, args)
 
 
 def dataclass_command(
-    name: str, options: type[Options], *, examples: str
-) -> Callable[[Callable[[Options], None]], TypedCommand]:
-    """A command that is handed its options as one value; `examples` stand below its help."""
+    name: str, options: type[Command], *, examples: str
+) -> Callable[[Callable[[Command], None]], TypedCommand]:
+    """A command that is handed its options as one value; `examples`, a line each, stand below its help."""
 
-    def declare(run: Callable[[Options], None]) -> TypedCommand:
+    def declare(run: Callable[[Command], None]) -> TypedCommand:
         def call(**values: Any) -> None:
             from chunkwise.base.allow_hosts_and_code_from_files import named_by_user
 
             with named_by_user(_typed(values)):
                 run(options(**values))
 
+        epilog = f"\b\nExamples:{examples}" if examples else None
         typed = TypedCommand(
-            name, params=list(_parameters(options)), callback=call, help=run.__doc__, epilog=examples
+            name, params=list(_parameters(options)), callback=call, help=run.__doc__, epilog=epilog
         )  # fmt: skip
         typed.options = options
         return typed
@@ -208,7 +152,7 @@ def dataclass_command(
     return declare
 
 
-def parsed_anew(options: Options) -> Options:
+def parsed_anew(options: Command) -> Command:
     """The options as the same words give them now: a file that they name may have been written again."""
     old = click.get_current_context()
     words = list(old.meta[_WORDS])
@@ -226,50 +170,57 @@ def _typed(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parameters(options: type[object]) -> Iterator[click.Parameter]:
-    """List a class's own fields before those it inherits; a redeclared field counts once."""
-    shared = {field.name: field for field in schema(options)}
-    done: set[str] = set()
+def _parameters(options: type[Options]) -> Iterator[click.Parameter]:
+    """List a class's own options before those it inherits."""
+    declared = {field.name: field for field in schema(options)}
     for part in options.__mro__:
-        declared: Mapping[str, Any] = part.__dict__.get("__dataclass_fields__", {})
         for name in inspect.get_annotations(part):
-            if name in declared and name not in done:
-                done.add(name)
-                if name in shared:
-                    yield _shared_option(shared[name])
-                else:
-                    yield declared[name].metadata[_DECLARATION](name)
+            if name in declared:
+                yield _parameter(declared.pop(name))
 
 
-class _ParsedText(click.ParamType[Any]):
-    """A text that the option's own function reads."""
-
-    name = "text"
-
-    def __init__(self, parse: Callable[[str], Any]) -> None:
-        self._parse = parse
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        try:
-            return self._parse(value)
-        except ValueError as error:
-            self.fail(f"{value!r}: {error}", param, ctx)
+_TYPES: dict[Any, click.ParamType[Any]] = {int: click.INT, float: click.FLOAT, bool: click.BOOL}
 
 
-def _shared_option(field: Field) -> click.Option:
-    """Make the flag of a declared option; bounds are checked where the value is made."""
-    kinds: dict[Any, click.ParamType[Any]] = {int: click.INT, float: click.FLOAT, bool: click.BOOL}
-    kind: click.ParamType[Any] = kinds.get(field.kind, click.STRING)
-    if field.choices:
-        kind = click.Choice(field.choices)
+def _type(field: Field) -> click.ParamType[Any]:
+    """How the text of a flag is read; bounds are checked where the value is made."""
     if field.parse is not None:
-        kind = _ParsedText(field.parse)
-    shown: bool | str = field.default_text or field.default not in (None, (), "", False)
+        return click.STRING
+    if field.choices:
+        return click.Choice(field.choices)
+    if field.kind is Path:
+        is_file, is_folder = (field.metavar.startswith(name) for name in ("FILE", "FOLDER"))
+        return click.Path(path_type=Path, file_okay=not is_folder, dir_okay=not is_file)
+    return _TYPES.get(field.kind, click.STRING)
+
+
+def _parameter(field: Field) -> click.Parameter:
+    """Make the flag or the argument of a declared option."""
+    given: dict[str, Any] = {"type": _type(field), "required": field.is_required}
+    if not field.is_required:
+        given["default"] = field.default
+    if field.is_argument:
+        many = -1 if field.repeated else 1
+        return click.Argument([field.name], metavar=field.metavar, nargs=many, **given)
+    at_once = field.at_once
+    if at_once is not None:
+        given |= {
+            "is_eager": True,
+            "callback": lambda context, _, value: at_once(context, value) or value,
+        }
+    if field.kind is bool:
+        given["is_flag"] = True
     return GroupedOption(
-        [name for name in (field.flag, field.long_flag, field.name) if name],
-        type=kind, default=field.default, multiple=field.repeated, is_flag=field.kind is bool, help=field.help,
-        metavar=field.metavar or None, show_default=shown, group=field.group, common=field.common,
-        envvar=field.variable or None, show_envvar=bool(field.variable),
+        [*field.flag.split(), field.long_flag, field.name], group=field.group, common=field.common,
+        help=" ".join(filter(None, [field.help, _default(field)])), metavar=field.metavar or None,
+        multiple=field.repeated, envvar=field.variable or None, **given,
     )  # fmt: skip
+
+
+def _default(field: Field) -> str:
+    default: Any = field.default_text
+    if not default and not field.is_required and field.default not in (None, (), "", False):
+        default = ",".join(field.default) if isinstance(field.default, tuple) else field.default
+    default = f"default: {default}" if default != "" else ""
+    told = ", ".join(filter(None, ["required" if field.is_required else default, field.variable]))
+    return f" [{told}]" if told else ""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import click
 
-from chunkwise.cli.dataclass_options import dataclass_command, option
+from chunkwise.base.schema import Name, Option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import QuietOption
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise demo                       # the corpus inside the package, tuned: out/report.html
+  chunkwise demo
   chunkwise demo --output /tmp/demo
-  chunkwise demo --embedder none       # by words alone, in a few seconds
+  chunkwise demo --embedder none
 """
 _STRATEGIES = ("sentences", "recursive", "structure", "sections")
 _SIZES = (100, 200, 400)
@@ -25,14 +25,12 @@ _SIZES = (100, 200, 400)
 class DemoOptions(QuietOption):
     """The options of `chunkwise demo`."""
 
-    output: Path = option(
-        "-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("out"),
-        show_default=True, metavar="FOLDER", help="Folder for the report and the recommendation.",
-    )  # fmt: skip
-    embedder: str = option(
-        "--embedder", default="minilm", show_default=True, metavar="NAME",
-        help="Embedding model; none: search by words only.",
-    )  # fmt: skip
+    output: Annotated[Path, Option(
+        "Folder for the report and the recommendation", flag="-o", metavar="FOLDER", common=True
+    )] = Path("out")  # fmt: skip
+    embedder: Annotated[Name, Option(
+        "Embedding model; none: BM25 only", flag="-e", metavar="NAME", common=True
+    )] = "minilm"  # fmt: skip
 
 
 @dataclass_command("demo", DemoOptions, examples=_EXAMPLES)

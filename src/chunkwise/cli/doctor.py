@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import unquote
 
 import click
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.schema import Name, Option, Options
 from chunkwise.base.secrets import address_secrets, mask
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import (
@@ -30,8 +31,8 @@ from chunkwise.base.wording import (
     thousands,
     two_digits,
 )
-from chunkwise.cli.dataclass_options import dataclass_command, option
-from chunkwise.cli.options import json_flag
+from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, stdout_console
 from chunkwise.models.http_client import excerpt
 
@@ -69,8 +70,6 @@ _NAME = re.compile(r"[\w.-]+")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([\w.-]+)['\"]")
 _ADDRESS = "psql 'postgresql://user@host:5432/database'"
 _EXAMPLES = """
-\b
-Examples:
   chunkwise doctor
   chunkwise doctor --json
   chunkwise doctor --postgres postgresql://localhost/handbook
@@ -93,13 +92,13 @@ class Check(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DoctorOptions:
+class DoctorOptions(Options):
     """The options of `chunkwise doctor`."""
 
-    postgres: str | None = option(
-        "--postgres", metavar="URL", help="Check also that this PostgreSQL server answers and has pgvector."
-    )  # fmt: skip
-    as_json: bool = json_flag()
+    postgres: Annotated[Name | None, Option(
+        "Check this PostgreSQL server and its pgvector, too", metavar="URL", common=True
+    )] = None  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("doctor", DoctorOptions, examples=_EXAMPLES)

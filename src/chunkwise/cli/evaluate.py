@@ -22,25 +22,12 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.results import Results
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise evaluate handbook/ -Q queries.json                    # the usual chunks and search, all metrics
-  chunkwise evaluate handbook/ -Q queries.json -s "sentences(max_tokens=200)" --output results.json
-  chunkwise evaluate scifact/                                                 # a BEIR folder: documents and questions
-  chunkwise evaluate kb -Q queries.json --metrics retrieval_precision,boundary_issues -k 5
-  chunkwise evaluate kb -Q queries.json --retriever multiscale --budget 1000 --html page.html
-  chunkwise evaluate --hits theirs.jsonl --documents handbook/ -Q queries.json
-  chunkwise evaluate handbook/ --retriever ./mine.py:search -Q queries.json --retrieved theirs.jsonl
-  chunkwise evaluate handbook/ --retriever http://localhost:8000/search -Q queries.json --timeout 10
-  chunkwise evaluate handbook/ --chunks langchain.jsonl -Q queries.json
-  chunkwise evaluate kb -Q queries.json --judge llm --llm local --dry-run   # what it would cost
-  chunkwise evaluate kb -Q queries.json --fail-under recall@5=0.8 --fail-over boundary_issues=0.1   # for CI
-  chunkwise evaluate handbook/ -Q queries.json --save             # `chunkwise runs` remembers it
+  chunkwise evaluate docs/ -Q q.json
+  chunkwise evaluate docs/ -Q q.json -s sentences -o b.json
+  chunkwise evaluate docs/ -Q q.json -r ./mine.py:search
+  chunkwise evaluate docs/ -Q q.json --fail-under recall@5=0.8
 \b
 Then: chunkwise compare before.json after.json
-\b
-Exit status: 0 evaluated, 3 something was left out or a judge could not be asked (each with a line on stderr),
-4 a figure is not as asked for, 1 an error, 2 wrong usage or value.
 """
 
 
@@ -51,7 +38,7 @@ class EvaluateOptions(EvaluationOptions, KeepOptions):
 
 @dataclass_command("evaluate", EvaluateOptions, examples=_EXAMPLES)
 def command(options: EvaluateOptions) -> None:
-    """Measure a chunking and a search with questions, and say how sure the figures are.
+    """Score a chunking and retrieval configuration on test questions.
 
     SOURCE is any number of documents (files, folders, globs, archives), which are cut and indexed in memory, or an
     index that `chunkwise index` made. Of a test set that holds its documents (BEIR, SQuAD, AutoRAG) these are taken,

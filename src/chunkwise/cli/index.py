@@ -8,13 +8,14 @@ import time
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import click
 
 from chunkwise.base.allow_hosts_and_code_from_files import allowing
+from chunkwise.base.schema import Name, Option
 from chunkwise.base.wording import counted, seconds_taken, size_in_bytes, thousands
-from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
+from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import (
     NO_MODEL,
@@ -31,8 +32,8 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     ConfigOption,
     EstimateOptions,
+    Json,
     SourceOptions,
-    json_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, usable_place
@@ -45,16 +46,10 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.settings import Settings
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise index handbook/ --into kb             # again: only what has changed is read
-  chunkwise index handbook/ --into kb -s "sentences(max_tokens=200)" --rebuild
-  chunkwise index corpus.jsonl --into kb -e none  # BM25 only: no model, and fast
+  chunkwise index docs/ --into kb
+  chunkwise index docs/ --into kb -s "sentences(max_tokens=200)" --rebuild
+  chunkwise index corpus.jsonl --into kb -e none
   chunkwise index new.md --into kb --add
-  chunkwise index films/ --into kb --graph --llm openai:gpt-4o-mini --dry-run
-  chunkwise index s3://bucket/docs/ --into postgresql://me@host/database
-\b
-Exit status: 0 done, 3 something was skipped (a line on stderr), 1 an error, 2 wrong usage or value.
 """
 
 
@@ -62,24 +57,22 @@ Exit status: 0 done, 3 something was skipped (a line on stderr), 1 an error, 2 w
 class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     """The options of `chunkwise index`."""
 
-    into: str | None = option(
-        "--into", metavar="PLACE", group="Index", common=True,
-        help="A folder, postgresql://, lancedb://, qdrant:// or opensearch://",
-    )  # fmt: skip
-    chunks: str | None = option(
-        "--chunks", metavar="FILE", group="Chunks",
-        help="Index these chunks of any tool: .jsonl, .csv or .parquet",
-    )  # fmt: skip
-    add: bool = option(
-        "--add", is_flag=True, group="Index", common=True, help="Keep documents that are not named"
+    into: Annotated[Name | None, Option(
+        "A folder, postgresql://, lancedb://, qdrant:// …", metavar="PLACE", group="Configuration", common=True
+    )] = None  # fmt: skip
+    chunks: Annotated[Name | None, Option(
+        "Index these chunks of any tool: .jsonl, .csv or .parquet", metavar="FILE", group="Configuration"
+    )] = None  # fmt: skip
+    add: Annotated[bool, Option(
+        "Keep documents that are not named", group="Configuration", common=True
+    )] = False  # fmt: skip
+    rebuild: Annotated[bool, Option("Make the index again", group="Configuration", common=True)] = (
+        False
     )
-    rebuild: bool = option(
-        "--rebuild", is_flag=True, group="Index", common=True, help="Make the index again"
-    )
-    verify: bool = option(
-        "--verify", is_flag=True, group="Index", help="Only check every byte of a folder for damage"
-    )
-    as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
+    verify: Annotated[bool, Option(
+        "Only check every byte of a folder for damage", group="Configuration"
+    )] = False  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("index", IndexCommandOptions, examples=_EXAMPLES)

@@ -10,14 +10,21 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
+from chunkwise.base.schema import Name, Option, Options, Share
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted, one_or_many
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import Share, json_flag, queries_file
+from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.options import (
+    Force,
+    Json,
+    Queries,
+    Sources,
+    parse_share,
+)
 from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
@@ -164,16 +171,13 @@ def _next_steps(service: Service, files: dict[Path, str]) -> list[str]:
 
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise init --ci github                                              # docs/ and queries.json, if they are there
-  chunkwise init handbook/ -Q q.json --ci github --config recommendation.toml
-  chunkwise init handbook/ -Q q.json --ci gitlab
-  chunkwise init handbook/ -Q q.json --ci cron --output watch.cron
-  chunkwise init handbook/ -Q q.json --ci systemd --alert exit,file:alerts.jsonl
-\b
-The file calls `chunkwise monitor` on Mondays and whenever documents, questions or the configuration change. It is yours
-to change afterwards, and never overwritten without --force.
+  chunkwise init --ci github
+  chunkwise init docs/ -Q q.json --ci github --config recommendation.toml
+  chunkwise init docs/ -Q q.json --ci gitlab
+  chunkwise init docs/ -Q q.json --ci cron --output watch.cron
+
+The file calls `chunkwise monitor` on Mondays and whenever documents, questions or the configuration change. It is
+yours to change afterwards, and never overwritten without --force.
 """
 _FOLDERS = ("handbook", "docs", "documents", "corpus")
 _QUESTIONS = ("queries.json", "q.json", "questions.json", "test-queries.json")
@@ -181,42 +185,32 @@ _CONFIG = "recommendation.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
-class InitOptions:
+class InitOptions(Options):
     """The options of `chunkwise init`."""
 
-    source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
-    ci: Service = option(
-        "--ci", type=click.Choice(["github", "gitlab", "cron", "systemd"]), required=True,
-        help="Who runs it: GitHub Actions, GitLab CI, cron or systemd.",
-    )  # fmt: skip
-    test_queries: str | None = queries_file(
-        "Questions with references (the passages that answer them).", show_default="queries.json, q.json …"
-    )  # fmt: skip
-    config: Path | None = option(
-        "--config", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-        show_default="recommendation.toml, where it is there",
-        help="The configuration that is watched, as `chunkwise tune` wrote it.",
-    )  # fmt: skip
-    alert: str = option(
-        "--alert", default="exit", show_default=True, metavar="CHANNELS",
-        help="Where alerts go, with commas: exit (the job fails), file:alerts.jsonl; webhook:env:NAME and env:NAME (a "
-        "service such as slack:// or mailtos://) take their URL, which is a key, from a variable.",
-    )  # fmt: skip
-    baseline: str | None = option(
-        "--baseline", metavar="NAME", show_default="that of the branch, else default",
-        help="The baseline that runs are compared with.",
-    )  # fmt: skip
-    tolerance: float | None = option(
-        "--tolerance", type=Share(), metavar="SHARE",
-        show_default="the least difference the questions can show",
-        help="A smaller fall raises no alert: 0.02 or 2%.",
-    )  # fmt: skip
-    output: Path | None = option(
-        "-o", "--output", type=click.Path(path_type=Path), metavar="PATH",
-        show_default="where the service looks for it", help="File to write; for systemd a folder.",
-    )  # fmt: skip
-    force: bool = option("--force", is_flag=True, help="Write over a file that is there already.")
-    as_json: bool = json_flag("Print what was written, and what to do next, as JSON on stdout.")
+    source: Sources = ()
+    ci: Annotated[Service, Option("Who runs it", common=True)]
+    test_queries: Queries = None
+    config: Annotated[Path | None, Option(
+        "The configuration that is watched", flag="-c", metavar="FILE", default_text="recommendation.toml, if there",
+        common=True,
+    )] = None  # fmt: skip
+    alert: Annotated[Name, Option(
+        "Channels: exit, file:FILE, webhook:env:NAME, env:NAME", metavar="CHANNELS"
+    )] = "exit"  # fmt: skip
+    baseline: Annotated[Name | None, Option(
+        "Baseline that runs are compared with", metavar="NAME", default_text="that of the branch"
+    )] = None  # fmt: skip
+    tolerance: Annotated[Share | None, Option(
+        "A smaller fall raises no alert: 0.02 or 2%", metavar="SHARE", default_text="what the questions can show",
+        parse=parse_share,
+    )] = None  # fmt: skip
+    output: Annotated[Path | None, Option(
+        "File to write; for systemd a folder", flag="-o", metavar="PATH", default_text="by service", group="Output",
+        common=True,
+    )] = None  # fmt: skip
+    force: Force = False
+    as_json: Json = False
 
 
 @dataclass_command("init", InitOptions, examples=_EXAMPLES)

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from chunkwise.cli.dataclass_options import is_typed, option
+from chunkwise.base.schema import Name, Option, Options
+from chunkwise.cli.dataclass_options import is_typed
 from chunkwise.cli.streams import say, shown_place
 from chunkwise.tracking import HISTORY_VARIABLE
 
@@ -26,14 +25,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HistoryOption:
+class HistoryOption(Options, group="History"):
     """Which history is meant."""
 
-    history: str | None = option(
-        "--history", metavar="PLACE", envvar=HISTORY_VARIABLE, show_envvar=True,
-        show_default=".chunkwise/history.db here or above",
-        help="The history: a file, or postgresql://user@host/database for a team.",
-    )  # fmt: skip
+    history: Annotated[Name | None, Option(
+        "A file, or postgresql://user@host/database for a team", metavar="PLACE", variable=HISTORY_VARIABLE,
+        default_text=".chunkwise/history.db",
+    )] = None  # fmt: skip
 
     def opened(self) -> History:
         """The history that is named, or that of the project around us."""
@@ -44,36 +42,28 @@ class HistoryOption:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExporterOptions:
+class ExporterOptions(Options, group="History"):
     """Who else is told the figures of a run."""
 
-    mlflow: str | None = option(
-        "--mlflow", metavar="URI",
-        help="Log figures and settings to MLflow, too: http://HOST:5000, or a store such as sqlite:///mlflow.db.",
-    )  # fmt: skip
-    otel: bool = option(
-        "--otel", is_flag=True,
-        help="Send figures as OpenTelemetry metrics, too: to OTEL_EXPORTER_OTLP_ENDPOINT, else http://localhost:4318.",
-    )  # fmt: skip
-    prometheus: Path | None = option(
-        "--prometheus", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.prom",
-        help="Write figures for the textfile collector of Prometheus' node_exporter, too.",
-    )  # fmt: skip
+    mlflow: Annotated[Name | None, Option(
+        "Log figures to MLflow: http://HOST:5000, sqlite:///mlflow.db", metavar="URI"
+    )] = None  # fmt: skip
+    otel: Annotated[bool, Option("Send figures to OTEL_EXPORTER_OTLP_ENDPOINT")] = False
+    prometheus: Annotated[Path | None, Option(
+        "Write figures for Prometheus' node_exporter", metavar="FILE.prom"
+    )] = None  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeepOptions(HistoryOption, ExporterOptions):
+class KeepOptions(HistoryOption, ExporterOptions, group="History"):
     """Whether the run is remembered, and where; and who else is told its figures."""
 
-    keep: bool = option(
-        "--save", is_flag=True,
-        help="Keep this run in the project's history: figures, settings, versions, fingerprints; no text of documents. "
-        "Naming --history means the same.",
-    )  # fmt: skip
-    keep_text: bool = option(
-        "--save-text", is_flag=True,
-        help="The same, with the text of passages where the command retrieves any.",
-    )  # fmt: skip
+    keep: Annotated[bool, Option(
+        "Add this run to the project's history", long_flag="--save", group="Output", common=True
+    )] = False  # fmt: skip
+    keep_text: Annotated[bool, Option(
+        "The same, with the text of passages", long_flag="--save-text"
+    )] = False  # fmt: skip
 
 
 class RunKeeper:

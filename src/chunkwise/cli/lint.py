@@ -7,23 +7,24 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Annotated
 
 import click
 
 from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.schema import Amount, Name, Option, Share
 from chunkwise.base.wording import as_set, beside_limit, counted, one_or_many, thousands
-from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import FAILED, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     JobsOption,
+    Json,
+    Output,
+    Page,
     SourceOptions,
     check_outputs,
-    json_flag,
-    output_file,
-    page_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import readers_may_leave, say, stdout_console
@@ -39,21 +40,13 @@ if TYPE_CHECKING:
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise lint handbook/ -s recursive                    # every kind of issue, with the text around the cuts
-  chunkwise lint handbook/ -s recursive --html cuts.html   # the documents with their cuts drawn on them
-  chunkwise lint kb                                        # the chunks of an index
-  chunkwise lint handbook/ --chunks theirs.jsonl           # the chunks of another tool
-  chunkwise lint handbook/ --fail-over 0.1 --show 0              # for continuous integration
-  chunkwise lint handbook/ --save --show 0                     # `chunkwise runs` remembers it
-  chunkwise lint handbook/ --kinds mid_word,split_table --json > issues.jsonl
-\b
+  chunkwise lint docs/ -s recursive --html cuts.html
+  chunkwise lint kb
+  chunkwise lint docs/ --chunks theirs.jsonl
+  chunkwise lint docs/ --fail-over 0.1 --show 0
+
 Kinds: mid_word, mid_sentence_end, mid_sentence_start, split_list, split_table, split_code, orphan_heading,
 orphan_lead_in, orphan_number, only_marks, dangling_start, broken_grapheme.
-\b
-Exit status: 0 done, 4 more chunks with an issue than --fail-over, 3 something was skipped (each with a line on
-stderr), 1 an error, 2 wrong usage or value.
 """
 
 
@@ -61,30 +54,24 @@ stderr), 1 an error, 2 wrong usage or value.
 class LintOptions(KeepOptions, JobsOption, SourceOptions):
     """The options of `chunkwise lint`."""
 
-    strategy: str | None = option(
-        "-s", "--strategy", metavar="SPEC", show_default="structure",
-        help='How documents are cut: "name(parameter=value, …)". List: `chunkwise list strategies`.',
-    )  # fmt: skip
-    chunks: str | None = option(
-        "--chunks", metavar="FILE",
-        help="Check these chunks of the documents instead: rows of any tool, .jsonl, .csv or .parquet.",
-    )  # fmt: skip
-    kinds: str | None = option(
-        "--kinds", metavar="KIND,…", help="Look only for these kinds of issues; the kinds are listed below."
-    )  # fmt: skip
-    show: int = option(
-        "--show", type=click.IntRange(0), default=20, show_default=True, metavar="N",
-        help="Number of cuts to show in the terminal, spread over the documents.",
-    )  # fmt: skip
-    at_most: float | None = option(
-        "--fail-over", type=RealRange(0, 1), metavar="SHARE",
-        help="Exit with status 4 when a larger share of the chunks has an issue: 0.1 is 10 %.",
-    )  # fmt: skip
-    as_json: bool = json_flag("Print the issues as JSON lines on stdout and nothing else.")
-    output: Path | None = output_file(
-        "Write all issues to this file, one JSON line each.", "FILE.jsonl"
-    )
-    page: Path | None = page_file("Write one HTML page that shows the documents with their cuts.")
+    strategy: Annotated[Name | None, Option(
+        "How documents are cut; see `chunkwise list strategies`", flag="-s", metavar="SPEC", default_text="structure",
+        group="Configuration", common=True,
+    )] = None  # fmt: skip
+    chunks: Annotated[Name | None, Option(
+        "Check these chunks of any tool: .jsonl, .csv or .parquet", metavar="FILE", group="Configuration", common=True
+    )] = None  # fmt: skip
+    kinds: Annotated[Name | None, Option(
+        "Look only for these kinds of issues", metavar="KIND,…", group="Configuration", common=True
+    )] = None  # fmt: skip
+    show: Annotated[Amount, Option("Cuts shown in the terminal", metavar="N", group="Output")] = 20
+    at_most: Annotated[Share | None, Option(
+        "Exit with 4 if more chunks have an issue: 0.1", long_flag="--fail-over", metavar="SHARE", group="Output",
+        common=True,
+    )] = None  # fmt: skip
+    as_json: Json = False
+    output: Output = None
+    page: Page = None
 
 
 @dataclass_command("lint", LintOptions, examples=_EXAMPLES)

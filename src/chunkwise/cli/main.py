@@ -149,6 +149,21 @@ def _leave_threads(status: int) -> None:
         os._exit(status)
 
 
+def _message(error: click.ClickException) -> str:
+    if isinstance(error, click.NoSuchOption):
+        return f"no such option: {error.option_name}"
+    text = error.format_message()
+    return text[:1].lower() + text[1:].removesuffix(".") if text[1:2].islower() else text
+
+
+def _hint(error: click.ClickException) -> str:
+    """Name the nearest flags, or the command whose help says more."""
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        return f"did you mean {' or '.join(error.possibilities)}?"
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path} --help" if context else ""
+
+
 def main() -> NoReturn:
     """Run a command; an error that was foreseen is one line on stderr, without a traceback."""
     from chunkwise.base.errors import ChunkwiseError
@@ -166,15 +181,14 @@ def main() -> NoReturn:
         status = group(standalone_mode=False)
         sys.stdout.flush()
     except ChunkwiseError as error:
-        from chunkwise.cli.streams import say
+        from chunkwise.cli.streams import say_error
 
-        say(error)
+        say_error(error)
         sys.exit(of_error(error))
     except click.ClickException as error:
-        from chunkwise.base.secrets import mask
+        from chunkwise.cli.streams import say_error
 
-        vars(error).update(message=mask(error.message))
-        error.show()
+        say_error(_message(error), _hint(error))
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _stopped()

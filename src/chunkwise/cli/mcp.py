@@ -6,12 +6,14 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command, is_typed, option
-from chunkwise.cli.options import AllowOption, json_flag
+from chunkwise.base.schema import Name, Option, Port, argument
+from chunkwise.cli.dataclass_options import dataclass_command, is_typed
+from chunkwise.cli.keep_run import HistoryOption
+from chunkwise.cli.options import AllowOption
 from chunkwise.cli.server_options import ServedSourceOptions, tell_address
 from chunkwise.cli.streams import print_json, say
 
@@ -20,56 +22,44 @@ if TYPE_CHECKING:
     from chunkwise.mcp_server.workspace import Workspace, WorkspaceSources
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise mcp kb                                         # started by an assistant, over stdin and stdout
-  chunkwise mcp kb --project .                             # tools may open files of this folder
-  chunkwise mcp kb --project . --allow-write               # runs may be kept, the index brought up to date
-  chunkwise mcp kb --http                                  # the address and a key for this run are printed
-  CHUNKWISE_KEYS="laptop=$KEY" chunkwise mcp kb --http --port 8420
-  chunkwise mcp kb --call search --arguments '{"query": "who approves leave?"}'   # what an assistant gets
-\b
+  chunkwise mcp kb
+  chunkwise mcp kb --project .
+  chunkwise mcp kb --project . --allow-write
+  chunkwise mcp kb --http
+
 Tools: search, read, chunk, lint, evaluate, compare. docs/mcp.md says how assistants are told of it. Ctrl-C ends it.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class McpOptions(AllowOption, ServedSourceOptions):
+class McpOptions(AllowOption, ServedSourceOptions, HistoryOption, group="Server"):
     """The options of `chunkwise mcp`."""
 
-    source: tuple[str, ...] = argument("SOURCE...", nargs=-1, required=True)
-    project: Path | None = option(
-        "--project", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="FOLDER",
-        show_default="none", help="The only folder whose files tools may open, and whose history they see.",
-    )  # fmt: skip
-    history: str | None = option(
-        "--history", metavar="PLACE", envvar="CHUNKWISE_HISTORY", show_envvar=True,
-        show_default=".chunkwise/history.db of the project folder",
-        help="The history: a file, or postgresql://user@host/database for a team.",
-    )  # fmt: skip
-    allow_write: bool = option(
-        "--allow-write", is_flag=True,
-        help="Let tools write: keep a run in the history, bring the index up to date.",
-    )  # fmt: skip
-    http: bool = option(
-        "--http", is_flag=True, help="Answer over streamable HTTP instead of stdin and stdout."
-    )
-    port: int | None = option(
-        "--port", type=click.IntRange(1, 65535), metavar="N", show_default="8420, or the next that is free",
-        help="With --http: port on this machine.",
-    )  # fmt: skip
-    host: str = option(
-        "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
-        help="With --http: 127.0.0.1, ::1 or localhost; no other is taken.",
-    )  # fmt: skip
-    call: str | None = option(
-        "--call", metavar="TOOL", help="Call one tool, print what an assistant would read, and end."
-    )
-    arguments: str = option(
-        "--arguments", default="{}", metavar="JSON", show_default=True,
-        help="With --call: what the tool is asked for, an object of JSON.",
-    )  # fmt: skip
-    as_json: bool = json_flag("With --call: print the structured answer as JSON.")
+    source: Annotated[tuple[str, ...], argument("SOURCE...")]
+    project: Annotated[Path | None, Option(
+        "The only folder whose files and history tools see", metavar="FOLDER", default_text="none", common=True
+    )] = None  # fmt: skip
+    allow_write: Annotated[bool, Option(
+        "Let tools keep runs and update the index", common=True
+    )] = False  # fmt: skip
+    http: Annotated[bool, Option(
+        "Answer over HTTP instead of stdin and stdout", common=True
+    )] = False  # fmt: skip
+    port: Annotated[Port | None, Option(
+        "Port, with --http", metavar="N", default_text="8420, or the next free one"
+    )] = None  # fmt: skip
+    host: Annotated[Name, Option(
+        "Address, with --http: 127.0.0.1, ::1 or localhost", metavar="ADDRESS"
+    )] = "127.0.0.1"  # fmt: skip
+    call: Annotated[Name | None, Option(
+        "Call one tool, print what an assistant reads, and end", metavar="TOOL", group="Try out", common=True
+    )] = None  # fmt: skip
+    arguments: Annotated[str, Option(
+        "What the tool is asked for, with --call", metavar="JSON", group="Try out", common=True
+    )] = "{}"  # fmt: skip
+    as_json: Annotated[bool, Option(
+        "Print the structured answer, with --call", long_flag="--json", group="Try out"
+    )] = False  # fmt: skip
 
 
 @dataclass_command("mcp", McpOptions, examples=_EXAMPLES)

@@ -6,16 +6,17 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from chunkwise.base.schema import Name, Option, Options, argument
 from chunkwise.base.wording import megabytes, thousands
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.models_cache import command as cache
-from chunkwise.cli.options import QuietOption, json_flag
+from chunkwise.cli.options import Json, QuietOption
 from chunkwise.cli.progress import progress
 from chunkwise.cli.streams import print_json, say, stdout_console
 
@@ -32,40 +33,26 @@ _SAMPLE = (
 )
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise models                         # what is on this machine, how fast it is, what can be downloaded
+  chunkwise models
   chunkwise models get minilm
   chunkwise models get minilm --from hub
-  chunkwise models get quality             # a set: fast, balanced, quality, multilingual, llm
-  chunkwise models get smollm2             # the small language model
-  chunkwise models verify
-  chunkwise models --json
+  chunkwise models get quality
 """
 _GET_EXAMPLES = """
-\b
-Examples:
   chunkwise models get minilm
   chunkwise models get quality
   chunkwise models get smollm2
   chunkwise models get minilm --from hub
-  chunkwise models get minilm --from ~/Downloads
-  chunkwise models get minilm --from model_quantized.onnx
 
 NAME is a model of `chunkwise models`, or a set: fast (minilm), balanced (bge-small), quality (bge-small and the
-reranker), multilingual (use-multi), llm (qwen-1.5b). A download of several parts that broke off goes on
-where it was.
+reranker), multilingual (use-multi), llm (qwen-1.5b). A download of several parts that broke off goes on where it was.
 
 On a machine without a network, set CHUNKWISE_MODELS to a folder that has the files.
 """
 _REMOVE_EXAMPLES = """
-\b
-Examples:
   chunkwise models remove minilm-fp32
 """
 _VERIFY_EXAMPLES = """
-\b
-Examples:
   chunkwise models verify
   chunkwise models verify minilm --json
 """
@@ -79,14 +66,14 @@ _FLAGS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelsOptions:
+class ModelsOptions(Options):
     """The options of `chunkwise models`."""
 
-    speed: bool | None = option(
-        "--speed/--no-speed", default=None, show_default="all but large language models",
-        help="Measure how fast the models on this machine are; takes a second or two each.",
-    )  # fmt: skip
-    as_json: bool = json_flag()
+    speed: Annotated[bool | None, Option(
+        "Measure how fast the models are", long_flag="--speed/--no-speed", default_text="all but large language models",
+        common=True,
+    )] = None  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("models", ModelsOptions, examples=_EXAMPLES)
@@ -125,11 +112,11 @@ def list_models(options: ModelsOptions) -> None:
 class GetOptions(QuietOption):
     """The options of `chunkwise models get`."""
 
-    name: str = argument("NAME")
-    source: str | None = option(
-        "--from", metavar="PLACE", help="Take the files from a file, a folder, or hub (Hugging Face)."
-    )  # fmt: skip
-    as_json: bool = json_flag()
+    name: Annotated[str, argument("NAME")]
+    source: Annotated[Name | None, Option(
+        "A file, a folder, or hub (Hugging Face)", long_flag="--from", metavar="PLACE", common=True
+    )] = None  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("get", GetOptions, examples=_GET_EXAMPLES)
@@ -152,11 +139,11 @@ def get(options: GetOptions) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyOptions:
+class VerifyOptions(Options):
     """The options of `chunkwise models verify`."""
 
-    names: tuple[str, ...] = argument("[NAMES]...", nargs=-1)
-    as_json: bool = json_flag()
+    names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
+    as_json: Json = False
 
 
 @dataclass_command("verify", VerifyOptions, examples=_VERIFY_EXAMPLES)
@@ -177,11 +164,11 @@ def verify(options: VerifyOptions) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RemoveOptions:
+class RemoveOptions(Options):
     """The options of `chunkwise models remove`."""
 
-    name: str = argument("NAME")
-    as_json: bool = json_flag()
+    name: Annotated[str, argument("NAME")]
+    as_json: Json = False
 
 
 @dataclass_command("remove", RemoveOptions, examples=_REMOVE_EXAMPLES)

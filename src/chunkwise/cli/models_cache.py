@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import click
 
+from chunkwise.base.schema import Name, Option, Options
 from chunkwise.base.wording import counted, megabytes, thousands
-from chunkwise.cli.dataclass_options import dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import DefaultGroup
-from chunkwise.cli.options import json_flag
+from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, say
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise models cache                        # how much is cached, for which models
+  chunkwise models cache
   chunkwise models cache clear --model minilm
   chunkwise models cache clear
   chunkwise models cache --json
 """
 _CLEAR_EXAMPLES = """
-\b
-Examples:
   chunkwise models cache clear
   chunkwise models cache clear --model minilm
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class CacheOptions:
+class CacheOptions(Options):
     """The options of `chunkwise models cache`."""
 
-    as_json: bool = json_flag()
+    as_json: Json = False
 
 
 @dataclass_command("cache", CacheOptions, examples=_EXAMPLES)
@@ -57,13 +55,13 @@ def stats(options: CacheOptions) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClearOptions:
+class ClearOptions(Options):
     """The options of `chunkwise models cache clear`."""
 
-    model: str | None = option(
-        "--model", metavar="NAME", help="Clear only models whose name begins with this."
-    )
-    as_json: bool = json_flag()
+    model: Annotated[Name | None, Option(
+        "Only models whose name begins with this", metavar="NAME", common=True
+    )] = None  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("clear", ClearOptions, examples=_CLEAR_EXAMPLES)

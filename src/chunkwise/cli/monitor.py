@@ -11,18 +11,25 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
+from msgspec import Meta
 
-from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option, parsed_anew
+from chunkwise.base.amounts import parse_time
+from chunkwise.base.schema import Name, Names, Option, Share
+from chunkwise.cli.dataclass_options import dataclass_command, is_typed, parsed_anew
 from chunkwise.cli.exit_status import settled
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.keep_run import ExporterOptions, HistoryOption, exporters_of, hand_on
 from chunkwise.cli.llm import DryRunEnded, show_estimate
 from chunkwise.cli.monitor_ab import command as ab
 from chunkwise.cli.monitor_alerts import ack, alerts
-from chunkwise.cli.options import Share, TimeSpan, json_flag, output_file, page_file
+from chunkwise.cli.options import (
+    Json,
+    Queries,
+    parse_share,
+)
 from chunkwise.cli.run_evaluation import (
     Evaluated,
     EvaluationOptions,
@@ -44,7 +51,7 @@ from chunkwise.tracking.watch import repeat_every
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
-    from chunkwise.evaluation.scoring_options import SearchMore
+    from chunkwise.evaluation.scoring import SearchMore
     from chunkwise.report.alert_messages import AlertTemplates
     from chunkwise.report.views.watch import WatchView
     from chunkwise.tracking.drift import DriftFigure, QuestionDrift
@@ -53,70 +60,50 @@ if TYPE_CHECKING:
     from chunkwise.tracking.watch import WatchOutcome
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise monitor handbook/ -Q q.json                      # for cron and CI: status 4 when a metric fell
-  chunkwise monitor handbook/ -Q q.json --every 1w           # stays, and does it every week
-  chunkwise monitor handbook/ -Q q.json --alert exit,file:alerts.jsonl,env:TEAM_CHAT
-  chunkwise monitor handbook/ -Q q.json --live asked.jsonl   # is what people ask still what is tested?
-  chunkwise monitor handbook/ -Q q.json --tolerance 2% --html watch.html
-  chunkwise monitor alerts                                               # those that stand
-  chunkwise monitor ack 3                                                # quiet until it is worse
-\b
+  chunkwise monitor docs/ -Q q.json
+  chunkwise monitor docs/ -Q q.json --every 1w
+  chunkwise monitor docs/ -Q q.json --live asked.jsonl
+  chunkwise monitor docs/ -Q q.json --tolerance 2% --html watch.html
+
 A run is compared with the baseline (`chunkwise runs baseline set RUN`), or the first run that was watched.
 docs/monitor.md says when it alerts, and how often that is wrong.
-\b
-Exit status: 0 watched, 4 an alert stands (with --alert exit) or a figure is not as asked for, 3 something was left out,
-1 an error, or the run could not be kept and compared, 2 wrong usage or value.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class MonitorOptions(EvaluationOptions, HistoryOption, ExporterOptions):
+class MonitorOptions(
+    EvaluationOptions, HistoryOption, ExporterOptions, group="Monitor", hides_inherited=True
+):
     """The options of `chunkwise monitor`."""
 
-    alert: tuple[str, ...] = option(
-        "--alert", multiple=True, default=("exit",), show_default="exit", metavar="CHANNELS",
-        help="Where alerts go, separated by commas: exit (status 4), file:FILE.jsonl, webhook:URL, or a service's URL "
-        "such as slack://… or mailtos://… (needs chunkwise[alerts]). May be repeated.",
-    )  # fmt: skip
-    alert_template: tuple[str, ...] = option(
-        "--alert-template", multiple=True, metavar="FORM=FILE",
-        help="Custom form for file, webhook or text (of services): a Jinja2 template that is given subject, text, "
-        "run, alerts and drift. May be repeated.",
-    )  # fmt: skip
-    tolerance: float | None = option(
-        "--tolerance", type=Share(), metavar="SHARE", show_default="what the questions can show",
-        help="Alert only when a metric is lower by this much: 0.02 or 2%.",
-    )  # fmt: skip
-    every: float | None = option(
-        "--every", type=TimeSpan(366), metavar="TIME",
-        help="Stay, and do it again after this time: 12h, 1d, 1w. A run that was missed is made up for once.",
-    )  # fmt: skip
-    baseline: str | None = option(
-        "--baseline", metavar="NAME", show_default="that of the branch, else default",
-        help="Name of the baseline that runs are compared with.",
-    )  # fmt: skip
-    watched: str | None = option(
-        "--watched", metavar="NAMES", show_default="the eight most important ones",
-        help="Metrics that may raise an alert, with commas.",
-    )  # fmt: skip
-    live: str | None = option(
-        "--live", metavar="FILE",
-        help="Questions that people asked, compared with the test questions: new words, far from all, nothing found.",
-    )  # fmt: skip
-    strict_alerts: bool = option(
-        "--strict-alerts", is_flag=True,
-        help="Exit with status 3 when an alert could not be sent; otherwise that is a line on stderr.",
-    )  # fmt: skip
-    keep_text: bool = option(
-        "--save-text", is_flag=True, help="Keep the text of the passages that were retrieved, too."
-    )
-    output: Path | None = output_file("Write the results of the evaluation to this file, too.")
-    page: Path | None = page_file(
-        "Write one HTML page: the chart of the metric with its limits and alerts."
-    )
-    as_json: bool = json_flag("Print what was found as JSON on stdout and nothing else.")
+    test_queries: Queries = None
+    alert: Annotated[Names, Option(
+        "Channels: exit, file:FILE, webhook:URL, slack://…, mailto://…", metavar="CHANNELS", common=True
+    )] = ("exit",)  # fmt: skip
+    alert_template: Annotated[Names, Option(
+        "Jinja2 template of an alert: file, webhook or text", metavar="FORM=FILE"
+    )] = ()  # fmt: skip
+    tolerance: Annotated[Share | None, Option(
+        "Alert only below this difference: 0.02 or 2%", metavar="SHARE", default_text="what the questions can show",
+        parse=parse_share, common=True,
+    )] = None  # fmt: skip
+    every: Annotated[Annotated[float, Meta(gt=0, le=366 * 86_400)] | None, Option(
+        "Stay, and evaluate again after this time: 12h, 1d, 1w", metavar="TIME", parse=parse_time, common=True
+    )] = None  # fmt: skip
+    baseline: Annotated[Name | None, Option(
+        "Baseline that runs are compared with", metavar="NAME", default_text="that of the branch", common=True
+    )] = None  # fmt: skip
+    watched: Annotated[Name | None, Option(
+        "Metrics that may raise an alert", metavar="NAMES", default_text="eight", common=True
+    )] = None  # fmt: skip
+    live: Annotated[Name | None, Option(
+        "Questions people asked, compared with the test questions", metavar="FILE", common=True
+    )] = None  # fmt: skip
+    strict_alerts: Annotated[bool, Option("Exit with 3 when an alert could not be sent")] = False
+    keep_text: Annotated[bool, Option(
+        "Keep the text of passages, too", long_flag="--save-text"
+    )] = False  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("monitor", MonitorOptions, examples=_EXAMPLES)

@@ -6,18 +6,20 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
+from msgspec import Meta
 
+from chunkwise.base.schema import Amount, Name, Option, Share
 from chunkwise.base.wording import as_set, counted, p_value, signed, thousands
-from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
-from chunkwise.cli.options import AllowOption, SourceOptions, json_flag, queries_file
+from chunkwise.cli.options import AllowOption, Json, SourceOptions
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
-from chunkwise.options import LlmOptions, SearchOptions
+from chunkwise.options import IndexOptions, LlmOptions, ScoreOptions, SearchOptions
 
 if TYPE_CHECKING:
     from chunkwise.core import Document, Query
@@ -26,65 +28,53 @@ if TYPE_CHECKING:
     from chunkwise.models.llm.cost import LlmEstimate
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise monitor ab handbook/ --a now.toml --b new.toml --queries live.jsonl
-  chunkwise monitor ab handbook/ --a now.toml --b new.toml --queries live.jsonl --how interleaved
-  chunkwise monitor ab handbook/ --a now.toml --b new.toml --queries live.jsonl --metric mrr@5 --tolerance 0.01
-  chunkwise monitor ab --queries seen-by-people.jsonl                  # each entry: clicks_a, clicks_b, or winner
-\b
-Look every day: the interval holds for all looks at once. The configurations are files as `chunkwise tune` writes them.
-\b
-Exit status: 0 compared, whatever came out, 3 an entry was skipped or a judge could not be asked (a line on stderr),
-1 an error, 2 wrong usage or value.
+  chunkwise monitor ab docs/ --a now.toml --b new.toml -Q live.jsonl
+  chunkwise monitor ab docs/ --a a.toml --b b.toml -Q q.json --how interleaved
+  chunkwise monitor ab -Q seen-by-people.jsonl
+
+Look every day: the interval holds for all looks at once. The configurations are files as `chunkwise tune` writes
+them.
 """
 _LOOKS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class ABOptions(LlmOptions, AllowOption, SourceOptions):
+class ABOptions(LlmOptions, AllowOption, SourceOptions, group="Test"):
     """The options of `chunkwise monitor ab`."""
 
-    a: Path | None = option(
-        "--a", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG",
-        help="The configuration that answers now.",
-    )  # fmt: skip
-    b: Path | None = option(
-        "--b", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG",
-        help="The configuration that is tried.",
-    )  # fmt: skip
-    test_queries: str = queries_file(
-        "The log: questions with references, with clicks (places or ids of documents), or with clicks_a and clicks_b.",
-        required=True,
-    )  # fmt: skip
-    how: Literal["parallel", "interleaved"] = option(
-        "--how", type=click.Choice(["parallel", "interleaved"]), default="parallel", show_default=True,
-        help="Both are scored by a metric, or their hits are interleaved and the one wins whose hits are clicked.",
-    )  # fmt: skip
-    by: Literal["labels", "clicks", "teams"] | None = option(
-        "--by", type=click.Choice(["labels", "clicks", "teams"]), metavar="KIND", show_default="what the log has",
-        help="What says who is better: labels (references), clicks, or teams (clicks of both, as people saw them).",
-    )  # fmt: skip
-    metric: str | None = option(
-        "--metric", metavar="NAME", show_default="the main one",
-        help="The metric of parallel answers: recall@1000t, mrr@5, retrieval_precision.llm …",
-    )  # fmt: skip
-    judge: str | None = option(
-        "--judge", metavar="NAMES", help="Ask a judge, for a metric that needs one: llm, or one of another package."
-    )  # fmt: skip
-    tolerance: float = option(
-        "--tolerance", type=RealRange(0, 1), default=0.02, show_default=True, metavar="SHARE",
-        help="A smaller difference is none that matters: stop when that is shown.",
-    )  # fmt: skip
-    level: float = option(
-        "--level", type=RealRange(0.5, 0.999), default=0.95, show_default=True, metavar="SHARE",
-        help="How sure the interval is, over all looks together.",
-    )  # fmt: skip
-    seed: int = option(
-        "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N",
-        help="Seed of the coins of interleaving, and of a judge that is a language model.",
-    )  # fmt: skip
-    as_json: bool = json_flag()
+    a: Annotated[Path | None, Option(
+        "The configuration that answers now", metavar="FILE", common=True
+    )] = None  # fmt: skip
+    b: Annotated[Path | None, Option(
+        "The configuration that is tried", metavar="FILE", common=True
+    )] = None  # fmt: skip
+    test_queries: Annotated[Name, Option(
+        "The log: questions with references or clicks", flag="-Q --test-queries", long_flag="--queries", metavar="FILE",
+        common=True,
+    )]  # fmt: skip
+    how: Annotated[Literal["parallel", "interleaved"], Option(
+        "Score both by a metric, or interleave their hits", common=True
+    )] = "parallel"  # fmt: skip
+    by: Annotated[Literal["labels", "clicks", "teams"] | None, Option(
+        "What says who is better", default_text="what the log has", common=True
+    )] = None  # fmt: skip
+    metric: Annotated[Name | None, Option(
+        "Metric of parallel answers: recall@1000t, mrr@5 …", flag="-m", metavar="NAME", default_text="the main one",
+        common=True,
+    )] = None  # fmt: skip
+    judge: Annotated[Name | None, Option(
+        "Judge of a metric that needs one, e.g. llm", metavar="NAMES"
+    )] = None  # fmt: skip
+    tolerance: Annotated[Share, Option(
+        "Stop when the difference is shown to be smaller", metavar="SHARE"
+    )] = 0.02  # fmt: skip
+    level: Annotated[Annotated[float, Meta(ge=0.5, le=0.999)], Option(
+        "Confidence of the interval over all looks", metavar="SHARE"
+    )] = 0.95  # fmt: skip
+    seed: Annotated[Amount, Option(
+        "Seed of interleaving and of the language model", metavar="N"
+    )] = 0  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("ab", ABOptions, examples=_EXAMPLES)
@@ -154,7 +144,7 @@ def _answering(
 ) -> Callable[[Sequence[Query]], Results] | None:
     """One configuration, as a function of questions."""
     from chunkwise.evaluation.evaluate import evaluate
-    from chunkwise.evaluation.scoring_options import Listeners
+    from chunkwise.evaluation.scoring import Listeners
     from chunkwise.evaluation.sources import needs_model
     from chunkwise.metrics.judges.judge import LLM, judge_names
     from chunkwise.models import DEFAULT
@@ -165,7 +155,7 @@ def _answering(
     chosen = read_recommendation(config)
     settings: dict[str, Any] = chosen.settings()
     names = ("strategy", "context", "embedder", "vectors")
-    made_with = {name: settings[name] for name in names if name in settings}
+    made_with = IndexOptions.read({name: settings[name] for name in names if name in settings})
     searching = SearchOptions.read(
         {name: settings[name] for name in ("retriever", "budget", "tokenizer") if name in settings}
     )
@@ -185,9 +175,10 @@ def _answering(
         with progress(f"answering ({config.name})", 0, options.quiet):
             return evaluate(
                 list(documents), list(queries), metrics=options.metric or "retrieval", judge=options.judge,
-                llm=client, seed=options.seed, on_bad=bad, listeners=Listeners(on_estimate=on_estimate),
+                llm=client, score=ScoreOptions(seed=options.seed),
+                listeners=Listeners(on_bad=bad, on_estimate=on_estimate),
                 retriever=chosen.retriever, k=chosen.k if chosen.budget is None else None,
-                search=replace(searching, k=None, retriever=None), **made_with,
+                search=replace(searching, k=None, retriever=None), index=made_with,
             )  # fmt: skip
 
     return answer

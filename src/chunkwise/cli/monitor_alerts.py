@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.base.schema import Count, Option, argument
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.keep_run import HistoryOption
-from chunkwise.cli.options import json_flag
+from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, say, shown_place
 
 if TYPE_CHECKING:
     from chunkwise.tracking.history import History
 
 _ACK_EXAMPLES = """
-\b
-Examples:
   chunkwise monitor ack 3
   chunkwise monitor ack 3 4 5
 """
 _ALERTS_EXAMPLES = """
-\b
-Examples:
   chunkwise monitor alerts
-  chunkwise monitor alerts 3                 # questions that lost most, passages gained and lost, the likeliest cause
+  chunkwise monitor alerts 3
   chunkwise monitor alerts --all --json
 """
 
@@ -34,8 +31,8 @@ Examples:
 class AckOptions(HistoryOption):
     """The options of `chunkwise monitor ack`."""
 
-    numbers: tuple[int, ...] = argument("ALERT...", type=click.IntRange(1), nargs=-1, required=True)
-    as_json: bool = json_flag()
+    numbers: Annotated[tuple[Count, ...], argument("ALERT...")]
+    as_json: Json = False
 
 
 @dataclass_command("ack", AckOptions, examples=_ACK_EXAMPLES)
@@ -59,9 +56,11 @@ def ack(options: AckOptions) -> None:
 class AlertsOptions(HistoryOption):
     """The options of `chunkwise monitor alerts`."""
 
-    number: int | None = argument("[ALERT]", type=click.IntRange(1), required=False)
-    over: bool = option("--all", is_flag=True, help="Show those that are over, too.")
-    as_json: bool = json_flag()
+    number: Annotated[Count | None, argument("[ALERT]")] = None
+    over: Annotated[bool, Option(
+        "Show those that are over, too", long_flag="--all", common=True
+    )] = False  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("alerts", AlertsOptions, examples=_ALERTS_EXAMPLES)

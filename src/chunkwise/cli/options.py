@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.base.schema import schema
-from chunkwise.base.wording import counted
-from chunkwise.cli.dataclass_options import argument, option
+from chunkwise.base.schema import Name, Names, Option, Options, argument, schema
 from chunkwise.options import ReadOptions, WorkerOptions
 
 if TYPE_CHECKING:
@@ -23,28 +21,25 @@ if TYPE_CHECKING:
     from chunkwise.core import Query
     from chunkwise.documents.loader import LoadOptions
 
-LLM_VARIABLE = "CHUNKWISE_LLM"
-"""The model where `--llm` is not given."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadingOptions(ReadOptions):
-    """How files are read."""
-
-    def loading(self, leave_out: Sequence[Path] = ()) -> LoadOptions:
-        """The same for `chunkwise.documents`, without files that are no documents; a wrong value is an error here."""
-        from chunkwise.documents.loader import LoadOptions
-
-        given = {field.name: getattr(self, field.name) for field in schema(ReadOptions)}
-        return LoadOptions(
-            **given, leave_out=leave_out, on_passed_over=self.on_note(), on_renamed=self.on_note()
-        )
-
-    def on_note(self) -> Callable[[str], None]:
-        """Who is told, in one line each, what was passed over in folders, and that two documents have one id."""
-        from chunkwise.cli.streams import say
-
-        return say
+Json = Annotated[bool, Option(
+    "Print JSON to stdout", long_flag="--json", group="Output", common=True
+)]  # fmt: skip
+Output = Annotated[Path | None, Option(
+    "Write the results to this file", flag="-o", metavar="FILE", group="Output", common=True
+)]  # fmt: skip
+Page = Annotated[Path | None, Option(
+    "Write an HTML page, or its data as .json", long_flag="--html", metavar="FILE", group="Output", common=True
+)]  # fmt: skip
+Queries = Annotated[Name | None, Option(
+    "Test questions: JSON, BEIR, SQuAD, Ragas …", flag="-Q --test-queries", long_flag="--queries",
+    metavar="FILE", group="Input", common=True,
+)]  # fmt: skip
+Labels = Annotated[Name | None, Option(
+    "The file of labels", metavar="FILE", variable="CHUNKWISE_LABELS", default_text=".chunkwise/labels.db",
+    group="Input", common=True,
+)]  # fmt: skip
+Force = Annotated[bool, Option("Write over existing files", group="Output", common=True)]
+Sources = Annotated[tuple[str, ...], argument("[SOURCE]...")]
 
 
 def _nothing(_: str) -> None:
@@ -52,31 +47,36 @@ def _nothing(_: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuietOption:
+class QuietOption(Options, group="Output"):
     """Nothing on stderr but what went wrong."""
 
-    quiet: bool = option(
-        "-q", "--quiet", is_flag=True,
-        help="Show no progress, no notes and no summary. Results that are not written to a file are still shown.",
-    )  # fmt: skip
+    quiet: Annotated[bool, Option("Show no progress, notes or summary", flag="-q", common=True)] = (
+        False
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuietLoadingOptions(LoadingOptions, QuietOption):
+class LoadingOptions(ReadOptions, QuietOption):
     """How files are read, and whether anything is said about it that did not go wrong."""
 
-    def on_note(self) -> Callable[[str], None]:
-        return _nothing if self.quiet else super().on_note()
+    def loading(self, leave_out: Sequence[Path] = ()) -> LoadOptions:
+        """The same for `chunkwise.documents`, without files that are no documents; a wrong value is an error here."""
+        from chunkwise.cli.streams import say
+        from chunkwise.documents.loader import LoadOptions
+
+        note = _nothing if self.quiet else say
+        given = {field.name: getattr(self, field.name) for field in schema(ReadOptions)}
+        return LoadOptions(**given, leave_out=leave_out, on_passed_over=note, on_renamed=note)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceOptions(QuietLoadingOptions):
+class SourceOptions(LoadingOptions):
     """Which documents are read, and how."""
 
-    source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
-    strict: bool = option(
-        "--strict", is_flag=True, help="Stop at the first document that cannot be read."
-    )
+    source: Sources = ()
+    strict: Annotated[bool, Option(
+        "Stop at the first document that cannot be read", group="Documents"
+    )] = False  # fmt: skip
 
     def sources(self) -> list[str]:
         """What was named; standard input when nothing was and something is piped in."""
@@ -129,47 +129,20 @@ _CLUSTER = "chunkwise.cluster"
 class EstimateOptions(JobsOption):
     """How long it will take."""
 
-    estimate: bool = option(
-        "--estimate", is_flag=True,
-        help="Only estimate how long it would take, by trying some documents; nothing is written.",
-    )  # fmt: skip
-
-
-COUNT = click.IntRange(1, 999_999_999)
-"""Of hits or tokens: what a metric may have behind its @."""
-
-
-def _check_tokenizer(
-    context: click.Context, parameter: click.Parameter, name: str | None
-) -> str | None:
-    """A name that is none is told before anything is read."""
-    if name is not None:
-        from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
-
-        get_tokenizer(name)
-        return canonical_name(name)
-    return None
-
-
-def tokenizer_name(default: str) -> Any:
-    """`--tokenizer`: what budgets are counted by."""
-    return option(
-        "--tokenizer", metavar="NAME", show_default=default, callback=_check_tokenizer,
-        help="How tokens of budgets and hits are counted: o200k_base, cl100k_base, words, characters, a model of "
-        "OpenAI (text-embedding-3-large), or the path of a tokenizer.json.",
-    )  # fmt: skip
+    estimate: Annotated[bool, Option(
+        "Only estimate the time, by trying some documents", group="Workers"
+    )] = False  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionsOption:
+class QuestionsOption(Options):
     """The questions of a command that answers some: words of the command line, or a file."""
 
-    words: tuple[str, ...] = argument("[QUESTION]...", nargs=-1)
-    test_queries: str | None = option(
-        "-Q", "--queries", "--test-queries", metavar="FILE",
-        help="Many questions from a file: any test set, JSON lines or list (query_id, query), or one question a line; "
-        "'-' reads standard input.",
-    )  # fmt: skip
+    words: Annotated[tuple[str, ...], argument("[QUESTION]...")] = ()
+    test_queries: Annotated[Name | None, Option(
+        "Questions from a file: a test set, or one a line; - is stdin", flag="-Q --test-queries", long_flag="--queries",
+        metavar="FILE", group="Input", common=True,
+    )] = None  # fmt: skip
 
     def queries(self, skipped: list[str]) -> list[Query]:
         """At least one; what the file has that is no question is told, and added to `skipped`."""
@@ -201,7 +174,7 @@ class QuestionsOption:
         return [Query("1", question)]
 
 
-def _allow(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+def _allow(context: click.Context, names: tuple[str, ...]) -> None:
     """For as long as the command runs, and for processes it starts."""
     if names:
         from chunkwise.base.allow_hosts_and_code_from_files import ALLOW
@@ -209,7 +182,6 @@ def _allow(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -
         before = os.environ.get(ALLOW)
         os.environ[ALLOW] = ",".join(filter(None, [before, *names]))
         context.call_on_close(lambda: _set_variable(ALLOW, before))
-    return names
 
 
 def _set_variable(name: str, value: str | None) -> None:
@@ -220,106 +192,42 @@ def _set_variable(name: str, value: str | None) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AllowOption:
+class AllowOption(Options):
     """What names in an index, a recommendation or the folder of a sweep may name."""
 
-    allow: tuple[str, ...] = option(
-        "--allow", multiple=True, metavar="NAME", is_eager=True, callback=_allow,
-        help="Allow something that stands only in an index or a file, and that you did not type yourself: a server "
-        "(HOST, http://HOST:PORT), code (FILE.py:NAME) or a model's file. Without this it is not used. Can be "
-        "repeated. Or set CHUNKWISE_ALLOW, with commas.",
-    )  # fmt: skip
+    allow: Annotated[Names, Option(
+        "Allow a server, code or model that only a file names", metavar="NAME", at_once=_allow, group="Input"
+    )] = ()  # fmt: skip
 
 
-def _take_config(context: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
+def _take_config(context: click.Context, file: Path | None) -> None:
     """Values of the file stand for options that are not given."""
     if file is None:
-        return None
+        return
     from chunkwise.tuning.recommendation_file_and_code import read_recommendation
 
     given = read_recommendation(file).options()
     known = {each.name for each in context.command.params}
     mine = {name: value for name, value in given.items() if name in known}
     context.default_map = {**(context.default_map or {}), **mine}
-    return file
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConfigOption(AllowOption):
     """Options from what `chunkwise tune` recommends."""
 
-    config: Path | None = option(
-        "-c", "--config", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", is_eager=True,
-        callback=_take_config,
-        help="Take options from a file such as recommendation.toml; what you type wins.",
-    )  # fmt: skip
+    config: Annotated[Path | None, Option(
+        "Read options from a file", flag="-c", metavar="FILE", at_once=_take_config,
+        group="Input", common=True,
+    )] = None  # fmt: skip
 
 
-_SECONDS = {
-    **dict.fromkeys(("s", "second", "seconds"), 1.0),
-    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
-    **dict.fromkeys(("d", "day", "days"), 86_400.0),
-    **dict.fromkeys(("w", "week", "weeks"), 7 * 86_400.0),
-    **dict.fromkeys(("m", "month", "months"), 365.25 / 12 * 86_400),
-    **dict.fromkeys(("y", "year", "years"), 365.25 * 86_400),
-}
-_TIME_SPAN = re.compile(rf"\s*([0-9]{{1,9}})\s*({'|'.join(_SECONDS)})\s*", re.IGNORECASE)
-
-
-class TimeSpan(click.types.FloatParamType):
-    """A time such as 1w, as seconds."""
-
-    def __init__(self, longest_days: float) -> None:
-        self._longest = longest_days
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # fmt: skip
-        found = _TIME_SPAN.fullmatch(str(value))
-        seconds = int(found[1]) * _SECONDS[found[2].lower()] if found else 0.0
-        if not 0 < seconds <= self._longest * 86_400:
-            units = ", ".join(_SECONDS)
-            self.fail(
-                f"{value!r} is no time; write it like 30min, 12h, 90d, 8w, 6m (months) or 1y, at most "
-                f"{counted(self._longest, 'day')}; allowed behind the number: {units}",
-                param, ctx,
-            )  # fmt: skip
-        return seconds
-
-
-class Share(click.types.FloatParamType):
-    """0.02, or 2%."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # fmt: skip
-        found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%?)\s*", str(value))
-        share = float(found[1]) / (100 if found[2] else 1) if found else -1.0
-        if not 0 <= share <= 1:
-            self.fail(f"{value!r} is no share; write a share like 0.02 or 2%", param, ctx)
-        return share
-
-
-def output_file(help: str, metavar: str = "FILE", **settings: Any) -> Any:
-    """`-o`: the file that results are written to."""
-    return option(
-        "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar=metavar, help=help, **settings
-    )  # fmt: skip
-
-
-def page_file(help: str) -> Any:
-    """`--html`: one HTML page that shows results, or what it shows as JSON."""
-    return option(
-        "--html", type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE.html", help=f"{help} A name that ends in .json: what the page shows, as data.",
-    )  # fmt: skip
-
-
-def json_flag(help: str = "Print JSON on stdout and nothing else.") -> Any:
-    """`--json`: stdout is for programs."""
-    return option("--json", is_flag=True, help=help)
-
-
-def queries_file(help: str, **settings: Any) -> Any:
-    """`--queries`: the questions that measure."""
-    return option("-Q", "--queries", "--test-queries", metavar="FILE", help=help, **settings)
+def parse_share(text: str) -> float:
+    """Read 0.02 or 2%."""
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%?)\s*", text)
+    if match is None:
+        raise ValueError("expected a share like 0.02 or 2%")
+    return float(match[1]) / (100 if match[2] else 1)
 
 
 def check_outputs(

@@ -5,20 +5,21 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from chunkwise.base.atomic_files import shown_path
-from chunkwise.cli.dataclass_options import dataclass_command, option
+from chunkwise.base.schema import Name, Option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     JobsOption,
+    Json,
+    Page,
     SourceOptions,
     check_outputs,
-    json_flag,
-    page_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
@@ -29,12 +30,10 @@ if TYPE_CHECKING:
     from chunkwise.tracking.run import KeptRun
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise profile handbook/                       # in the terminal
-  chunkwise profile handbook/ --html profile.html   # one self-contained page
+  chunkwise profile docs/
+  chunkwise profile docs/ --html profile.html
   chunkwise profile corpus.jsonl --json > profile.json
-  chunkwise profile handbook/ --save                # `chunkwise runs` remembers it
+  chunkwise profile docs/ --save
 """
 
 
@@ -42,12 +41,11 @@ Examples:
 class ProfileOptions(KeepOptions, JobsOption, SourceOptions):
     """The options of `chunkwise profile`."""
 
-    page: Path | None = page_file("Write one HTML page with charts.")
-    tokenizer: str = option(
-        "--tokenizer", default="o200k_base", show_default=True, metavar="NAME",
-        help="Tokenizer that sizes are counted with.",
-    )  # fmt: skip
-    as_json: bool = json_flag()
+    page: Page = None
+    tokenizer: Annotated[Name, Option(
+        "Tokenizer that sizes are counted with", metavar="NAME", group="Documents"
+    )] = "o200k_base"  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("profile", ProfileOptions, examples=_EXAMPLES)

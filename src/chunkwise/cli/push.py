@@ -4,56 +4,47 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import Annotated
 
 import click
 
+from chunkwise.base.schema import Name, Option, argument
 from chunkwise.base.wording import thousands
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
     AllowOption,
+    Json,
     QuietOption,
-    json_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise index handbook/ --into kb && chunkwise push kb --to chroma:///home/you/chroma --collection handbook
-  chunkwise push chunks.parquet --to qdrant://localhost:6333/handbook --embedder minilm
-  chunkwise push chunks.jsonl --to milvus:///home/you/handbook.db --embedder openai:text-embedding-3-small
-  chunkwise push kb --to weaviate+https://cluster.example.com/Handbook       # the key: WEAVIATE_API_KEY
-  chunkwise push kb --to pinecone://handbook-abc123.svc.aws-eu-west-1-a.pinecone.io/docs --prune
-  chunkwise push kb --to chroma://localhost:8000/handbook --json
+  chunkwise push kb --to chroma:///home/you/chroma --collection handbook
+  chunkwise push chunks.parquet --to qdrant://localhost:6333/kb -e minilm
+  chunkwise push kb --to chroma://localhost:8000/handbook --prune
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class PushOptions(AllowOption, QuietOption):
+class PushOptions(AllowOption, QuietOption, group="Target"):
     """The options of `chunkwise push`."""
 
-    source: str = argument("SOURCE")
-    to: str = option(
-        "--to", required=True, metavar="ADDRESS",
-        help="The vector database: chroma:///folder, milvus:///file.db or qdrant:///folder on this machine; a server "
-        "as chroma://host:8000/NAME, milvus://…, qdrant://…, weaviate://…, pinecone://INDEX-HOST/NAMESPACE, with "
-        "+https behind the first word where it speaks TLS.",
-    )  # fmt: skip
-    collection: str | None = option(
-        "--collection", metavar="NAME",
-        help="The collection, where the address does not name it.  [default: chunkwise]",
-    )  # fmt: skip
-    embedder: str | None = option(
-        "--embedder", metavar="NAME",
-        help="Embedding model for chunks without vectors: minilm, bge-small, openai:NAME … An index has its own.",
-    )  # fmt: skip
-    prune: bool = option(
-        "--prune", is_flag=True,
-        help="Afterwards remove what earlier pushes wrote of these documents and this one has no longer.",
-    )  # fmt: skip
-    as_json: bool = json_flag()
+    source: Annotated[str, argument("SOURCE")]
+    to: Annotated[Name, Option(
+        "Database: chroma://, milvus://, qdrant://, weaviate://, pinecone://", metavar="ADDRESS", common=True
+    )]  # fmt: skip
+    collection: Annotated[Name | None, Option(
+        "Collection, where the address names none", metavar="NAME", default_text="chunkwise", common=True
+    )] = None  # fmt: skip
+    embedder: Annotated[Name | None, Option(
+        "Embedding model of chunks without vectors", flag="-e", metavar="NAME", common=True
+    )] = None  # fmt: skip
+    prune: Annotated[bool, Option(
+        "Remove what earlier pushes of these documents left", common=True
+    )] = False  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("push", PushOptions, examples=_EXAMPLES)

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 import click
 
+from chunkwise.base.schema import Name, Names, Option
 from chunkwise.base.wording import as_set, counted, did_you_mean
-from chunkwise.cli.dataclass_options import RealRange, is_typed, option
+from chunkwise.cli.dataclass_options import is_typed
 from chunkwise.cli.llm import (
     LOCAL,
     AskingStrategy,
@@ -28,127 +29,66 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     ConfigOption,
     JobsOption,
+    Json,
+    Output,
+    Page,
+    Queries,
     SourceOptions,
     check_outputs,
-    json_flag,
-    output_file,
-    page_file,
-    queries_file,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.evaluation.gate import MetricLimit, missed_limits
 from chunkwise.evaluation.sources import SCRIPTS, documents_beside
-from chunkwise.options import IndexOptions, LlmOptions, SearchOptions
+from chunkwise.options import IndexOptions, LiveOptions, LlmOptions, ScoreOptions, SearchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chunkwise.core import Document, OnProgress, Query
     from chunkwise.evaluation.results import Results
-    from chunkwise.evaluation.scoring_options import OnSearch
+    from chunkwise.evaluation.scoring import OnSearch
     from chunkwise.models.llm.cost import LlmEstimate
     from chunkwise.tracking.run import KeptRun
 
 
-def _metrics_help() -> str:
-    """Names the groups that are declared, third parties' among them: read when somebody asks for help."""
-    from chunkwise.metrics.registry import groups
-
-    return (
-        f"Metrics or groups of metrics, separated by commas: {', '.join(groups())}, recall@10, recall@500t, "
-        "./file.py:NAME …; `chunkwise list metrics` lists them all."
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class EvaluationOptions(
-    IndexOptions, SearchOptions, LlmOptions, ConfigOption, JobsOption, SourceOptions
-):
+    ScoreOptions, LiveOptions, IndexOptions, SearchOptions, LlmOptions, ConfigOption, JobsOption,
+    SourceOptions, group="Input",
+):  # fmt: skip
     """What is evaluated, and how: options of every command that evaluates."""
 
-    test_queries: str | None = queries_file(
-        "Questions with references (the passages that answer them): JSON, SQuAD, BEIR, TREC, Chroma, Ragas, AutoRAG …; "
-        "left out where SOURCE is a test set that has its own.",
-    )  # fmt: skip
-    output: Path | None = output_file(
-        "Write the results to this file: JSON with the scores of every question."
-    )
-    page: Path | None = page_file("Write one HTML page that shows the results.")
-    metrics: str = option(
-        "--metrics", default="all", show_default=True, metavar="NAMES",
-        late_help=_metrics_help,
-    )  # fmt: skip
-    context: Literal["none", "headings"] | None = option(
-        "--context", type=click.Choice(["none", "headings"]), metavar="KIND", show_default="none",
-        help="Text indexed with each chunk: headings (title, section path, table header) or none.",
-    )  # fmt: skip
-    hits: str | None = option(
-        "--hits", metavar="FILE",
-        help="Evaluate the hits of another system: query_id, doc_id, start, end (or text), rank.",
-    )  # fmt: skip
-    chunks: str | None = option(
-        "--chunks", metavar="FILE",
-        help="Evaluate the chunks that another tool made of these documents, with or without offsets.",
-    )  # fmt: skip
-    timeout: float = option(
-        "--timeout", type=RealRange(0.001, 86_400), default=60.0, show_default=True, metavar="SECONDS",
-        help="The longest your own pipeline may take for a question; what takes longer has no score.",
-    )  # fmt: skip
-    retrieved: Path | None = option(
-        "--retrieved", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.jsonl",
-        help="Keep what your own pipeline gives in this file, a line a question as it comes; run again, questions it "
-        "has are not asked again. --hits reads it.",
-    )  # fmt: skip
-    answers: str | None = option(
-        "--answers", metavar="FILE", help="Evaluate answers with citations, too: query_id, answer, citations."
-    )  # fmt: skip
-    judge: str | None = option(
-        "--judge", metavar="NAMES",
-        help="Ask a judge, too: llm (a language model: --llm, else the local one) for the metrics that end in .llm, "
-        "or a judge of another package or file (./file.py:Class).",
-    )  # fmt: skip
-    more_sources: tuple[str, ...] = option(
-        "--documents", multiple=True, metavar="SOURCE", help="The documents; the same as SOURCE."
-    )
-    types: str | None = option(
-        "--types", metavar="A,B", show_default="the easiest and the hardest",
-        help="The two types of question that are compared with each other: list,cross-domain. Two that are named "
-        "beforehand need no correction for having been picked.",
-    )  # fmt: skip
-    split: str = option(
-        "--split", default="", metavar="NAME", help="Use only the questions of this split of the test set."
-    )  # fmt: skip
-    unit: Literal["characters", "tokens"] = option(
-        "--unit", type=click.Choice(["characters", "tokens"]), default="characters", show_default=True,
-        help="Unit that overlaps of text are measured in.",
-    )  # fmt: skip
-    relevance_threshold: float = option(
-        "--relevance-threshold", type=RealRange(0, 1), default=0.5, show_default=True, metavar="SHARE",
-        help="A hit is relevant when it covers at least this share of a reference.",
-    )  # fmt: skip
-    similarity_threshold: float = option(
-        "--similarity-threshold", type=RealRange(-1, 1), default=0.7, show_default=True, metavar="COSINE",
-        help="The similarity judge calls a hit relevant from this similarity to the question on.",
-    )  # fmt: skip
-    seed: int = option(
-        "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N",
-        help="Seed of the language model that judges; intervals need none.",
-    )  # fmt: skip
-    at_least: tuple[str, ...] = option(
-        "--fail-under", multiple=True, metavar="NAME=VALUE",
-        help="Exit with status 4 when this metric is lower: recall@5=0.8. May be repeated.",
-    )  # fmt: skip
-    at_most: tuple[str, ...] = option(
-        "--fail-over", multiple=True, metavar="NAME=VALUE",
-        help="Exit with status 4 when this metric is higher: boundary_issues=0.1. May be repeated.",
-    )  # fmt: skip
-    as_json: bool = json_flag("Print the results as JSON on stdout and nothing else.")
+    test_queries: Queries = None
+    hits: Annotated[Name | None, Option(
+        "Score another system's results", metavar="FILE", common=True
+    )] = None  # fmt: skip
+    chunks: Annotated[Name | None, Option(
+        "Score chunks made by another tool", metavar="FILE", common=True
+    )] = None  # fmt: skip
+    more_sources: Annotated[Names, Option(
+        "Documents, beside <source>", long_flag="--documents", metavar="SOURCE"
+    )] = ()  # fmt: skip
+    types: Annotated[Name | None, Option(
+        "Compare these two types of questions", metavar="A,B", group="Metrics",
+        default_text="the easiest and the hardest",
+    )] = None  # fmt: skip
+    at_least: Annotated[Names, Option(
+        "Exit with status 4 if metric M is below X", long_flag="--fail-under", metavar="M=X", group="Metrics",
+        common=True,
+    )] = ()  # fmt: skip
+    at_most: Annotated[Names, Option(
+        "Exit with status 4 if metric M is above X", long_flag="--fail-over", metavar="M=X", group="Metrics",
+        common=True,
+    )] = ()  # fmt: skip
+    output: Output = None
+    page: Page = None
+    as_json: Json = False
 
     @property
     def asks_llm(self) -> bool:
         """Whether a language model is among the judges, which stand with commas between them."""
-        return "llm" in [name.strip() for name in (self.judge or "").split(",")]
+        return "llm" in [name.strip() for name in str(self.judge or "").split(",")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +144,11 @@ def prepare(options: Checked) -> PreparedEvaluation[Checked]:
     if types:
         _refuse_unknown_types(_types_in(options.test_queries or paths[0]), types)
     _check_live(options)
-    if options.retrieved is not None and options.retrieved in (options.output, options.page):
+    if options.retrieved is not None and Path(options.retrieved) in (options.output, options.page):
         raise click.UsageError(f"{options.retrieved} would be written twice; write to another file")
     outputs = check_outputs([*paths, *files], options.output, page=options.page)
     if options.retrieved is not None:
-        outputs.append(options.retrieved.resolve())
+        outputs.append(Path(options.retrieved).resolve())
     return PreparedEvaluation(options, paths, outputs, limits, types)
 
 
@@ -237,8 +177,10 @@ def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
 def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
     """The documents or the index, and the other files that are read."""
     paths = [*options.source, *options.more_sources]
+    if options.quiet and options.test_queries is None and paths[1:] and paths[-1].endswith(".json"):
+        raise click.UsageError(f"-q is --quiet; name the questions by -Q {paths[-1]}")
     named = (options.test_queries, options.hits, options.chunks, options.answers)
-    files = [name for name in named if name]
+    files = [str(name) for name in named if name]
     if not paths:
         if options.test_queries is None:
             raise click.UsageError(
@@ -258,9 +200,8 @@ def _results(
 ) -> tuple[Results, tuple[str, ...]]:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
-    from chunkwise.evaluation.live_answers import LiveOptions
     from chunkwise.evaluation.run_file import COUNTED
-    from chunkwise.evaluation.scoring_options import Listeners, ScoringRules
+    from chunkwise.evaluation.scoring import Listeners
 
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:
@@ -286,7 +227,7 @@ def _results(
         with progress(name, steps or total, options.quiet) as advance:
             yield advance
 
-    judge, clients = options.judge, LlmClients(options, options.quiet or options.as_json)
+    clients = LlmClients(options, options.quiet or options.as_json)
     client = clients.of(options.llm_name) if options.asks_llm and options.llm_name else None
     if client and options.llm_name == LOCAL and not options.quiet:
         say("the small local model is weak at this: measure it with `chunkwise testset calibrate`")
@@ -297,21 +238,16 @@ def _results(
     results = evaluate(
         paths[0] if len(paths) == 1 else paths, options.test_queries,
         strategy=asking.strategy if asking else options.strategy,
-        settings=replace(options.part(IndexOptions), strategy=None, llm=None, tokenizer=None),
-        k=None if options.budget else options.k, retriever=options.retriever,
-        search=replace(options.part(SearchOptions), k=None, retriever=None), metrics=options.metrics,
-        split=options.split,
-        scoring=ScoringRules(
-            options.unit, options.relevance_threshold, options.similarity_threshold
-        ),
-        seed=options.seed, hits=options.hits, chunks=options.chunks, answers=options.answers,
-        judge=judge, llm=client, options=options.loading(outputs), jobs=options.workers(total),
-        on_bad=bad, on_unreadable=lambda problem: bad(str(problem)),
+        retriever=options.retriever, k=None if options.budget else options.k,
+        index=replace(options.part(IndexOptions), strategy=None, llm=None, tokenizer=None),
+        search=replace(options.part(SearchOptions), k=None, retriever=None),
+        score=options.part(ScoreOptions), live=options.part(LiveOptions), hits=options.hits,
+        chunks=options.chunks, llm=client, options=options.loading(outputs), jobs=options.workers(total),
         listeners=Listeners(
+            on_bad=bad, on_unreadable=lambda problem: bad(str(problem)),
             on_mended=lambda line: say(f"mended {line}"), on_remark=say, on_documents=documents.extend,
             on_questions=on_questions, on_estimate=on_estimate, on_search=on_search, stages=stages,
         ),
-        live=LiveOptions(options.timeout, options.retrieved),
     )  # fmt: skip
     if asking and asking.client and not options.quiet:
         show_spent(asking.client.spent)
@@ -404,7 +340,8 @@ def _checked_count(options: Checked) -> Checked:
     if of_file is not None:
         options = replace(options, budget=None)
     if (budget := _budget(options)) is not None:
-        raise click.UsageError(_two_limits(options, budget))
+        filled = f"a budget of {counted(budget, 'token')} is filled with as many hits as fit"
+        raise click.UsageError(f"-k {options.k} is given, and {filled}; leave -k out, or --budget")
     if of_file is not None:
         say(
             f"-k {options.k} is given: the budget of --config, {counted(of_file, 'token')}, is left out"
@@ -420,19 +357,6 @@ def _budget(options: EvaluationOptions) -> int | None:
     if options.hits or is_live(options.retriever):
         return options.budget
     return with_budget(options.part(SearchOptions)).budget
-
-
-def _two_limits(options: EvaluationOptions, budget: int) -> str:
-    if options.budget is not None:
-        return (
-            f"-k is given, and within a budget ({counted(budget, 'token')}) as many hits are handed out as fit; "
-            "leave -k out, or --budget"
-        )
-    return (
-        f"-k {options.k} is given; leave it out and give the number to the metrics (--metrics "
-        f"all_found@{options.k}), or take another retriever than {options.retriever}, which fills a budget "
-        f"({counted(budget, 'token')} where --budget names none)"
-    )
 
 
 def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:

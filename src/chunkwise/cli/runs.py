@@ -9,93 +9,73 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import click
+from msgspec import Meta
 
+from chunkwise.base.amounts import parse_time
+from chunkwise.base.schema import Count, Name, Option, argument
 from chunkwise.base.wording import counted, thousands
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.keep_run import HistoryOption
-from chunkwise.cli.options import TimeSpan, json_flag, page_file
+from chunkwise.cli.options import Force, Json, Page
 from chunkwise.cli.runs_baseline import command as baseline
 from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
-from chunkwise.tracking import KINDS
+from chunkwise.tracking import RunKind
 from chunkwise.tracking.history import run_number
 
 if TYPE_CHECKING:
     from chunkwise.tracking.history import History
 
-_KIND: dict[str, Any] = {
-    "type": click.Choice(KINDS), "metavar": "KIND",
-    "help": "Only runs of this kind: evaluate, tune, lint …",
-}  # fmt: skip
+Kind = Annotated[RunKind | None, Option(
+    "Only runs of this kind", metavar="KIND", group="Output", common=True
+)]  # fmt: skip
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise evaluate handbook/ -Q queries.json --save   # a run joins the history
-  chunkwise runs                                                 # every run, and what changed since the one before
+  chunkwise evaluate docs/ -Q q.json --save
+  chunkwise runs
   chunkwise runs --last 5 --kind evaluate
   chunkwise runs show 41
-  chunkwise runs diff 41 57                                      # what became worse, and why
-  chunkwise runs chart recall@1000t --html recall.html
-  chunkwise runs export --csv runs.csv
-  chunkwise runs prune --older 1y
-  chunkwise runs import results/before.json results/after.json
 """
 _SHOW_EXAMPLES = """
-\b
-Examples:
   chunkwise runs show 41
   chunkwise runs show last --json
 """
 _DIFF_EXAMPLES = """
-\b
-Examples:
   chunkwise runs diff 41 57
   chunkwise runs diff baseline last --all
   chunkwise runs diff 41 57 --json
-\b
+
 A difference is divided into what came from the questions, the documents, the settings and the versions; the parts add
 up to it. docs/monitor.md says how.
 """
 _CHART_EXAMPLES = """
-\b
-Examples:
-  chunkwise runs chart                           # the main metric of the latest run
+  chunkwise runs chart
   chunkwise runs chart recall@1000t --last 40
   chunkwise runs chart boundary_issues --kind lint
   chunkwise runs chart recall@1000t --html recall.html
 """
 _EXPORT_EXAMPLES = """
-\b
-Examples:
   chunkwise runs export --csv runs.csv
   chunkwise runs export --parquet scores.parquet --by-question
   chunkwise runs export --jsonl runs.jsonl --kind evaluate
   chunkwise runs export --json
 """
 _PRUNE_EXAMPLES = """
-\b
-Examples:
   chunkwise runs prune --older 1y
   chunkwise runs prune --older 90d --yes
-\b
+
 Baselines are kept, however old they are.
 """
 _IMPORT_EXAMPLES = """
-\b
-Examples:
   chunkwise runs import results/before.json results/after.json
   chunkwise runs import chunkwise-tune/results.json
   chunkwise runs import results
-\b
+
 The oldest file becomes the first run. The same file is one run, however often it is imported.
-\b
-Exit status: 0 imported, 3 something was no file of results (a line on stderr each), 1 nothing was imported, or another
-error, 2 wrong usage.
 """
 
 
@@ -103,12 +83,11 @@ error, 2 wrong usage.
 class ListOptions(HistoryOption):
     """The options of `chunkwise runs list`."""
 
-    last: int = option(
-        "--last", type=click.IntRange(1), default=20, show_default=True, metavar="N",
-        help="Number of runs to show, the latest first.",
-    )  # fmt: skip
-    kind: str | None = option("--kind", **_KIND)
-    as_json: bool = json_flag()
+    last: Annotated[Count, Option(
+        "Runs to show, the latest first", metavar="N", group="Output", common=True
+    )] = 20  # fmt: skip
+    kind: Kind = None
+    as_json: Json = False
 
 
 @dataclass_command("runs", ListOptions, examples=_EXAMPLES)
@@ -121,7 +100,7 @@ def list_runs(options: ListOptions) -> None:
     from chunkwise.report.views.history import history_view
 
     history = options.opened()
-    view = history_view(history, kind=options.kind, last=options.last)  # type: ignore[arg-type]
+    view = history_view(history, kind=options.kind, last=options.last)
     if options.as_json:
         print_json(view.to_dict())
     elif not view.rows:
@@ -142,8 +121,8 @@ def _say_empty(history: History, kind: str | None = None) -> None:
 class ShowOptions(HistoryOption):
     """The options of `chunkwise runs show`."""
 
-    run: str = argument("RUN")
-    as_json: bool = json_flag("Print all that is kept of the run as JSON on stdout and nothing else.")  # fmt: skip
+    run: Annotated[str, argument("RUN")]
+    as_json: Json = False
 
 
 @dataclass_command("show", ShowOptions, examples=_SHOW_EXAMPLES)
@@ -168,12 +147,12 @@ def show(options: ShowOptions) -> None:
 class DiffOptions(HistoryOption):
     """The options of `chunkwise runs diff`."""
 
-    before: str = argument("BEFORE")
-    after: str = argument("AFTER")
-    whole: bool = option(
-        "--all", is_flag=True, help="Show every metric, not only the most important ones."
-    )
-    as_json: bool = json_flag()
+    before: Annotated[str, argument("BEFORE")]
+    after: Annotated[str, argument("AFTER")]
+    whole: Annotated[bool, Option(
+        "Show every metric", long_flag="--all", group="Output", common=True
+    )] = False  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("diff", DiffOptions, examples=_DIFF_EXAMPLES)
@@ -202,14 +181,13 @@ def diff(options: DiffOptions) -> None:
 class ChartOptions(HistoryOption):
     """The options of `chunkwise runs chart`."""
 
-    metric: str | None = argument("[METRIC]", required=False, default=None)
-    kind: str | None = option("--kind", **_KIND)
-    last: int | None = option(
-        "--last", type=click.IntRange(1), metavar="N", show_default="all",
-        help="Number of runs to show, the latest ones.",
-    )  # fmt: skip
-    page: Path | None = page_file("Write one HTML page with the chart and what changed at each run.")  # fmt: skip
-    as_json: bool = json_flag()
+    metric: Annotated[Name | None, argument("[METRIC]")] = None
+    kind: Kind = None
+    last: Annotated[Count | None, Option(
+        "Runs to show, the latest ones", metavar="N", default_text="all", group="Output", common=True
+    )] = None  # fmt: skip
+    page: Page = None
+    as_json: Json = False
 
 
 @dataclass_command("chart", ChartOptions, examples=_CHART_EXAMPLES)
@@ -226,7 +204,7 @@ def chart(options: ChartOptions) -> None:
     if not len(history):
         _say_empty(history)
         return
-    view = metric_history_view(history, options.metric, kind=options.kind, last=options.last)  # type: ignore[arg-type]
+    view = metric_history_view(history, options.metric, kind=options.kind, last=options.last)
     if options.page is not None:
         from chunkwise.report.page import write_page
 
@@ -244,25 +222,21 @@ def chart(options: ChartOptions) -> None:
 class ExportOptions(HistoryOption):
     """The options of `chunkwise runs export`."""
 
-    csv: Path | None = option(
-        "--csv", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), metavar="FILE",
-        help="Write a table as CSV; - is stdout.",
-    )  # fmt: skip
-    jsonl: Path | None = option(
-        "--jsonl", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-        help="Write a line of JSON for each row.",
-    )  # fmt: skip
-    parquet: Path | None = option(
-        "--parquet", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-        help="Write a table as Parquet; needs chunkwise[parquet].",
-    )  # fmt: skip
-    by_question: bool = option(
-        "--by-question", is_flag=True,
-        help="A row for each score of each question, not for each figure of each run.",
-    )  # fmt: skip
-    kind: str | None = option("--kind", **_KIND)
-    force: bool = option("--force", is_flag=True, help="Write over files that are there already.")
-    as_json: bool = json_flag("Print the rows as JSON lines on stdout and nothing else.")
+    csv: Annotated[Path | None, Option(
+        "Write CSV; - is stdout", metavar="FILE", group="Output", common=True
+    )] = None  # fmt: skip
+    jsonl: Annotated[Path | None, Option(
+        "Write a line of JSON for each row", metavar="FILE", group="Output", common=True
+    )] = None  # fmt: skip
+    parquet: Annotated[Path | None, Option(
+        "Write Parquet; needs chunkwise[parquet]", metavar="FILE", group="Output", common=True
+    )] = None  # fmt: skip
+    by_question: Annotated[bool, Option(
+        "A row for each score of each question", group="Output", common=True
+    )] = False  # fmt: skip
+    kind: Kind = None
+    force: Force = False
+    as_json: Json = False
 
 
 @dataclass_command("export", ExportOptions, examples=_EXPORT_EXAMPLES)
@@ -286,7 +260,7 @@ def export(options: ExportOptions) -> None:
     history = options.opened()
 
     def rows() -> Iterator[dict[str, object]]:
-        return export_rows(history, by_question=options.by_question, kind=options.kind)  # type: ignore[arg-type]
+        return export_rows(history, by_question=options.by_question, kind=options.kind)
 
     for kind in ("csv", "jsonl", "parquet"):
         if str(file := getattr(options, kind)) == "-":
@@ -322,12 +296,11 @@ def _check_target(file: Path, force: bool) -> None:
 class PruneOptions(HistoryOption):
     """The options of `chunkwise runs prune`."""
 
-    older: float = option(
-        "--older", type=TimeSpan(36_525), required=True, metavar="AGE",
-        help="Forget runs that are older than this: 12h, 90d, 8w, 6m (months), 1y.",
-    )  # fmt: skip
-    yes: bool = option("--yes", is_flag=True, help="Do it without asking.")
-    as_json: bool = json_flag()
+    older: Annotated[Annotated[float, Meta(gt=0, le=36_525 * 86_400)], Option(
+        "Forget runs older than this: 12h, 90d, 8w, 6m, 1y", metavar="AGE", parse=parse_time, common=True
+    )]  # fmt: skip
+    yes: Annotated[bool, Option("Do it without asking", common=True)] = False
+    as_json: Json = False
 
 
 @dataclass_command("prune", PruneOptions, examples=_PRUNE_EXAMPLES)
@@ -360,8 +333,8 @@ def prune(options: PruneOptions) -> None:
 class ImportOptions(HistoryOption):
     """The options of `chunkwise runs import`."""
 
-    files: tuple[str, ...] = argument("FILE...", nargs=-1, required=True)
-    as_json: bool = json_flag()
+    files: Annotated[tuple[str, ...], argument("FILE...")]
+    as_json: Json = False
 
 
 @dataclass_command("import", ImportOptions, examples=_IMPORT_EXAMPLES)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.base.schema import Name, Option, argument
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.keep_run import HistoryOption
-from chunkwise.cli.options import json_flag
+from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, say
 from chunkwise.tracking.history import run_number
 
@@ -18,25 +19,19 @@ if TYPE_CHECKING:
     from chunkwise.tracking.history import Baseline, History
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise runs baseline                       # which runs later ones are compared with
+  chunkwise runs baseline
   chunkwise runs baseline set 41
-  chunkwise runs baseline set last --name main  # on the branch main
+  chunkwise runs baseline set last --name main
   chunkwise runs baseline clear --name main
-\b
-There is one baseline of each kind of run under a name. Where a branch has one of its own name, that is taken; else the
-one named default.
+
+There is one baseline of each kind of run under a name. Where a branch has one of its own name, that is taken; else
+the one named default.
 """
 _SET_EXAMPLES = """
-\b
-Examples:
   chunkwise runs baseline set 41
   chunkwise runs baseline set last --name main
 """
 _CLEAR_EXAMPLES = """
-\b
-Examples:
   chunkwise runs baseline clear
   chunkwise runs baseline clear --name main
 """
@@ -46,7 +41,7 @@ Examples:
 class BaselineOptions(HistoryOption):
     """The options of `chunkwise runs baseline`."""
 
-    as_json: bool = json_flag()
+    as_json: Json = False
 
 
 @dataclass_command("baseline", BaselineOptions, examples=_EXAMPLES)
@@ -82,12 +77,11 @@ def _words(baseline: Baseline, history: History) -> str:
 class SetOptions(HistoryOption):
     """The options of `chunkwise runs baseline set`."""
 
-    run: str = argument("RUN")
-    name: str = option(
-        "--name", default="default", show_default=True, metavar="NAME",
-        help="Name of the baseline; that of a branch is taken on the branch.",
-    )  # fmt: skip
-    as_json: bool = json_flag()
+    run: Annotated[str, argument("RUN")]
+    name: Annotated[Name, Option(
+        "Name of the baseline; that of a branch is taken on it", metavar="NAME", common=True
+    )] = "default"  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("set", SetOptions, examples=_SET_EXAMPLES)
@@ -106,10 +100,10 @@ def set_baseline(options: SetOptions) -> None:
 class ClearBaselineOptions(HistoryOption):
     """The options of `chunkwise runs baseline clear`."""
 
-    name: str | None = option(
-        "--name", metavar="NAME", show_default="all", help="Clear only the baseline of this name."
-    )
-    as_json: bool = json_flag()
+    name: Annotated[Name | None, Option(
+        "Clear only the baseline of this name", metavar="NAME", default_text="all", common=True
+    )] = None  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("clear", ClearBaselineOptions, examples=_CLEAR_EXAMPLES)

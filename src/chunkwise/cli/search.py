@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.schema import schema
+from chunkwise.base.schema import Option, argument, schema
 from chunkwise.base.wording import counted, thousands
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
     ConfigOption,
+    Json,
     QuestionsOption,
     QuietOption,
-    json_flag,
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import say, shown_place, stdout_console
@@ -40,20 +40,10 @@ _AT_ONCE = 256
 """Questions answered together; their hits are written before the next are asked."""
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise search kb "who approves leave?"                    # the five best chunks
-  chunkwise search kb "who approves leave?" --budget 1000      # the best sentences, 1,000 tokens of them
-  chunkwise search kb "leave" --budget 1000 --tokenizer gpt-4     # tokens as your model counts them
-  chunkwise search kb leave in writing -k 3 --retriever bm25   # words need no quotes
-  chunkwise search kb "leave" --only-document "*.md" --section approval --json
-  chunkwise search kb "leave" --where year=2024 --where "lang in de,en"   # by the metadata of the documents
-  chunkwise search kb "what is the report about?" --level 1   # summaries alone, where the strategy was raptor
+  chunkwise search kb "who approves leave?"
+  chunkwise search kb "who approves leave?" --budget 1000
+  chunkwise search kb leave in writing -k 3 -r bm25 --where year=2024
   chunkwise search kb -Q questions.jsonl -k 10 --json > hits.jsonl
-  chunkwise search kb "when did the director of Silent Harbour die?" --retriever graph --explain   # by which names
-  chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='rrf')" --neighbors 1 --mmr 0.7
-\b
-Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error, 2 wrong usage or value.
 """
 
 
@@ -61,13 +51,14 @@ Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error
 class SearchCommandOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOption):
     """The options of `chunkwise search`."""
 
-    source: str = argument("SOURCE")
-    explain: bool = option(
-        "--explain", is_flag=True,
-        help="Show the names that led to each hit, sentence by sentence (with --retriever graph).",
-    )  # fmt: skip
-    full: bool = option("--full", is_flag=True, help="Show the whole text of every hit.")
-    as_json: bool = json_flag("Print the hits as JSON lines on stdout and nothing else.")
+    source: Annotated[str, argument("SOURCE")]
+    explain: Annotated[bool, Option(
+        "Show the names that led to each hit, with -r graph", group="Output", common=True
+    )] = False  # fmt: skip
+    full: Annotated[bool, Option(
+        "Show the whole text of every hit", group="Output", common=True
+    )] = False  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("search", SearchCommandOptions, examples=_EXAMPLES)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
+from msgspec import Meta
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.base.schema import Option, argument
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.llm import llm_client
 from chunkwise.cli.serve_users import command as users
@@ -19,15 +21,11 @@ if TYPE_CHECKING:
     from chunkwise.studio.project import Project
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise serve kb                                       # an index; the address and a key for this run are printed
-  curl -H "Authorization: Bearer $KEY" "http://127.0.0.1:8420/api/search?q=who+approves+leave&explain=false"
+  chunkwise serve kb
   CHUNKWISE_KEYS="wiki=$KEY" chunkwise serve kb --port 8420
-  chunkwise serve users key users.json wiki                      # a key that is kept as its hash
-  chunkwise serve kb --host 0.0.0.0 --users users.json --tls-cert cert.pem --tls-key key.pem
-  chunkwise serve kb --llm local --rate 120                # /api/ask answers in the model's words
-\b
+  chunkwise serve users key users.json wiki
+  chunkwise serve kb --llm local --rate 120
+
 Addresses: /api/search, /api/ask, /api/chunk, /api/evaluate, /api/documents …, described at /api/openapi.json;
 /metrics for Prometheus. Ctrl-C ends it.
 """
@@ -37,15 +35,13 @@ Addresses: /api/search, /api/ask, /api/chunk, /api/evaluate, /api/documents …,
 class ServeOptions(ServerOptions, LlmOptions, ServedSourceOptions):
     """The options of `chunkwise serve`."""
 
-    source: tuple[str, ...] = argument("SOURCE...", nargs=-1, required=True)
-    at_once: int = option(
-        "--at-once", type=click.IntRange(1, 64), default=4, show_default=True, metavar="N",
-        help="Requests that are worked on at the same time; others wait.",
-    )  # fmt: skip
-    max_body: int = option(
-        "--max-body", type=click.IntRange(1, 1000), default=4, show_default=True, metavar="MB",
-        help="Most that a request may hold, in megabytes.",
-    )  # fmt: skip
+    source: Annotated[tuple[str, ...], argument("SOURCE...")]
+    at_once: Annotated[Annotated[int, Meta(ge=1, le=64)], Option(
+        "Requests worked on at the same time", metavar="N", group="Server"
+    )] = 4  # fmt: skip
+    max_body: Annotated[Annotated[int, Meta(ge=1, le=1000)], Option(
+        "Size limit of a request", metavar="MB", group="Server"
+    )] = 4  # fmt: skip
 
 
 @dataclass_command("serve", ServeOptions, examples=_EXAMPLES)

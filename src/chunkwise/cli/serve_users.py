@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.base.schema import Option, Options, argument
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import CommandGroup
-from chunkwise.cli.options import json_flag
+from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
@@ -20,69 +21,58 @@ if TYPE_CHECKING:
     from chunkwise.studio.accounts import Account
 
 _ADD_EXAMPLES = """
-\b
-Examples:
   chunkwise serve users add users.json ana --role owner
-  chunkwise serve users add users.json ben                       # another password, or on stdin
+  chunkwise serve users add users.json ben
 """
 _KEY_EXAMPLES = """
-\b
-Examples:
   chunkwise serve users key users.json wiki
   chunkwise serve users key users.json importer --role labeller
 """
 _ROLE_EXAMPLES = """
-\b
-Examples:
   chunkwise serve users role users.json ana labeller
 """
 _LIST_EXAMPLES = """
-\b
-Examples:
   chunkwise serve users list users.json
   chunkwise serve users list users.json --json
 """
 _REMOVE_EXAMPLES = """
-\b
-Examples:
   chunkwise serve users remove users.json ana
 """
-_FILE = click.Path(path_type=Path, dir_okay=False)
-_ROLES = click.Choice(["reader", "labeller", "owner"])
+Role = Literal["reader", "labeller", "owner"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserOptions:
+class UserOptions(Options):
     """One user of a file."""
 
-    file: Path = argument("FILE", type=_FILE)
-    name: str = argument("NAME")
+    file: Annotated[Path, argument("FILE")]
+    name: Annotated[str, argument("NAME")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewUserOptions(UserOptions):
     """A user who is added, or known already."""
 
-    role: Literal["reader", "labeller", "owner"] | None = option(
-        "--role", type=_ROLES, show_default="reader, or as it was", help="What it may do."
-    )
+    role: Annotated[Role | None, Option(
+        "What the user may do", default_text="reader, or as it was", common=True
+    )] = None  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserRoleOptions:
+class UserRoleOptions(Options):
     """A user and the role it gets."""
 
-    file: Path = argument("FILE", type=_FILE)
-    name: str = argument("NAME")
-    role: Literal["reader", "labeller", "owner"] = argument("ROLE", type=_ROLES)
+    file: Annotated[Path, argument("FILE")]
+    name: Annotated[str, argument("NAME")]
+    role: Annotated[Role, argument("ROLE")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserListOptions:
+class UserListOptions(Options):
     """The options of `chunkwise serve users list`."""
 
-    file: Path = argument("FILE", type=_FILE)
-    as_json: bool = json_flag()
+    file: Annotated[Path, argument("FILE")]
+    as_json: Json = False
 
 
 @dataclass_command("add", NewUserOptions, examples=_ADD_EXAMPLES)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from glob import has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
+from msgspec import Meta
 
-from chunkwise.cli.dataclass_options import option
-from chunkwise.cli.options import LoadingOptions, QuietLoadingOptions
+from chunkwise.base.schema import Name, Option, Options, Port, schema
+from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.streams import say
+from chunkwise.options import ReadOptions
 
 if TYPE_CHECKING:
     from chunkwise.documents import LoadOptions
@@ -24,13 +26,13 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServedSourceOptions(QuietLoadingOptions):
+class ServedSourceOptions(LoadingOptions):
     """An index, or documents that are indexed in memory."""
 
-    embedder: str | None = option(
-        "--embedder", metavar="NAME", show_default="none: words alone",
-        help="Embedding model for documents that are no index yet: minilm, bge-small … An index has its own.",
-    )  # fmt: skip
+    embedder: Annotated[Name | None, Option(
+        "Embedding model of documents that are no index yet", flag="-e", metavar="NAME", default_text="none: BM25 only",
+        group="Configuration", common=True,
+    )] = None  # fmt: skip
 
     def sorted_sources(self, source: Sequence[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
         """Documents, the index (empty: none), and files of results; what is not there is told."""
@@ -51,7 +53,7 @@ class ServedSourceOptions(QuietLoadingOptions):
 
     def reading(self) -> Callable[[], LoadOptions]:
         """`loading`, made when documents are read; values that were given are checked at once."""
-        if any(getattr(self, each.name) != each.default for each in fields(LoadingOptions)):
+        if any(getattr(self, field.name) != field.default for field in schema(ReadOptions)):
             made = self.loading()
             return lambda: made
         return self.loading
@@ -73,39 +75,31 @@ def tell_address(what: str, quiet: bool) -> Callable[[str, str], None]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServerOptions:
+class ServerOptions(Options, group="Server"):
     """Where a server listens, and who is let in there."""
 
-    port: int | None = option(
-        "--port", type=click.IntRange(1, 65535), metavar="N", show_default="8420, or the next that is free",
-        help="Port on this machine.",
-    )  # fmt: skip
-    host: str = option(
-        "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
-        help="Address on this machine: 127.0.0.1, ::1 or localhost; any other with --users alone.",
-    )  # fmt: skip
-    users: Path | None = option(
-        "--users", type=_FILE, metavar="FILE",
-        help="Who may come in, with which role: `chunkwise serve users add FILE NAME` makes it.",
-    )  # fmt: skip
-    tls_cert: Path | None = option(
-        "--tls-cert", type=_FILE, metavar="FILE", help="Certificate (PEM), for https."
-    )
-    tls_key: Path | None = option(
-        "--tls-key", type=_FILE, metavar="FILE", help="Private key of the certificate (PEM)."
-    )
-    proxy: str = option(
-        "--proxy", default="", metavar="ADDRESS", show_default="none",
-        help="Answer this address alone: that of a proxy which speaks TLS with everybody else.",
-    )  # fmt: skip
-    user_header: str = option(
-        "--user-header", default="", metavar="NAME", show_default="none",
-        help="Header in which the proxy says who asks, such as X-Remote-User; --users has the roles.",
-    )  # fmt: skip
-    rate: int = option(
-        "--rate", type=click.IntRange(1, 1_000_000), default=1200, show_default=True, metavar="N",
-        help="Units that a user or a key has a minute: a search is 1, an answer 5, an evaluation 30.",
-    )  # fmt: skip
+    port: Annotated[Port | None, Option(
+        "Port on this machine", metavar="N", default_text="8420, or the next free one", common=True
+    )] = None  # fmt: skip
+    host: Annotated[Name, Option(
+        "Address on this machine; others need --users", metavar="ADDRESS", common=True
+    )] = "127.0.0.1"  # fmt: skip
+    users: Annotated[Path | None, Option(
+        "Who may come in; see `chunkwise serve users add`", metavar="FILE", common=True
+    )] = None  # fmt: skip
+    tls_cert: Annotated[Path | None, Option("Certificate (PEM), for https", metavar="FILE")] = None
+    tls_key: Annotated[Path | None, Option(
+        "Private key of the certificate (PEM)", metavar="FILE"
+    )] = None  # fmt: skip
+    proxy: Annotated[str, Option(
+        "Answer only this address, of a proxy that speaks TLS", metavar="ADDRESS", default_text="none"
+    )] = ""  # fmt: skip
+    user_header: Annotated[str, Option(
+        "Header in which the proxy names the user", metavar="NAME", default_text="none"
+    )] = ""  # fmt: skip
+    rate: Annotated[Annotated[int, Meta(ge=1, le=1_000_000)], Option(
+        "Units per user and minute: search 1, answer 5, evaluation 30", metavar="N"
+    )] = 1200  # fmt: skip
 
     def settings(self, *, at_once: int = 4, most_bytes: int = 1 << 20) -> ServerSettings:
         """Where to serve; the first to need what the server is built on."""

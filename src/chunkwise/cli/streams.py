@@ -25,6 +25,13 @@ def say(message: object) -> None:
     click.echo(f"chunkwise: {one_line(mask(str(message)))}", err=True)
 
 
+def say_error(message: object, hint: str = "") -> None:
+    """What went wrong, and a command or a flag that mends it."""
+    click.echo(f"error: {one_line(mask(str(message)))}", err=True)
+    if hint:
+        click.echo(f"hint: {hint}", err=True)
+
+
 def shown_place(place: str) -> str:
     """Where an index is, on one line, without the password that the address of a server can hold."""
     if "://" in place:

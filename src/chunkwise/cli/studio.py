@@ -8,14 +8,15 @@ import threading
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.base.schema import Name, Option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.llm import llm_client
-from chunkwise.cli.options import queries_file
+from chunkwise.cli.options import Labels, Queries, Sources
 from chunkwise.cli.server_options import ServedSourceOptions, ServerOptions
 from chunkwise.cli.streams import say
 from chunkwise.options import LlmOptions
@@ -24,16 +25,11 @@ if TYPE_CHECKING:
     from chunkwise.studio.project import Project, ProjectSources
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise studio handbook/                               # documents; searched by words
-  chunkwise studio handbook/ --embedder minilm             # searched by meaning, too
-  chunkwise studio kb                                      # an index that `chunkwise index` made
-  chunkwise studio kb runs/*.json -Q queries.json   # with runs, sweeps and their questions
-  chunkwise studio --demo                                  # the corpus inside the package, everything filled
-  chunkwise studio handbook/ --port 9000 --no-browser
-  chunkwise studio kb --host 0.0.0.0 --users users.json --tls-cert cert.pem --tls-key key.pem   # for a team
-\b
+  chunkwise studio docs/
+  chunkwise studio docs/ --embedder minilm
+  chunkwise studio kb
+  chunkwise studio kb runs/*.json -Q q.json
+
 Ctrl-C ends it. Only questions and labels that you make are written, and what you sweep; the index is in memory.
 docs/studio.md is a tour.
 """
@@ -43,22 +39,18 @@ docs/studio.md is a tour.
 class StudioOptions(ServerOptions, LlmOptions, ServedSourceOptions, HistoryOption):
     """The options of `chunkwise studio`."""
 
-    source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
-    demo: bool = option(
-        "--demo", is_flag=True, help="Show the corpus inside the package, with questions and two runs."
-    )  # fmt: skip
-    test_queries: str | None = queries_file(
-        "Questions with references (the passages that answer them); runs are shown beside these."
-    )
-    labels: str | None = option(
-        "--labels", metavar="FILE", envvar="CHUNKWISE_LABELS", show_envvar=True,
-        show_default=".chunkwise/labels.db here or above", help="The file that people's labels are kept in.",
-    )  # fmt: skip
-    into: str = option(
-        "--into", default="kb", show_default=True, metavar="PLACE",
-        help="The index that the recommendation of a sweep is applied to, by its button.",
-    )  # fmt: skip
-    no_browser: bool = option("--no-browser", is_flag=True, help="Only print the address.")
+    source: Sources = ()
+    demo: Annotated[bool, Option(
+        "Show the bundled corpus, with questions and two runs", group="Input", common=True
+    )] = False  # fmt: skip
+    test_queries: Queries = None
+    labels: Labels = None
+    into: Annotated[Name, Option(
+        "Index that a recommendation is applied to", metavar="PLACE", group="Server"
+    )] = "kb"  # fmt: skip
+    no_browser: Annotated[bool, Option(
+        "Only print the address", group="Server", common=True
+    )] = False  # fmt: skip
 
 
 @dataclass_command("studio", StudioOptions, examples=_EXAMPLES)

@@ -9,30 +9,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from chunkwise.base.atomic_files import shown_path
+from chunkwise.base.schema import Name, Option, schema
 from chunkwise.base.wording import counted, score, thousands, time_words
-from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
+from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import NOT_REACHED, SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.llm import LlmClients, estimate_words, refuse_unlimited, show_spent
 from chunkwise.cli.options import (
-    COUNT,
     AllowOption,
     JobsOption,
+    Json,
+    Page,
+    Queries,
     SourceOptions,
     check_outputs,
-    json_flag,
-    page_file,
-    queries_file,
-    tokenizer_name,
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
-from chunkwise.options import LlmOptions
+from chunkwise.options import LiveOptions, LlmOptions, TuneOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,20 +52,12 @@ _LEADERS = 5
 """Configurations shown while a sweep runs."""
 
 _EXAMPLES = """
+  chunkwise tune docs/ -Q q.json
+  chunkwise tune docs/ -Q q.json --dry-run
+  chunkwise tune sweep.toml -o out
+  chunkwise tune docs/ -Q q.json --save
 \b
-Examples:
-  chunkwise tune handbook/ -Q queries.json              # the usual sweep, a recommendation, report.html
-  chunkwise tune handbook/ -Q queries.json --dry-run    # how much work it is; nothing else
-  chunkwise tune sweep.toml -o out                                  # a plan of your own, kept under version control
-  chunkwise tune handbook/ -Q queries.json --save       # `chunkwise runs` remembers it
-  chunkwise tune --resume -o out                                    # continue; the same command again does it, too
-  chunkwise tune handbook/ -Q queries.json --pipeline ./mine.py:build       # a pipeline of your own
-  chunkwise tune handbook/ -Q queries.json --embedder none --time-limit "5 min"   # by words alone
-\b
-Then: chunkwise index handbook/ --into kb --config chunkwise-tune/recommendation.toml
-\b
-Exit status: 0 done, 4 no configuration has what --at-least asks for, 3 something was left out or failed (a line on
-stderr), 1 an error, 2 wrong usage or value.
+Then: chunkwise index docs/ --into kb -c chunkwise-tune/recommendation.toml
 """
 
 
@@ -74,133 +65,64 @@ stderr), 1 an error, 2 wrong usage or value.
 class SweepOptions(AllowOption, JobsOption, SourceOptions):
     """How a sweep is run, whatever it tries."""
 
-    output: Path = option(
-        "-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path(FOLDER),
-        show_default=True, metavar="FOLDER", help="Folder for the recommendation, the report and all results so far.",
-    )  # fmt: skip
-    page: Path | None = page_file("Write the report, report.html of the folder, to this file, too.")
-    dry_run: bool = option("--dry-run", is_flag=True, help="Only say how much work it is.")
-    as_json: bool = json_flag("Print the recommendation as JSON on stdout and nothing else.")
+    output: Annotated[Path, Option(
+        "Folder for the report and the recommendation", flag="-o", metavar="FOLDER", group="Output", common=True
+    )] = Path(FOLDER)  # fmt: skip
+    page: Page = None
+    dry_run: Annotated[
+        bool, Option("Only say how much work it is", group="Output", common=True)
+    ] = False
+    as_json: Json = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneOptions(KeepOptions, SweepOptions, LlmOptions):
+class TuneCommandOptions(TuneOptions, LiveOptions, KeepOptions, SweepOptions, group="Sweep"):
     """The options of `chunkwise tune`."""
 
-    test_queries: str | None = queries_file(
-        "Questions with references (the passages that answer them), in any format that evaluate reads."
-    )  # fmt: skip
-    objective: str | None = option(
-        "--objective", metavar="METRIC", show_default="recall@1000t",
-        help="Metric that the best configuration is chosen by: one that scores questions by what is retrieved; "
-        "recall@1000t is recall within 1,000 tokens. `chunkwise list metrics` lists them.",
-    )  # fmt: skip
-    at_least: tuple[str, ...] = option(
-        "--at-least", multiple=True, metavar="NAME=VALUE",
-        help="Choose only what has at least this mean: precision=0.3. May be repeated.",
-    )  # fmt: skip
-    count: int | None = option(
-        "-k", type=COUNT, metavar="N", show_default="5", help="Number of hits for each question."
-    )  # fmt: skip
-    embedder: tuple[str, ...] = option(
-        "--embedder", multiple=True, metavar="NAME", show_default="minilm",
-        help="Embedding model; none: search by words only. May be repeated: the best are tried with the others.",
-    )  # fmt: skip
-    reranker: tuple[str, ...] = option(
-        "--reranker", multiple=True, metavar="NAME",
-        help="Model that reads hits once more, tried on the best: local, maxsim, https://HOST/rerank#NAME … "
-        "May be repeated.",
-    )  # fmt: skip
-    maxsim: str | None = option(
-        "--maxsim", metavar="NAME",
-        help="Token vectors (late interaction), tried on the best that searches several sizes: colbert-small.",
-    )  # fmt: skip
-    tokenizer: str | None = tokenizer_name("o200k_base")
-    time: str | None = option(
-        "--time-limit", metavar="TIME", help='Time that the sweep may take: "10 min", "90 s".'
-    )
-    exact: bool = option(
-        "--exact", is_flag=True,
-        help="Embed every chunk of every configuration by itself, not only those of the finalists; slower.",
-    )  # fmt: skip
-    no_prior: bool = option(
-        "--no-prior", is_flag=True,
-        help="Use no prior knowledge: what parameters did on public question sets does not count.",
-    )  # fmt: skip
-    pipeline: str | None = option(
-        "--pipeline", metavar="FILE.py:NAME",
-        help="Tune your own pipeline: NAME builds it, and the PARAMETERS that FILE declares are tried, those of the "
-        "index and those of a question.",
-    )  # fmt: skip
-    timeout: float = option(
-        "--timeout", type=RealRange(0.001, 86_400), default=60.0, show_default=True, metavar="SECONDS",
-        help="The longest your own pipeline may take for a question; what takes longer has no score.",
-    )  # fmt: skip
-    seed: int | None = option(
-        "--seed", type=click.IntRange(0), metavar="N", show_default="0",
-        help="Seed of the random numbers that divide the questions into folds and make confidence intervals.",
-    )  # fmt: skip
-    resume: bool = option("--resume", is_flag=True, help="Continue the sweep in the output folder.")
+    test_queries: Queries = None
+    pipeline: Annotated[Name | None, Option(
+        "Tune the PARAMETERS of your own pipeline", metavar="FILE.py:NAME", common=True
+    )] = None  # fmt: skip
+    resume: Annotated[bool, Option("Continue the sweep in the output folder", common=True)] = False
 
 
-@dataclass_command("tune", TuneOptions, examples=_EXAMPLES)
-def command(options: TuneOptions) -> None:
+@dataclass_command("tune", TuneCommandOptions, examples=_EXAMPLES)
+def command(options: TuneCommandOptions) -> None:
     """Find the chunking and the search that work for your documents, and prove it.
 
     SOURCE is any number of documents (files, folders, globs, archives), or a plan (sweep.toml). The choice is made on
     all questions and judged by leaving some out in turn; questions that the file marks as test never choose. Results
     are kept: the same command continues where it was stopped.
     """
-    from chunkwise.evaluation.sources import SCRIPTS
-    from chunkwise.tuning.plan.prepare import sweep_from_source
+    from chunkwise.evaluation.sources import SCRIPTS, documents_beside
+    from chunkwise.tuning.plan.prepare import sweep_from_source, sweep_of_pipeline
 
-    if options.pipeline is not None:
-        source = _of_pipeline(options)
-        if not (options.source or options.include):
-            options = replace(options, exclude=(*options.exclude, *SCRIPTS))
-        tune_and_show(source, options, RunKeeper(options, quiet=options.quiet))
-        return
-    if is_typed("timeout"):
-        raise click.UsageError(
-            "--timeout is for a pipeline of your own: --pipeline ./mine.py:build"
-        )
-    first = options.embedder[0] if options.embedder else None
-    source = sweep_from_source(
-        options.source, options.test_queries,
-        embedder=first,
-        embedders=None if first is None else options.embedder[1:],
-        rerankers=options.reranker or None, maxsim=options.maxsim,
-        objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
-        time=options.time, tokenizer=options.tokenizer, prior=False if options.no_prior else None,
-        at_least=options.at_least, llm=options.llm_name if is_typed("llm") else None,
-        resume=options.output if options.resume else None,
-    )  # fmt: skip
-    if source.sweep.llm:
-        source = replace(source, client=LlmClients(options, options.quiet).of(source.sweep.llm))
-    tune_and_show(source, options, RunKeeper(options, quiet=options.quiet))
-
-
-def _of_pipeline(options: TuneOptions) -> SweepSource:
-    """A sweep of the user's own pipeline, which knows its models and its chunks itself."""
-    from chunkwise.evaluation.sources import documents_beside
-    from chunkwise.tuning.plan.prepare import sweep_of_pipeline
-
-    assert options.pipeline is not None
-    for name in ("embedder", "reranker", "maxsim", "exact", "no_prior", "resume"):
-        if getattr(options, name):
-            flag = f"--{name.replace('_', '-')}"
-            more = ": the same command goes on by itself" if name == "resume" else ""
+    given = {
+        field.name: getattr(options, field.name)
+        for field in schema(TuneOptions)
+        if is_typed(field.name)
+    }
+    source, pipeline = options.source, options.pipeline
+    if pipeline is None:
+        if is_typed("timeout"):
             raise click.UsageError(
-                f"{flag} is not for a pipeline of your own (--pipeline){more}; leave it out"
+                "--timeout is for a pipeline of your own: --pipeline ./mine.py:build"
             )
-    source = options.source
-    if not source and options.test_queries is not None:
-        source = (documents_beside(options.test_queries, say),)
-    return sweep_of_pipeline(
-        options.pipeline, source, options.test_queries, objective=options.objective, k=options.count,
-        seed=options.seed, time=options.time, tokenizer=options.tokenizer, timeout=options.timeout,
-        at_least=options.at_least,
-    )  # fmt: skip
+        sweep = sweep_from_source(
+            source, options.test_queries, resume=options.output if options.resume else None, **given
+        )
+    else:
+        if options.resume:
+            raise click.UsageError("--pipeline goes on by itself; leave --resume out")
+        if not source and options.test_queries is not None:
+            source = (documents_beside(options.test_queries, say),)
+            options = replace(options, exclude=(*options.exclude, *SCRIPTS))
+        sweep = sweep_of_pipeline(pipeline, source, options.test_queries, options.timeout, **given)
+    if sweep.sweep.llm:
+        limit = sweep.sweep.max_cost and sweep.sweep.max_cost.amount
+        clients = LlmClients(LlmOptions(max_cost=limit), options.quiet)
+        sweep = replace(sweep, client=clients.of(sweep.sweep.llm))
+    tune_and_show(sweep, options, RunKeeper(options, quiet=options.quiet))
 
 
 def tune_and_show(
@@ -328,12 +250,12 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     if not options.quiet:
         for line in lines:
             say(line)
-        if sweep.seconds is not None and estimate.over(sweep.seconds, None):
+        if sweep.time is not None and estimate.over(sweep.time, None):
             say(
-                f"that is more than {time_words(sweep.seconds)}: what is left then waits for the same command"
+                f"that is more than {time_words(sweep.time)}: what is left then waits for the same command"
             )
-    if over := estimate.over(None, sweep.money):
-        raise ChunkwiseError(f"{over}; try fewer chunkings, or raise the budget in the plan")
+    if over := estimate.over(None, sweep.max_cost and sweep.max_cost.amount):
+        raise ChunkwiseError(f"{over}; try fewer chunkings, or raise --max-cost")
 
 
 def _doubts(prepared: PreparedSweep) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
@@ -19,15 +19,15 @@ from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource
 from chunkwise.core import Document, Hit, Passage, Query
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out
+from chunkwise.documents import Inputs, LoadOptions, each_input, leaving_out
 from chunkwise.documents.document_hash import documents_hash
 from chunkwise.evaluation.citation_locations import ChunkNames
 from chunkwise.evaluation.evaluate_system import QuestionSet, depths, evaluate_system
-from chunkwise.evaluation.live_answers import LiveOptions, ask_live, latency
+from chunkwise.evaluation.live_answers import ask_live, latency
 from chunkwise.evaluation.live_retriever import LiveRetriever, is_live, live_retriever
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.run_file import locate_records, read_answers, read_hits
-from chunkwise.evaluation.scoring_options import Listeners, ScoringOptions, ScoringRules
+from chunkwise.evaluation.scoring import Listeners, Measures
 from chunkwise.evaluation.sources import (
     NamedChunks,
     ReadingOptions,
@@ -63,14 +63,19 @@ from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.options import IndexOptions, SearchOptions, Vectors
-from chunkwise.records.read import OnBadRow
+from chunkwise.options import (
+    IndexOptions,
+    JudgesLike,
+    LiveOptions,
+    MetricsLike,
+    ScoreOptions,
+    SearchOptions,
+)
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexes import Index, named_index
-from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.rerank import resolve_reranker
-from chunkwise.retrieval.settings import Context, without_embedder
+from chunkwise.retrieval.settings import without_embedder
 from chunkwise.testsets.question_record import draft_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable, hash_of
 from chunkwise.text.tokens.tokenizers import (
@@ -98,94 +103,106 @@ def evaluate(
     *,
     strategy: StrategyLike | None = None,
     embedder: str | Embedder | None = None,
-    vectors: Vectors | None = None,
-    context: Context | None = None,
-    settings: IndexOptions = IndexOptions(),
     retriever: str | Retriever | object | None = None,
+    reranker: str | Reranker | None = None,
     k: int | None = None,
     budget: int | None = None,
-    reranker: str | Reranker | None = None,
-    where: Where | None = None,
-    search: SearchOptions = SearchOptions(),
-    metrics: str | Metric | Iterable[str | Metric] = "all",
-    split: str = "",
-    scoring: ScoringRules = ScoringRules(),
-    seed: int = 0,
+    metrics: MetricsLike | None = None,
+    judge: JudgesLike | None = None,
+    llm: str | LanguageModel | LlmClient | None = None,
     hits: File = None,
     chunks: ChunksSource | None = None,
-    answers: File = None,
-    judge: str | Judge | Sequence[str | Judge] | None = None,
-    llm: str | LanguageModel | LlmClient | None = None,
+    index: IndexOptions = IndexOptions(),
+    search: SearchOptions = SearchOptions(),
+    score: ScoreOptions = ScoreOptions(),
+    live: LiveOptions = LiveOptions(),
     options: LoadOptions | None = None,
     jobs: Jobs = 1,
-    on_unreadable: WhenUnreadable = "warn",
-    on_bad: OnBadRow | None = None,
     listeners: Listeners = Listeners(),
-    live: LiveOptions = LiveOptions(),
 ) -> Results:
-    """How well questions are answered by what is retrieved from documents, or from an index.
+    """Score how well questions are answered by what is retrieved, with confidence intervals.
 
-    `source` are documents (files, folders, `Document`s), an `Index`, or the place of one; without `queries` it is a
-    test set that holds questions and documents (BEIR, SQuAD, AutoRAG). `hits` is a file of another system's answers,
-    `chunks` of another tool's chunks of these documents, `answers` of texts with citations. What
-    cannot be used is left out and listed in the result: documents go to `on_unreadable` as in every verb, questions
-    and rows are a line to `on_bad` (a warning, without one). A question whose passage was found elsewhere than
-    it says is used.
-    A question gets `k` hits (5), or as many as fit into `budget` tokens; both are refused. `tokenizer` counts them (a
-    name, a model's name, the path of a tokenizer.json or a function); None: as the index counts. `where` are conditions
-    on the metadata of the documents that are searched, as in `Index.search`; questions about others find nothing.
-    `judge="llm"` adds the metrics for which the language model `llm` is asked (a name, a model or a client; the local
-    one, where none is named); without it none ever is. The name of another judge, `./file.py:Class` or an object adds
-    retrieval_precision by its verdicts; several are a list, or joined by commas.
-    `retriever` may be one of your own that needs no index of ours: a function of a question that gives texts, records
-    or places (async, too), a retriever of LangChain or LlamaIndex, `./file.py:name` of one, an address
-    (`http://localhost:8000/search`) or a command (`command:python mine.py`). It is asked as `live` says; questions it
-    fails on have no score, and the others go on.
+    What cannot be used is left out and listed in the result. A question whose passage was found elsewhere than it
+    says is used. A retriever of your own is asked as `live` says; questions it fails on have no score.
+
+    Args:
+        source: Documents (files, folders, `Document`s), an `Index` or its place, or a test set with documents.
+        queries: Test questions: a file of any known format, values or records; those of the test set without it.
+        strategy: How documents are cut: a name with parameters, or an object with `split`.
+        embedder: Embedding model by name, or your own; "none" for BM25 only.
+        retriever: A name, or one of your own: a function of a question (async, too), a retriever of LangChain or
+            LlamaIndex, `./file.py:name` of one, an address or a command (`command:python mine.py`).
+        reranker: Reranks the top hits: a name, an endpoint or your own.
+        k: Hits per question (5).
+        budget: Tokens per question, in place of `k`.
+        metrics: Metrics or groups of them, by name or as objects; all without it.
+        judge: "llm" for the metrics for which `llm` is asked; another judge by name, `./file.py:Class` or object adds
+            retrieval_precision by its verdicts. Several are a list, or joined by commas.
+        llm: The language model that judges: a name, a model or a client; the local one without it.
+        hits: A file of another system's results, scored instead of searching.
+        chunks: Another tool's chunks of the documents.
+        index: The other options of indexing.
+        search: The other options of searching.
+        score: The other options of scoring.
+        live: How a retriever of your own is asked.
+        options: How documents are read.
+        jobs: Processes, or a cluster.
+        listeners: Functions that are told how the work goes on and what is left out.
+
+    Returns:
+        The scores of every metric and question.
+
+    Raises:
+        InvalidOption: An option is out of bounds, or does not apply.
+        ChunkwiseError: There is nothing to evaluate, or a file cannot be read.
+
+    Example:
+        >>> chunkwise.evaluate("docs/", "questions.json", strategy="sentences", k=5)
     """
     trust_caller(
-        strategy, embedder, retriever, reranker, settings, search, metrics, judge, llm, options
+        strategy, embedder, retriever, reranker, index, search, metrics, judge, score, llm, options
     )
-    left_out = Skipped(on_bad, listeners.on_mended, on_unreadable, listeners.on_remark)
+    left_out = Skipped(
+        listeners.on_bad, listeners.on_mended, listeners.on_unreadable, listeners.on_remark
+    )
     watch = Stopwatch()
     stages = listeners.stages
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise InvalidParameter(f"seed is {seed!r}; a whole number is needed, 0 or more")
-    if k is not None and budget is not None:
-        raise InvalidParameter(
-            f"k is {k!r} and budget is {budget!r}; within a budget as many hits are handed out as fit: leave one of "
-            "them out"
-        )
-    k = _USUAL_K if k is None else k
+    score = score.override(metrics=metrics, judge=judge)
     asks_live = hits is None and is_live(retriever)
     searching = search.override(
-        retriever=None if asks_live else cast("str | Retriever | None", retriever),
-        budget=budget, reranker=reranker, where=where,
-    )  # fmt: skip
+        retriever=None if asks_live else retriever, k=k, budget=budget, reranker=reranker
+    )
+    k, budget = searching.k, searching.budget
+    if k is not None and budget is not None:
+        raise InvalidOption(
+            "k", k, f"the budget, {budget} tokens, limits the hits: give one of them"
+        )
+    k = _USUAL_K if k is None else k
     Filter.of(searching)  # wrong conditions are an error before anything is read
     searching = replace(
         searching,
+        k=None,
         reranker=resolve_reranker(searching.reranker),
         tokenizer=_checked_tokenizer(searching.tokenizer),
     )
-    made_with = without_embedder(
-        settings.override(strategy=strategy, embedder=embedder, vectors=vectors, context=context)
-    )
+    made_with = without_embedder(index.override(strategy=strategy, embedder=embedder))
     if hits is None and not asks_live:
         searching = with_budget(searching)
         budget = searching.budget
     else:
         of = f"hits of {_told(retriever)}" if asks_live else "hits from a file"
         _refuse_settings(made_with, searching, of)
-    names, judges = named_judges(judge)
+    names, judges = named_judges(score.judge)
     client = _client(names, llm)
-    if not isinstance(metrics, str | Metric):
-        metrics = named_list("metrics", metrics)  # it is looked at more than once
-    measuring = ScoringOptions(
-        tuple(chosen(metrics, k, budget, asked=names)), k, budget, scoring, seed=seed, llm=client,
-        judges=judges, named=named_one_by_one(metrics, k, budget),
+    wanted = score.metrics
+    if not isinstance(wanted, str | Metric):
+        wanted = named_list("metrics", wanted)  # it is looked at more than once
+    measuring = Measures(
+        tuple(chosen(wanted, k, budget, asked=names)), k, budget, score, llm=client, judges=judges,
+        named=named_one_by_one(wanted, k, budget),
     )  # fmt: skip
     _refuse_unasked(names, measuring)
-    files, asked_in = _files(hits, chunks, answers), _files(queries)
+    files, asked_in = _files(hits, chunks, score.answers), _files(queries)
     if not isinstance(source, str | os.PathLike | Document | Index):
         source = list(each_input(source))  # it is looked at more than once
     if queries is None:
@@ -212,9 +229,9 @@ def evaluate(
             if system is not None
             else chunks_of_file(documents, chunks, left_out)
         )
-        asked, about = _questions(queries, documents, split, left_out, known.names)
+        asked, about = _questions(queries, documents, score.split, left_out, known.names)
         needless = any(_OF_QUESTIONS.isdisjoint(each.metric.needs) for each in measuring.wanted)
-        if not names and answers is None and (asks_for_all(metrics) or not needless):
+        if not names and score.answers is None and (asks_for_all(wanted) or not needless):
             refuse_bare(asked, str(about["file"]), _WITHOUT_REFERENCES)
         if listeners.on_questions is not None:
             listeners.on_questions(asked)
@@ -226,8 +243,8 @@ def evaluate(
             )
             system = _answered(documents, asked, given, known, left_out, searching.tokenizer)
         answered = {}
-        if answers is not None:
-            path = os.fspath(answers)
+        if score.answers is not None:
+            path = os.fspath(score.answers)
             with left_out.rows_of(path) as bad:
                 # Only those of a file are there already; an index tells by its chunks.
                 own = system.ask(asked, k=None, budget=None) if system.index is None else []
@@ -284,7 +301,7 @@ def _told(retriever: object) -> str:
 
 def _refuse_settings(made_with: IndexOptions, searching: SearchOptions, of: str) -> None:
     """Hits are there already: nothing is cut, indexed or searched for them; their tokens are counted."""
-    searching = replace(searching, tokenizer=None, k=None, budget=None)
+    searching = replace(searching, tokenizer=None, budget=None)
     for name, value in {**made_with.changed(), **searching.changed()}.items():
         raise InvalidOption(name, value, f"{of} are evaluated; leave it out")
 
@@ -325,7 +342,7 @@ _DEPTH_OF_BUDGET = 50
 def _live_hits(
     retriever: LiveRetriever,
     options: LiveOptions,
-    measuring: ScoringOptions,
+    measuring: Measures,
     watch: Stopwatch,
     stages: Stages,
 ) -> GiveHits:
@@ -511,7 +528,7 @@ def named_judges(
     return names, judges
 
 
-def _refuse_unasked(names: Sequence[str], measuring: ScoringOptions) -> None:
+def _refuse_unasked(names: Sequence[str], measuring: Measures) -> None:
     """A judge that no metric asks was named by mistake."""
     asked = {each.metric.opinion_of for each in measuring.wanted}
     for name in names:

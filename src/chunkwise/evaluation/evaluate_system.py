@@ -35,7 +35,7 @@ from chunkwise.evaluation.results import (
     Results,
     versions,
 )
-from chunkwise.evaluation.scoring_options import OnEstimate, ScoringOptions
+from chunkwise.evaluation.scoring import Measures, OnEstimate
 from chunkwise.evaluation.system_under_test import EvaluatedSystem, Hits, SearchRun
 from chunkwise.evaluation.verdicts_and_advice import advice, verdict
 from chunkwise.metrics.evidence import Answer, Evidence
@@ -184,7 +184,7 @@ class Scoring:
     system: EvaluatedSystem
     queries: Sequence[Query]
     asking: SearchRun
-    rules: ScoringOptions
+    rules: Measures
     verdicts: JudgeVerdicts = field(default_factory=dict)
     """Of judges that were asked already; of another, they are asked for when a metric needs them."""
     answers: Mapping[str, Answer] = field(default_factory=dict)
@@ -198,7 +198,7 @@ class Scoring:
         system, rules = self.system, self.rules
         return Evidence(
             self.queries, self.asking.shown, system.documents, self.answers, system.index,
-            system.chunking, system.position, rules.scoring.relevance_threshold, rules.scoring.unit,
+            system.chunking, system.position, rules.score.relevance_threshold, rules.score.unit,
             system.tokenizer, rules.judge_model, self._ask_judge,
         )  # fmt: skip
 
@@ -277,7 +277,7 @@ class QuestionSet:
 def evaluate_system(
     system: EvaluatedSystem,
     questions: QuestionSet,
-    measuring: ScoringOptions,
+    measuring: Measures,
     *,
     watch: Stopwatch | None = None,
     stages: Stages = unwatched,
@@ -357,14 +357,14 @@ def evaluate_system(
     )
 
 
-def _other_judges(measuring: ScoringOptions) -> dict[str, Json]:
+def _other_judges(measuring: Measures) -> dict[str, Json]:
     """Judges that others wrote, beside the language model; nothing where there are none."""
     if not measuring.judges:
         return {}
     return {"judge": ",".join([*([LLM] if measuring.llm else []), *measuring.judges])}
 
 
-def _others_metrics(measuring: ScoringOptions) -> dict[str, Json]:
+def _others_metrics(measuring: Measures) -> dict[str, Json]:
     """What metrics say of themselves that others wrote; nothing where there are none."""
     found = described(each.metric for each in measuring.wanted)
     return {"metrics": {name: {**each} for name, each in found.items()}} if found else {}
@@ -375,14 +375,14 @@ def _by_llm(
     system: EvaluatedSystem,
     questions: QuestionSet,
     shown: Hits,
-    measuring: ScoringOptions,
+    measuring: Measures,
     stages: Stages,
     on_estimate: OnEstimate | None,
 ) -> LlmJudging:
     """All verdicts of the language model."""
     judging = LlmJudging(
         client, [each.metric for each in measuring.wanted], questions.queries, shown, questions.answers, system.texts,
-        measuring.seed,
+        measuring.score.seed,
     )  # fmt: skip
     if on_estimate is not None:
         on_estimate(judging.estimate())

@@ -11,7 +11,7 @@ from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.evaluation.judge_calibrations import AskedJudge, similarity_identity
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results
-from chunkwise.evaluation.scoring_options import ScoringOptions
+from chunkwise.evaluation.scoring import Measures
 from chunkwise.evaluation.system_under_test import Hits
 from chunkwise.metrics.answers.question_evidence import CitedTexts, LlmMetric, QuestionEvidence
 from chunkwise.metrics.evidence import Answer
@@ -38,7 +38,7 @@ _AT_ONCE = 32
 
 
 def judged(
-    queries: Sequence[Query], hits: Hits, rules: ScoringOptions, advance: OnProgress
+    queries: Sequence[Query], hits: Hits, rules: Measures, advance: OnProgress
 ) -> JudgeVerdicts:
     """Of every judge among the metrics but the language model, which is asked about more than hits (`LlmJudging`);
     gold spans are always asked, since they cost nothing."""
@@ -85,14 +85,14 @@ def agreement_of(verdicts: JudgeVerdicts, wanted: Sequence[MetricAt]) -> tuple[A
     return tuple(Agreement(*pair) for pair in agreements(told))
 
 
-def judge_of(name: str, rules: ScoringOptions) -> Judge:
+def judge_of(name: str, rules: Measures) -> Judge:
     """The judge of this name as the rules of a run make it."""
     if name in rules.judges:
         return _Guarded(rules.judges[name])
     if name == LabelJudge.name:
         return LabelJudge()
     if name == SpanJudge.name:
-        return SpanJudge(rules.scoring.relevance_threshold)
+        return SpanJudge(rules.score.relevance_threshold)
     if name != SimilarityJudge.name:
         return _Absent(name, f"the judge {name} was not asked")
     try:
@@ -100,7 +100,7 @@ def judge_of(name: str, rules: ScoringOptions) -> Judge:
     except ChunkwiseError as error:
         # Figures that need no model are there all the same.
         return _Absent(name, str(error))
-    return SimilarityJudge(embedder, rules.scoring.similarity_threshold)
+    return SimilarityJudge(embedder, rules.score.similarity_threshold)
 
 
 class _Absent:
@@ -271,7 +271,7 @@ def judge_error(results: Results) -> str:
     return str(told.get("error", "")) if isinstance(told, dict) else ""
 
 
-def judges_of(measuring: ScoringOptions, judging: LlmJudging | None) -> dict[str, AskedJudge]:
+def judges_of(measuring: Measures, judging: LlmJudging | None) -> dict[str, AskedJudge]:
     """By the method that asked them; empty: nobody's opinion was asked."""
     found: dict[str, AskedJudge] = {}
     asked = {each.metric.judge for each in measuring.wanted}
@@ -281,7 +281,7 @@ def judges_of(measuring: ScoringOptions, judging: LlmJudging | None) -> dict[str
         except ChunkwiseError:
             pass  # it judged nothing; the figure says why
         else:
-            identity = similarity_identity(model, measuring.scoring.similarity_threshold)
+            identity = similarity_identity(model, measuring.score.similarity_threshold)
             found[SimilarityJudge.name] = AskedJudge(model, identity)
     for name in measuring.judges:
         found[name] = AskedJudge(name, judge_identity(measuring.judges[name]))

@@ -7,7 +7,6 @@ long for, has no score and a reason, and the others go on.
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,9 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from chunkwise.base import parameters
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.parameters import param
 from chunkwise.base.wording import counted, thousands
 from chunkwise.core import OnProgress, Query
 from chunkwise.evaluation.live_retriever import (
@@ -27,6 +24,7 @@ from chunkwise.evaluation.live_retriever import (
     hits_in,
 )
 from chunkwise.evaluation.results import LATENCY
+from chunkwise.options import LiveOptions
 from chunkwise.records.json import parse_json
 from chunkwise.records.objects import record_of_object
 from chunkwise.records.read import OnBadRow
@@ -34,18 +32,6 @@ from chunkwise.records.write import append_json_lines
 
 _GIVE_UP = 10
 """Questions in a row, from the first on, that fail: then all do."""
-
-
-@dataclass(frozen=True, slots=True)
-class LiveOptions:
-    """How a custom pipeline is asked."""
-
-    timeout: float = param(60.0, "the longest answer", unit="seconds", low=0.001, high=86_400.0)
-    retrieved: str | os.PathLike[str] | None = None
-    """A file that gets what came back, a line a question as it comes; those it has are not asked again."""
-
-    def __post_init__(self) -> None:
-        parameters.check(self)
 
 
 def hit_records(answer: object) -> list[dict[str, object] | str]:

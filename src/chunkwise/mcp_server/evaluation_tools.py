@@ -16,7 +16,7 @@ from chunkwise.evaluation.compare import compare as compare_results
 from chunkwise.evaluation.evaluate import evaluate as evaluate_index
 from chunkwise.evaluation.lint import Linter, lint_subject
 from chunkwise.evaluation.results import Figure, QuestionResult, Results, read_results
-from chunkwise.evaluation.scoring_options import Listeners
+from chunkwise.evaluation.scoring import Listeners
 from chunkwise.mcp_server.fenced_text import (
     Quotation,
     TextBudget,
@@ -28,6 +28,7 @@ from chunkwise.mcp_server.fenced_text import (
 )
 from chunkwise.mcp_server.search_tools import Retriever, StrategySpec, Strings, Where
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
+from chunkwise.options import SearchOptions
 from chunkwise.report.terminal.comparison import render_comparison
 from chunkwise.report.terminal.evaluation import render_evaluation
 from chunkwise.report.terminal.history import render_run_difference
@@ -238,12 +239,15 @@ def evaluate(
     documents: list[Document] = []
     queries: list[TestQuery] = []
     listeners = Listeners(
-        on_documents=documents.extend, on_questions=queries.extend, stages=call.stages
+        on_bad=problems.append,
+        on_documents=documents.extend,
+        on_questions=queries.extend,
+        stages=call.stages,
     )
     with workspace.index_of_its_own(call) as index:
         results = evaluate_index(
-            index, asked, retriever=retriever or None, budget=budget, k=k, where=tuple(where),
-            metrics=metrics or "all", on_bad=problems.append, listeners=listeners,
+            index, asked, retriever=retriever or None, budget=budget, k=k,
+            metrics=metrics or "all", search=SearchOptions(where=tuple(where)), listeners=listeners,
         )  # fmt: skip
     call.check()
     run = None

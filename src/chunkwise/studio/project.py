@@ -325,15 +325,16 @@ class Project:
     def _evaluate(self, step: Step) -> None:
         """The demonstration has runs to look at, made of its own questions."""
         from chunkwise.evaluation.evaluate import evaluate
+        from chunkwise.evaluation.scoring import Listeners
 
         step.total = len(_DEMO_RUNS)
         for name, strategy, retriever in _DEMO_RUNS:
             if self._stopping.is_set():
                 return
             results = evaluate(
-                self.corpus.documents(), self.sources.questions, strategy=strategy, vectors="none",
+                self.corpus.documents(), self.sources.questions, strategy=strategy, embedder="none",
                 retriever=retriever, budget=1000,
-                metrics=_DEMO_METRICS, on_bad=lambda _: None,
+                metrics=_DEMO_METRICS, listeners=Listeners(on_bad=lambda _: None),
             )  # fmt: skip
             self.runs.append(StudioRun(len(self.runs), name, results=results))
             step.done += 1

@@ -9,13 +9,32 @@ import msgspec
 
 from chunkwise.base.allow_hosts_and_code_from_files import PARTS, check_allowed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.schema import Options, schema
 
+T = TypeVar("T", bound=Options)
 _SOURCE = "the address of a request"
 """Who named a host or code that may not be followed."""
 
 
 class ApiRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of all requests: what the path, and the query or the body, may hold."""
+
+    def part(self, kind: type[T]) -> T:
+        """The declared options of one kind that this request has."""
+        names = {field.name for field in schema(kind)}
+        given = {name: getattr(self, name) for name in self.__struct_fields__ if name in names}
+        return kind.read(given)
+
+
+def declared(name: str, kinds: Mapping[type[Options], Sequence[str]]) -> Any:
+    """Make the base of a request out of declared options, with their bounds and help."""
+    fields = [
+        (field.name, Annotated[field.type, msgspec.Meta(description=field.help)], field.default)
+        for kind, names in kinds.items()
+        for field in schema(kind)
+        if field.name in names
+    ]
+    return msgspec.defstruct(name, fields, bases=(ApiRequest,), frozen=True, kw_only=True)
 
 
 class NoParameters(ApiRequest, frozen=True):

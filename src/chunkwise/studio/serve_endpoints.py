@@ -11,10 +11,12 @@ from msgspec import Meta
 from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, QuestionResult
+from chunkwise.evaluation.scoring import Listeners
+from chunkwise.options import ScoreOptions, SearchOptions
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import strategy_of
 from chunkwise.studio.project import Project
-from chunkwise.studio.read_request import ApiRequest, NotReady
+from chunkwise.studio.read_request import ApiRequest, NotReady, declared
 
 MOST_QUESTIONS = 1_000
 
@@ -68,19 +70,19 @@ def chunk(project: Project, request: ChunkRequest) -> ChunksAnswer:
     )  # fmt: skip
 
 
-class EvaluateRequest(ApiRequest, frozen=True):
-    """Questions with their references, and how they are searched for."""
+_OPTIONS = {
+    SearchOptions: (
+        "retriever", "k", "budget", "min_score", "neighbors", "mmr", "where", "documents", "sections", "level",
+    ),
+    ScoreOptions: ("metrics", "unit", "relevance_threshold"),
+}  # fmt: skip
+
+
+class EvaluateRequest(declared("EvaluateOptions", _OPTIONS), frozen=True):  # type: ignore[call-arg, misc]
+    """Questions with their references, and how they are searched for and scored."""
 
     questions: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1, max_length=MOST_QUESTIONS)]
     """Records as a file of questions has them: {"query": …, "relevant_text": …}."""
-    retriever: Annotated[str, Meta(description="retriever")] = ""
-    budget: Annotated[
-        Annotated[int, Meta(ge=1, le=100000)] | None, Meta(description="token budget per question")
-    ] = None
-    k: Annotated[
-        Annotated[int, Meta(ge=1, le=1000)] | None, Meta(description="hits per question")
-    ] = None
-    metrics: Annotated[tuple[str, ...], Meta(description="metrics; none: all without an LLM")] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,8 @@ def evaluate(project: Project, request: EvaluateRequest) -> EvaluateAnswer:
     try:
         with project.index_of_its_own() as index:
             results = evaluated(
-                index, list(request.questions), retriever=request.retriever or None,
-                budget=request.budget, k=request.k, metrics=list(request.metrics) or "all", on_bad=problems.append,
+                index, list(request.questions), search=request.part(SearchOptions),
+                score=request.part(ScoreOptions), listeners=Listeners(on_bad=problems.append),
             )  # fmt: skip
     finally:
         project.evaluating.release()

@@ -180,7 +180,7 @@ def estimate(project: Project, form: SweepForm) -> EstimateView:
 def _said(job: Job) -> list[str]:
     """Without the name of the program, which stands before each line."""
     job.reader.join(timeout=60)  # the last lines may still be on their way
-    return [line.removeprefix("chunkwise: ").removeprefix("Error: ") for line in list(job.lines)]
+    return [line.removeprefix("chunkwise: ").removeprefix("error: ") for line in list(job.lines)]
 
 
 def start(project: Project, form: SweepForm) -> SweepsView:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from chunkwise.base.wording import counted, one_or_many, percent, relative_change, thousands
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json
-from chunkwise.evaluation.scoring_options import SearchMore
+from chunkwise.evaluation.scoring import SearchMore
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.profiling.profile import profile_documents
 from chunkwise.stats.control_chart import Fall, paired_falls, unpaired_falls

@@ -10,9 +10,12 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+import msgspec
+
 from chunkwise.base.allow_hosts_and_code_from_files import allowing, distrust
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownOption
+from chunkwise.base.schema import Amount, Count
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
@@ -20,12 +23,10 @@ from chunkwise.options import SearchOptions
 from chunkwise.retrieval.retrievers import follows_names
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
-from chunkwise.tuning.toml_file import read_toml, toml_line, toml_words
+from chunkwise.tuning.toml_file import read_toml, toml_line
 
 _FORMAT = "chunkwise recommendation"
 _WIDTH = 100
-_LEAST = {"k": 1, "budget": 1, "neighbours": 0}
-_MOST = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,10 @@ class Recommendation:
     """What makes vectors, where there are any."""
     vectors: str = "late"
     retriever: str = "hybrid"
-    k: int = 5
-    budget: int | None = None
+    k: Count = 5
+    budget: Count | None = None
     """Tokens a question, for retrievers that fill a budget; None: `k` hits."""
-    neighbours: int = 0
+    neighbours: Amount = 0
     tokenizer: str = DEFAULT_TOKENIZER
     """What the budget is counted by."""
     reranker: str = ""
@@ -124,9 +125,9 @@ def write_recommendation(recommendation: Recommendation, path: Path, why: str) -
     # A comment of TOML holds no control characters, and a label can be anyone's.
     plain = "".join(sign if sign.isprintable() else " " for sign in why)
     lines = [f"# {line}" for line in wrap(plain, _WIDTH, break_on_hyphens=False)]
-    lines += ["", toml_line("format", [_FORMAT]), ""]
+    lines += ["", toml_line("format", _FORMAT), ""]
     for name, value in recommendation.settings().items():
-        lines.append(toml_line(name, [value]))
+        lines.append(toml_line(name, value))
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -141,23 +142,16 @@ def read_recommendation(path: Path) -> Recommendation:
     if given.pop("format", _FORMAT) != _FORMAT:
         raise ChunkwiseError(f"{path} is no recommendation; chunkwise tune writes one")
     known = [field.name for field in fields(Recommendation)]
-    for name, value in given.items():
-        if name not in known:
-            raise InvalidParameter(f"{path}: {name!r} is not known; allowed: {', '.join(known)}")
-        if name not in _LEAST:
-            fits, needed = type(value) is str, "a text in quotes is"
-        else:
-            # An int of TOML has no limit, and no document has a billion tokens.
-            fits = type(value) is int and _LEAST[name] <= value <= _MOST
-            needed = f"a whole number from {_LEAST[name]} is"
-        if not fits:
-            raise InvalidParameter(f"{path}: {name} is {toml_words(value)}; {needed} needed")
-    if "strategy" not in given and ".py:" in str(given.get("retriever", "")):
-        given["strategy"] = ""
-    if "strategy" not in given:
-        raise InvalidParameter(f'{path} names no strategy; write one: strategy = "structure"')
+    if ".py:" in str(given.get("retriever", "")):
+        given.setdefault("strategy", "")
     distrust(given, str(path))
-    return Recommendation(**given)
+    try:
+        for name in given:
+            if name not in known:
+                raise UnknownOption(name, known)
+        return msgspec.convert(given, Recommendation)
+    except (msgspec.ValidationError, UnknownOption) as error:
+        raise InvalidParameter(f"{path}: {str(error).replace('`', '')}") from None
 
 
 COMMANDS = "Command line"

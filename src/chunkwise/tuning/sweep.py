@@ -8,13 +8,13 @@ from hashlib import blake2b
 from typing import Literal
 
 from chunkwise.base.errors import InvalidOption, InvalidParameter
-from chunkwise.base.wording import as_set, counted, one_or_many, percent, shown
+from chunkwise.base.wording import counted, one_or_many, percent
 from chunkwise.core import WrittenContext
 from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, metric_of, parse
+from chunkwise.options import TuneOptions
 from chunkwise.retrieval.settings import Context
-from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
 
 def budget_of(objective: str) -> int | None:
@@ -28,17 +28,8 @@ BUDGETS = (250, 500, 1000, 2000)
 _AT_K = ("recall", "precision", "context_recall", "ndcg", "hit")
 
 
-def objective_of(text: str | object, k: int) -> str:
+def objective_of(text: str, k: int) -> str:
     """The objective in full: recall@5 of recall."""
-    if isinstance(text, Metric):
-        raise InvalidParameter(
-            f"objective is the metric {text.name!r} as an object; its name is needed, as a sweep is shared between "
-            "processes and gone on with another day: put the metric behind an entry point (docs/extending.md)"
-        )
-    if not isinstance(text, str):
-        raise InvalidParameter(
-            f"objective is {shown(text)}; the name of a metric is needed, such as 'recall@1000t' or 'ndcg@5'"
-        )
     if ".py:" in text:
         raise InvalidParameter(
             f"objective is {text!r}; a sweep is shared between processes and gone on with another day, where nobody "
@@ -60,30 +51,31 @@ def metrics_to_score(objective: str, k: int) -> list[MetricAt]:
     return list({each.label: each for each in found}.values())
 
 
-def constraints_of(given: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
-    """Least means by metric, of {"precision": 0.3} or ["precision=0.3"]."""
-    pairs = given.items() if isinstance(given, Mapping) else (each.split("=", 1) for each in given)
-    found: dict[str, float] = {}
-    for pair in pairs:
+def constraints_of(given: Sequence[str]) -> dict[str, float]:
+    """Read ["precision=0.3"] as least means by metric."""
+    means: dict[str, float] = {}
+    for text in given:
+        name, _, least = text.partition("=")
         try:
-            name, least = pair
-            found[name.strip().removesuffix(">").strip()] = float(least)
-        except (TypeError, ValueError, AttributeError):
+            means[name.strip()] = float(least)
+        except ValueError:
             raise InvalidOption(
-                "at_least", pair, "expected a metric and a number: precision=0.3"
+                "at_least", text, "expected a metric and a number: precision=0.3"
             ) from None
-    return found
+    return means
 
 
-def check_constraints(given: Mapping[str, float], k: int) -> dict[str, float]:
-    """The same with names in full: metrics that every sweep measures."""
-    found = {parse(name, k).label: least for name, least in constraints_of(given).items()}
+def check_constraints(given: Sequence[str], k: int) -> tuple[str, ...]:
+    """Spell the names in full; only metrics that every sweep measures are allowed."""
     known = [f"{name}@{k}" for name in _AT_K]
-    for name, least in found.items():
-        if name not in known or not 0 <= least <= 1:
+    checked = []
+    for name, least in constraints_of(given).items():
+        label = parse(name, k).label
+        if label not in known or not 0 <= least <= 1:
             allowed = f"expected one of {', '.join(known)} with a share from 0 to 1: precision=0.3"
-            raise InvalidOption("at_least", f"{name}={as_set(least)}", allowed)
-    return found
+            raise InvalidOption("at_least", f"{name}={least:g}", allowed)
+        checked.append(f"{label}={least:g}")
+    return tuple(checked)
 
 
 def _why_not(metric: Metric) -> str:
@@ -166,55 +158,35 @@ class Grid:
     """Parameters with their values, in the order they were written: max_tokens, overlap, context, neighbours …"""
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """A plan as it is written down, before it is expanded."""
+NO_MODEL = "none"
+
+
+@dataclass(frozen=True)
+class Sweep(TuneOptions):
+    """A plan as it is written down, before it is expanded; an empty embedder: BM25 only."""
 
     documents: tuple[str, ...]
     test_queries: str | None
     chunkers: tuple[Grid, ...]
     retrieval: tuple[Grid, ...]
-    objective: str = "recall@1000t"
-    k: int = 5
-    embedder: str = "minilm"
-    """Empty: none, words alone."""
-    seconds: float | None = None
-    """The time that may be spent; None: as long as it takes."""
-    money: float | None = None
-    """What models may cost, where they are paid for; None: whatever it costs."""
-    currency: str = ""
-    """Of `money` and `price`, as the user wrote it."""
-    price: float | None = None
-    """Of a million tokens embedded; None: nothing is paid for."""
-    seed: int = 0
-    exact: bool = False
-    """Every chunk is embedded by itself, also in the sweep."""
-    finalists: int = 5
-    """The best of those with late vectors that are run again with vectors of their own, and the defaults with them;
-    0: none."""
-    test_share: float = 0.0
-    """Of the questions that judge and never choose, where the file does not split them itself; 0: all choose, and
-    nested cross-validation judges."""
     reading: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
     """Options of `LoadOptions` that were given: which documents are read, and how; None: one that cannot be written."""
-    tokenizer: str = DEFAULT_TOKENIZER
-    """What budgets and sizes are counted by; strategies cut by their own."""
-    prior: bool = True
-    """Whether what levers did on public question sets counts for as much as some questions."""
-    embedders: tuple[str, ...] = ()
-    """Other models than `embedder`, which the best are tried with, too."""
-    rerankers: tuple[str, ...] = ()
-    """What may read hits once more, tried on the best."""
-    maxsim: str = ""
-    """A token encoder, tried on the best that searches several sizes; empty: none."""
     pipeline: str = ""
     """What builds the user's own pipeline, whose declared parameters are tried; empty: chunkings and retrievers are."""
     timeout: float = 60.0
     """Seconds that the pipeline may take for a question."""
-    at_least: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """Means that a choice must have, by metric: precision@5 0.3; what falls short is listed only."""
-    llm: str = ""
-    """What writes contexts, tried on the best chunking, and answers for the table of methods; empty: nothing."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("embedders", "rerankers"):
+            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
+        if self.embedder == NO_MODEL:
+            object.__setattr__(self, "embedder", "")
+        if self.embedders and not self.embedder:
+            raise InvalidOption("embedders", self.embedders, "embedder is none: BM25 only")
+        if self.max_cost and (self.price is None or self.price.currency != self.max_cost.currency):
+            needed = f"max_cost needs the price of a million tokens in {self.max_cost.currency}"
+            raise InvalidOption("price", self.price, needed)
 
 
 _MUCH = 1 / 3

@@ -20,18 +20,17 @@ from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, options_given
+from chunkwise.documents import Inputs, LoadOptions, leaving_out, options_given
 from chunkwise.documents.document_hash import documents_hash
 from chunkwise.evaluation.evaluate import TestQueries
-from chunkwise.evaluation.live_answers import LiveOptions
 from chunkwise.evaluation.results import Json, versions
-from chunkwise.evaluation.scoring_options import Listeners
+from chunkwise.evaluation.scoring import Listeners
 from chunkwise.evaluation.sources import Skipped
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
+from chunkwise.options import LiveOptions, TuneOptions
 from chunkwise.records.json import json_text
-from chunkwise.records.read import OnBadRow
 from chunkwise.records.tables import Table
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.testsets.testset import generated_note
@@ -182,7 +181,7 @@ def run_and_choose(
         with watch("sweep"), (left_out or Skipped(None)).rows_of(sweep.pipeline) as bad:
             outcomes = run_pipeline_plan(
                 plan, documents, queries, sweep, record, on_bad=bad, stages=stages,
-                on_outcome=on_outcome, deadline=sweep.seconds,
+                on_outcome=on_outcome, deadline=sweep.time,
             )  # fmt: skip
         with watch("choose"):
             tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
@@ -199,7 +198,7 @@ def run_and_choose(
         some: Plan, race: Race | None = None, named: Embedder | LazyEmbedder | str | None = None
     ) -> list[Outcome]:
         # The time is that of the whole: what the sweep took, the finalists have not.
-        left = sweep.seconds and max(0.0, sweep.seconds - (time.monotonic() - began))
+        left = sweep.time and max(0.0, sweep.time - (time.monotonic() - began))
         found = run_plan(
             some, documents, queries, sweep, record, embedder=named or model, stages=stages,
             on_outcome=on_outcome, jobs=jobs, deadline=left, race=race, client=client,
@@ -227,7 +226,7 @@ def run_and_choose(
     with watch("choose"):
         tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
     methods: tuple[MethodByType, ...] = ()
-    is_up = sweep.seconds is not None and time.monotonic() - began >= sweep.seconds
+    is_up = sweep.time is not None and time.monotonic() - began >= sweep.time
     first = next((each for each in best if each.strategy), None)
     if client is not None and first is not None and not is_up:
         with watch("methods"):
@@ -356,71 +355,71 @@ def tune(
     embedder: str | Embedder | None = None,
     embedders: Sequence[str] | None = None,
     rerankers: Sequence[str] | None = None,
-    maxsim: str | None = None,
     llm: str | LanguageModel | LlmClient | None = None,
-    tokenizer: str | None = None,
     time: str | float | None = None,
-    exact: bool | None = None,
-    prior: bool | None = None,
-    at_least: Mapping[str, float] | None = None,
     seed: int | None = None,
+    pipeline: str | None = None,
     output: str | os.PathLike[str] | None = None,
+    sweep: TuneOptions = TuneOptions(),
+    live: LiveOptions = LiveOptions(),
     options: LoadOptions | None = None,
     jobs: Jobs = 1,
-    on_unreadable: WhenUnreadable = "warn",
-    on_bad: OnBadRow | None = None,
-    on_outcome: OnOutcome | None = None,
     listeners: Listeners = Listeners(),
-    pipeline: str | None = None,
-    live: LiveOptions = LiveOptions(),
 ) -> TuneResult:
-    """The chunking and the search that work for these documents, chosen on the questions and judged on those of them
-    that had no part in it: the test questions where the file names some, else by nested cross-validation.
+    """Choose the chunking and the search that work for these documents, and judge the choice.
 
-    `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. The
-    `embedder` "none": words alone; other `embedders`, `rerankers` and the token vectors of `maxsim` are tried on the
-    best. A language model, `llm`, writes contexts for the best chunking and answers for a table of contexts by type of
-    question. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time`
-    is what may be spent, such as "10 min", or a number of seconds. `prior=False`: what parameters did on public
-    question sets does not count. `at_least`, {"precision": 0.3}, are means that the choice must have; where none has
-    them, nothing is recommended. In the folder `output` what is done is kept, so that the same call goes on where the
-    last one was stopped, and the report and the recommendation are written. `pipeline` is what builds one of your own,
-    `./mine.py:build`: the parameters it declares are tried instead of chunkings and retrievers (docs/pipelines.md).
+    It is judged on questions that had no part in it: the test questions where the file names some, else by nested
+    cross-validation.
+
+    Args:
+        source: Files, folders or `Document`s, or a plan (`sweep.toml`); what is given beside a plan wins.
+        queries: Test questions: a file of any known format, values or records.
+        objective: The metric that decides: recall@1000t, ndcg@5 …
+        k: Hits per question.
+        embedder: Embedding model by name, or your own; "none" for BM25 only.
+        embedders: Other models, tried on the best configurations.
+        rerankers: Rerankers, tried on the best configurations.
+        llm: Language model that writes contexts for the best chunking and answers for the table of contexts by type.
+        time: What may be spent: "10 min", or a number of seconds.
+        seed: Seed of folds and confidence intervals.
+        pipeline: What builds one of your own, `./mine.py:build`: the parameters it declares are tried.
+        output: A folder that keeps what is done, the report and the recommendation; the same call goes on there.
+        sweep: The other options of the sweep.
+        live: How a pipeline of your own is asked.
+        options: How documents are read.
+        jobs: Processes, or a cluster.
+        listeners: Functions that are told how the work goes on and what is left out.
+
+    Returns:
+        Every configuration with its figures, and the recommendation.
+
+    Raises:
+        InvalidOption: An option is out of bounds, or does not apply.
+        ChunkwiseError: There is nothing to tune for, or a file cannot be read.
+
+    Example:
+        >>> chunkwise.tune("docs/", "questions.json", time="10 min").recommendation
     """
-    trust_caller(
-        objective, embedder, embedders, rerankers, maxsim, llm, tokenizer, options, pipeline
-    )
-    if pipeline is not None:
-        for name, given in (
-            ("embedder", embedder),
-            ("embedders", embedders),
-            ("rerankers", rerankers),
-            ("maxsim", maxsim),
-            ("llm", llm),
-        ):
-            if given:
-                raise InvalidParameter(
-                    f"{name} is {given!r}, and a pipeline of your own is tuned, which knows its models; leave it out"
-                )
-        sweep = sweep_of_pipeline(
-            pipeline, source, queries, objective=objective, k=k, seed=seed, time=time, tokenizer=tokenizer,
-            timeout=live.timeout, at_least=at_least,
-        )  # fmt: skip
+    trust_caller(objective, embedder, embedders, rerankers, llm, sweep, options, pipeline)
+    named = {
+        "objective": objective, "k": k, "embedder": embedder, "embedders": embedders,
+        "rerankers": rerankers, "llm": llm, "time": time, "seed": seed,
+    }  # fmt: skip
+    given = sweep.changed() | {name: value for name, value in named.items() if value is not None}
+    if pipeline is None:
+        prepared = sweep_from_source(source, queries, **given)
     else:
-        sweep = sweep_from_source(
-        source, queries, embedder=embedder, embedders=embedders, rerankers=rerankers, maxsim=maxsim,
-        objective=objective, k=k, seed=seed, exact=exact,
-        time=time, tokenizer=tokenizer, prior=prior, at_least=at_least, llm=llm,
-    )  # fmt: skip
+        prepared = sweep_of_pipeline(pipeline, source, queries, live.timeout, **given)
 
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions:
         if listeners.on_documents is not None:
             listeners.on_documents(prepared.inputs.documents)
-        return RunOptions(jobs, on_outcome, listeners.stages)
+        return RunOptions(jobs, listeners.on_outcome, listeners.stages)
 
     completed = run_sweep(
-        sweep, output, prepared_to_run, _write_files,
-        left_out=Skipped(on_bad, listeners.on_mended, on_unreadable, listeners.on_remark),
+        prepared, output, prepared_to_run, _write_files, left_out=Skipped(
+            listeners.on_bad, listeners.on_mended, listeners.on_unreadable, listeners.on_remark
+        ),
         options=options,
     )  # fmt: skip
     assert completed is not None  # only a dry run has no result

@@ -259,7 +259,7 @@ def test_failed_and_unreached_configurations_take_no_part_and_are_named() -> Non
     failed = outcome("broken", (), error="the endpoint is gone")
     missing = Configuration("late one", "bm25")
     outcomes = [outcome("a", table[:, 0]), failed, outcome("b", table[:, 1])]
-    found = tuned(outcomes, questions(60), planned=[missing], of=sweep(seconds=60))
+    found = tuned(outcomes, questions(60), planned=[missing], of=sweep(time=60))
     assert [standing.label for standing in found.standings] == ["b · bm25", "a · bm25"]
     said = " ".join(found.caveats)
     assert "1 configuration failed: broken · bm25 (the endpoint is gone)" in said
@@ -503,13 +503,13 @@ def test_a_constraint_leaves_out_what_falls_short_and_says_so() -> None:
     for share in (0.5, 0.0):  # test questions judge, or folds
         asked = sweep(test_share=share)
         assert tuned(outcomes, queries, of=asked).chosen == wide
-        found = tuned(outcomes, queries, of=replace(asked, at_least={"precision@5": 0.3}))
+        found = tuned(outcomes, queries, of=replace(asked, at_least=("precision@5=0.3",)))
         assert found.chosen == narrow
         assert "2 of 4 configurations have precision@5 of at least 0.3" in found.sentence
         aside = {each.label: each.aside for each in found.standings if each.aside}
         assert sorted(aside) == ["usual · bm25", "wide · bm25"]
         assert [each.baseline for each in found.against] == [SENTENCES]
-        none = tuned(outcomes, queries, of=replace(asked, at_least={"precision@5": 0.7}))
+        none = tuned(outcomes, queries, of=replace(asked, at_least=("precision@5=0.7",)))
         assert not none.chosen
         assert all(each.aside and each.validation.mean is not None for each in none.standings)
         assert "tiny · bm25 comes nearest" in none.sentence

@@ -21,7 +21,8 @@ ISSUE = """
 source = "handbook/"
 queries = "queries.json"
 objective = "recall@1000t"
-budget = "10 min"                # optional: time, or money where models are paid for
+k = 5
+time = "10 min"                # optional
 [[sweep.chunkers]]
 strategy = ["sentences", "recursive", "sections", "structure", "semantic", "cluster", "parent_child"]
 max_tokens = [100, 200, 300, 500, 1000]
@@ -30,7 +31,6 @@ context = ["none", "headings"]
 [sweep.retrieval]
 retriever = ["bm25", "dense", "hybrid", "multiscale"]
 neighbours = [0, 1]
-k = 5
 """
 
 

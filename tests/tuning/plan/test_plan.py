@@ -364,7 +364,7 @@ def test_levers_are_words_for_tables():
 @cases("has_headings", [True, False])
 def test_usual_sweep_is_small_and_leaves_out_nothing_it_asks_for(has_headings, model):
     sweep = default_sweep(
-        ["documents"], "queries.json", has_headings=has_headings, model=model, k=7
+        ["documents"], "queries.json", has_headings=has_headings, embedder=model, k=7
     )
     made = plan_sweep(sweep)
     assert 20 <= len(made.chunkings) <= 40

@@ -52,7 +52,7 @@ def test_a_path_is_the_same_however_it_is_written(
 
 
 def test_the_usual_sweep_is_fitted_and_another_is_not() -> None:
-    usual = default_sweep((), None, has_headings=True, model="")
+    usual = default_sweep((), None, has_headings=True, embedder="")
     fitted = prepare_sweep(usual, Skipped(None), documents=[PLAIN])
     assert fitted.sweep.chunkers == default_sweep((), None, has_headings=False).chunkers
     assert "the documents have no headings to go by" in [each.why for each in fitted.plan.left_out]
@@ -86,7 +86,7 @@ class FirstToken(HashEmbedder):
 def test_where_late_vectors_do_not_suit_the_model_each_chunk_has_its_own(
     model: str, embedder: Embedder | None, why: str
 ) -> None:
-    usual = default_sweep((), None, has_headings=False, model=model)
+    usual = default_sweep((), None, has_headings=False, embedder=model)
     made = prepare_sweep(usual, Skipped(None), embedder=embedder, documents=[PLAIN])
     assert {each.vectors for each in made.plan.configurations} == {"none", "own"}
     assert made.notes == (f"{why}, so each chunk has vectors of its own",)
@@ -104,7 +104,7 @@ def test_where_late_vectors_do_not_suit_the_model_each_chunk_has_its_own(
 
 
 def test_where_late_vectors_suit_the_model_they_are_taken() -> None:
-    usual = default_sweep((), None, has_headings=False, model="hash")
+    usual = default_sweep((), None, has_headings=False, embedder="hash")
     made = prepare_sweep(usual, Skipped(None), embedder=HashEmbedder(), documents=[PLAIN])
     assert {each.vectors for each in made.plan.configurations} == {"none", "late"}
     assert made.notes == ()

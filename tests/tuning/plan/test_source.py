@@ -25,7 +25,7 @@ def plan(tmp_path: Path) -> Path:
 def test_documents_get_the_usual_sweep() -> None:
     named = sweep_from_source(["handbook/", "notes.md"], "queries.json", k=3, time="10 min")
     assert named.sweep == default_sweep(
-        ["handbook/", "notes.md"], "queries.json", has_headings=True, k=3, seconds=600.0
+        ["handbook/", "notes.md"], "queries.json", has_headings=True, k=3, time=600.0
     )
     assert named.plan is None
     assert named.is_resumable

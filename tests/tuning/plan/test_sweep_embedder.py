@@ -45,7 +45,7 @@ def spent_on(texts: Sequence[str]) -> float:
 
 
 def swept(folder: Path, money: float, embedder: Embedder) -> list[Outcome]:
-    paid = replace(sweep(), money=money, price=PRICE, currency="USD")
+    paid = replace(sweep(), max_cost=(money, "USD"), price=(PRICE, "USD"))
     model = sweep_embedder(paid, embedder)
     return run_plan(PLAN, DOCUMENTS, QUERIES, paid, SweepRecord(folder), embedder=model)
 
@@ -79,7 +79,7 @@ def test_what_the_budget_does_not_allow_is_not_asked(tmp_path: Path) -> None:
 
 
 def test_late_vectors_are_paid_for_as_well(tmp_path: Path) -> None:
-    paid = replace(sweep(), money=0.0, price=PRICE, currency="USD")
+    paid = replace(sweep(), max_cost=(0.0, "USD"), price=(PRICE, "USD"))
     model = sweep_embedder(paid, HashEmbedder())
     assert isinstance(model, TokenEmbedder)
     late = plan_of(Configuration("sentences(max_tokens=60)", "dense", "none", 0, "late"))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.options import IndexOptions
 from chunkwise.tuning.run import score_configurations
 from chunkwise.tuning.run.race_and_finalists import Race
 from chunkwise.tuning.run.sweep_folder import SweepRecord
@@ -96,9 +97,15 @@ def test_reranked_figures_are_those_of_an_evaluation(
     found = run(tmp_path, None, Counting(-1.0), monkeypatch)
     assert (found.error, found.dropped) == ("", "")
     wanted = evaluate(
-        DOCUMENTS, QUERIES, strategy=BASE.strategy, vectors="none", retriever="bm25",
-        reranker=Counting(-1.0), k=5, metrics="recall@5",
-    )  # fmt: skip
+        DOCUMENTS,
+        QUERIES,
+        strategy=BASE.strategy,
+        retriever="bm25",
+        reranker=Counting(-1.0),
+        k=5,
+        metrics="recall@5",
+        index=IndexOptions(vectors="none"),
+    )
     assert list(found.scores["recall@5"]) == pytest.approx(
         [each.scores["recall@5"] for each in wanted.questions]
     )

@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from chunkwise.base.schema import Option, Options, argument
 from chunkwise.base.wording import as_set, target
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import json_flag
+from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.metrics.metric import Metric
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise list metrics                   # all of them, with what each needs and which values are good
-  chunkwise list metrics --brief           # all of them, in a line each
-  chunkwise list metrics completeness      # a group, or a family of metrics
+  chunkwise list metrics
+  chunkwise list metrics --brief
+  chunkwise list metrics completeness
   chunkwise list metrics recall chunk_recall
-  chunkwise list metrics ./mine.py:MINE    # one of your own
-  chunkwise list metrics --json
 """
 
 _AT = {"none": "", "hits": "@k", "hits or tokens": "@k or @Nt"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricsOptions:
+class MetricsOptions(Options):
     """The options of `chunkwise list metrics`."""
 
-    names: tuple[str, ...] = argument("[NAMES]...", nargs=-1)
-    brief: bool = option("--brief", is_flag=True, help="Show what each one says, and nothing else.")
-    as_json: bool = json_flag()
+    names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
+    brief: Annotated[bool, Option("Show only what each one says", common=True)] = False
+    as_json: Json = False
 
 
 @dataclass_command("metrics", MetricsOptions, examples=_EXAMPLES)

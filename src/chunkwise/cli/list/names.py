@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import takewhile
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
+from msgspec import Meta
 
 from chunkwise.base.atomic_files import shown_path
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import AllowOption, QuietOption, check_outputs, json_flag, page_file
+from chunkwise.base.schema import Option, argument
+from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.options import (
+    AllowOption,
+    Json,
+    Page,
+    QuietOption,
+    check_outputs,
+)
 from chunkwise.cli.streams import print_json, shown_place, stdout_console
 
 if TYPE_CHECKING:
@@ -19,14 +26,10 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise index handbook/ --into kb --graph     # names are kept where --graph is given
-  chunkwise list names kb                              # how many names there are, and those that link most
-  chunkwise list names kb "Salt Kitchen"               # where a name stands, what stands beside it
-  chunkwise list names kb Salt Kitchen --show 100 --json   # words need no quotes
-  chunkwise list names kb --html graph.html            # a picture of the names that link most
-  chunkwise list names kb "Salt Kitchen" --html salt-kitchen.html
+  chunkwise index docs/ --into kb --graph
+  chunkwise list names kb
+  chunkwise list names kb "Salt Kitchen"
+  chunkwise list names kb Salt Kitchen --show 100 --json
 """
 
 _ON_PAGE = 80
@@ -39,14 +42,13 @@ _READ = 40
 class NamesOptions(AllowOption, QuietOption):
     """The options of `chunkwise list names`."""
 
-    source: str = argument("SOURCE")
-    words: tuple[str, ...] = argument("[NAME]...", nargs=-1)
-    show: int = option(
-        "--show", type=click.IntRange(1, 10_000), default=20, show_default=True, metavar="N",
-        help="Number of names, mentions, neighbours and passages to show at most.",
-    )  # fmt: skip
-    page: Path | None = page_file("Write one HTML page with a picture of how names are connected.")
-    as_json: bool = json_flag()
+    source: Annotated[str, argument("SOURCE")]
+    words: Annotated[tuple[str, ...], argument("[NAME]...")] = ()
+    show: Annotated[Annotated[int, Meta(ge=1, le=10_000)], Option(
+        "Names, mentions, neighbors and passages shown", metavar="N", group="Output"
+    )] = 20  # fmt: skip
+    page: Page = None
+    as_json: Json = False
 
 
 @dataclass_command("names", NamesOptions, examples=_EXAMPLES)

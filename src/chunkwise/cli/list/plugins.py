@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command
-from chunkwise.cli.options import json_flag
+from chunkwise.base.schema import Options, argument
+from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.base.registry import RegisteredPart, Registry
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise list plugins                # every kind: its parts, and the packages they come from
+  chunkwise list plugins
   chunkwise list plugins loaders
   chunkwise list plugins --json
-\b
+
 How to add a part of your own: docs/extending.md.
 """
 
@@ -42,11 +41,11 @@ KINDS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PluginsOptions:
+class PluginsOptions(Options):
     """The options of `chunkwise list plugins`."""
 
-    kinds: tuple[str, ...] = argument("[KINDS]...", nargs=-1)
-    as_json: bool = json_flag()
+    kinds: Annotated[tuple[str, ...], argument("[KINDS]...")] = ()
+    as_json: Json = False
 
 
 @dataclass_command("plugins", PluginsOptions, examples=_EXAMPLES)

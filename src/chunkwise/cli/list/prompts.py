@@ -4,36 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
+from chunkwise.base.schema import Option, Options, argument
 from chunkwise.base.wording import counted
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import json_flag
+from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.options import Force, Json
 from chunkwise.cli.streams import print_json, say
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise list prompts                        # all prompts, and which are your own
+  chunkwise list prompts
   chunkwise list prompts judge_relevance
-  chunkwise list prompts --copy my-prompts      # then change a file, and:
-  CHUNKWISE_PROMPTS=my-prompts chunkwise ask kb "who approves leave?" --llm local
+  chunkwise list prompts --copy my-prompts
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class PromptsOptions:
+class PromptsOptions(Options):
     """The options of `chunkwise list prompts`."""
 
-    names: tuple[str, ...] = argument("[NAMES]...", nargs=-1)
-    copy: Path | None = option(
-        "--copy", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
-        help="Copy the prompts into a folder, to change them.",
-    )  # fmt: skip
-    force: bool = option("--force", is_flag=True, help="Overwrite existing files.")
-    as_json: bool = json_flag()
+    names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
+    copy: Annotated[Path | None, Option(
+        "Copy the prompts into a folder, to change them", metavar="FOLDER", common=True
+    )] = None  # fmt: skip
+    force: Force = False
+    as_json: Json = False
 
 
 @dataclass_command("prompts", PromptsOptions, examples=_EXAMPLES)

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
+from chunkwise.base.schema import Option, Options, argument
 from chunkwise.base.wording import as_set, between
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import json_flag
+from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, stdout_console
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise list strategies --brief        # all of them, in a line or two each
-  chunkwise list strategies sentences      # one, with every parameter
-  chunkwise list strategies                # all of them, with every parameter
+  chunkwise list strategies --brief
+  chunkwise list strategies sentences
+  chunkwise list strategies
   chunkwise list strategies --json
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class StrategiesOptions:
+class StrategiesOptions(Options):
     """The options of `chunkwise list strategies`."""
 
-    names: tuple[str, ...] = argument("[NAMES]...", nargs=-1)
-    brief: bool = option(
-        "--brief", is_flag=True, help="Show what each one does, without its parameters."
-    )
-    as_json: bool = json_flag()
+    names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
+    brief: Annotated[bool, Option("Leave parameters out", common=True)] = False
+    as_json: Json = False
 
 
 @dataclass_command("strategies", StrategiesOptions, examples=_EXAMPLES)

@@ -5,17 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import click
+from msgspec import Meta
 
+from chunkwise.base.schema import Amount, Cosine, Name, Option
 from chunkwise.base.wording import counted, one_or_many, thousands
-from chunkwise.cli.dataclass_options import (
-    RealRange,
-    dataclass_command,
-    is_typed,
-    option,
-)
+from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
@@ -26,9 +23,8 @@ from chunkwise.cli.llm import (
     show_spent,
 )
 from chunkwise.cli.options import (
+    Json,
     SourceOptions,
-    json_flag,
-    queries_file,
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
@@ -45,19 +41,12 @@ if TYPE_CHECKING:
 JUDGES = ("llm", "similarity", "spans", "labels")
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise testset calibrate handbook/ -Q queries.json --judge llm --llm local
-  chunkwise testset calibrate handbook/ -Q queries.json --judge llm --llm openai:gpt-4o-mini --dry-run
-  chunkwise testset calibrate handbook/ -Q queries.json --judge similarity,llm --against labels \\
-      --llm openai:gpt-4o-mini --max-cost 1 --count 200
-  chunkwise testset calibrate handbook/ -Q queries.json --judge similarity --json | jq .judges[0].kappa
-\b
+  chunkwise testset calibrate docs/ -Q q.json --judge llm --llm local
+  chunkwise testset calibrate docs/ -Q q.json --judge similarity --json
+  chunkwise testset calibrate docs/ -Q q.json --judge llm --max-cost 1
+
 The truth is people's labels, where the questions have any. Otherwise the references of a question are relevant, and
 similar passages that overlap none of them are not. `chunkwise evaluate` shows the result beside the judge's figures.
-\b
-Exit status: 0 measured, 3 something was left out or a judge could not be asked (each with a line on stderr),
-1 an error, 2 wrong usage or value.
 """
 
 
@@ -70,50 +59,38 @@ class _JudgeSetup(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions):
+class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions, group="Judge"):
     """The options of `chunkwise testset calibrate`."""
 
-    test_queries: str = queries_file(
-        "Questions with labels or references: JSON, SQuAD, BEIR, TREC …", required=True
-    )
-    judges: str | None = option(
-        "--judge", metavar="NAMES", show_default="llm with --llm, else similarity",
-        help=f"Judges to measure, separated by commas: {', '.join(JUDGES)}, one of another package, "
-        "or ./FILE.py:CLASS.",
-    )  # fmt: skip
-    against: Literal["labels", "spans"] | None = option(
-        "--against", type=click.Choice(["labels", "spans"]), show_default="labels, where there are any",
-        help="What counts as the truth: people's labels, or the references of the questions (spans).",
-    )  # fmt: skip
-    count: int = option(
-        "--count", type=click.IntRange(2), default=100, show_default=True, metavar="N",
-        help="Number of verdicts to ask for: half about relevant passages, spread over the questions.",
-    )  # fmt: skip
-    seed: int = option(
-        "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N",
-        help="Seed of the random numbers that pick passages and make the confidence intervals.",
-    )  # fmt: skip
-    strategy: str | None = option(
-        "-s", "--strategy", metavar="SPEC", show_default="sentences, as long as the references",
-        help="How documents are cut into passages that count as irrelevant. List: `chunkwise list strategies`.",
-    )  # fmt: skip
-    embedder: str | None = option(
-        "--embedder", metavar="NAME", show_default="minilm",
-        help="Embedding model of the similarity judge.",
-    )  # fmt: skip
-    similarity_threshold: float = option(
-        "--similarity-threshold", type=RealRange(-1, 1), default=0.7, show_default=True, metavar="COSINE",
-        help="The similarity judge calls a passage relevant from this similarity to the question on.",
-    )  # fmt: skip
-    relevance_threshold: float = option(
-        "--relevance-threshold", type=RealRange(0, 1, min_open=True), default=0.5, show_default=True,
-        metavar="SHARE", help="The spans judge calls a passage relevant when it covers this share of a reference.",
-    )  # fmt: skip
-    show: int = option(
-        "--show", type=click.IntRange(0), default=4, show_default=True, metavar="N",
-        help="Number of wrong verdicts to show.",
-    )  # fmt: skip
-    as_json: bool = json_flag("Print everything as JSON on stdout and nothing else.")
+    test_queries: Annotated[Name, Option(
+        "Questions with labels or references", flag="-Q --test-queries", long_flag="--queries", metavar="FILE",
+        group="Input", common=True,
+    )]  # fmt: skip
+    judges: Annotated[Name | None, Option(
+        "Judges: llm, similarity, spans, ./my.py:Class", long_flag="--judge", metavar="NAMES",
+        default_text="llm with --llm, else similarity", common=True,
+    )] = None  # fmt: skip
+    against: Annotated[Literal["labels", "spans"] | None, Option(
+        "What counts as the truth: labels or references (spans)", default_text="labels, if any", common=True
+    )] = None  # fmt: skip
+    count: Annotated[Annotated[int, Meta(ge=2)], Option(
+        "Verdicts to ask for, half about relevant passages", metavar="N", common=True
+    )] = 100  # fmt: skip
+    seed: Annotated[Amount, Option("Seed that picks passages and makes intervals", metavar="N")] = 0
+    strategy: Annotated[Name | None, Option(
+        "How irrelevant passages are cut", flag="-s", metavar="SPEC", default_text="sentences"
+    )] = None  # fmt: skip
+    embedder: Annotated[Name | None, Option(
+        "Embedding model of the similarity judge", flag="-e", metavar="NAME", default_text="minilm"
+    )] = None  # fmt: skip
+    similarity_threshold: Annotated[Cosine, Option(
+        "Similarity from which a passage is relevant", metavar="COSINE"
+    )] = 0.7  # fmt: skip
+    relevance_threshold: Annotated[Annotated[float, Meta(gt=0, le=1)], Option(
+        "Share of a reference that a relevant passage covers", metavar="SHARE"
+    )] = 0.5  # fmt: skip
+    show: Annotated[Amount, Option("Wrong verdicts shown", metavar="N", group="Output")] = 4
+    as_json: Json = False
 
 
 @dataclass_command("calibrate", CalibrateOptions, examples=_EXAMPLES)

@@ -7,18 +7,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from chunkwise.base.schema import Amount, Name, Option, argument
 from chunkwise.base.wording import counted
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
+    Json,
     LoadingOptions,
+    Sources,
     check_outputs,
-    json_flag,
-    output_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say_skipped, stdout_console
@@ -31,17 +32,12 @@ if TYPE_CHECKING:
     from chunkwise.testsets.testset import TestSet
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise testset check queries.json handbook/                    # one line a problem
-  chunkwise testset check queries.json handbook/ -o repaired.json   # passages as offsets, moved ones found again
-  chunkwise testset check queries.jsonl kb                          # against the documents of an index
-  chunkwise testset check queries.jsonl corpus.jsonl --strict       # remarks count as problems
-  chunkwise testset check queries.json handbook/ --json | jq .summary
-\b
+  chunkwise testset check q.json docs/
+  chunkwise testset check q.json docs/ -o repaired.json
+  chunkwise testset check q.jsonl kb
+  chunkwise testset check q.jsonl corpus.jsonl --strict
+
 The simplest file: [{"query": "Who approves leave?", "relevant_text": "Leave is approved by the head"}]
-\b
-Exit status: 0 no problems, 3 problems (or a document that cannot be read), 1 an error, 2 wrong usage or value.
 """
 
 
@@ -49,26 +45,21 @@ Exit status: 0 no problems, 3 problems (or a document that cannot be read), 1 an
 class CheckOptions(LoadingOptions):
     """The options of `chunkwise testset check`."""
 
-    file: str = argument("QUERIES")
-    source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
-    output: Path | None = output_file(
-        "Write the questions that can be used, repaired, every passage with its offsets.",
-        "FILE.json",
-    )
-    format: str | None = option(
-        "--from", metavar="FORMAT", show_default="detected", help="Format of QUERIES: chunkwise, squad, beir …"
-    )  # fmt: skip
-    strict: bool = option(
-        "--strict", is_flag=True, help="Count remarks as problems: exit status 3."
-    )
-    show: int = option(
-        "--show", type=click.IntRange(0), default=20, show_default=True, metavar="N",
-        help="Number of problems of each kind to show.",
-    )  # fmt: skip
-    as_json: bool = json_flag("Print all problems as one JSON object on stdout and nothing else.")
-    quiet: bool = option(
-        "-q", "--quiet", is_flag=True, help="Show no progress; problems are shown."
-    )
+    file: Annotated[str, argument("QUERIES")]
+    source: Sources = ()
+    output: Annotated[Path | None, Option(
+        "Write the usable questions, repaired, with offsets", flag="-o", metavar="FILE.json", group="Output",
+        common=True,
+    )] = None  # fmt: skip
+    format: Annotated[Name | None, Option(
+        "Format: chunkwise, squad, beir …", long_flag="--from", metavar="FORMAT", default_text="detected",
+        group="Input", common=True,
+    )] = None  # fmt: skip
+    strict: Annotated[bool, Option(
+        "Count remarks as problems: exit status 3", group="Output", common=True
+    )] = False  # fmt: skip
+    show: Annotated[Amount, Option("Problems of each kind shown", metavar="N", group="Output")] = 20
+    as_json: Json = False
 
 
 @dataclass_command("check", CheckOptions, examples=_EXAMPLES)

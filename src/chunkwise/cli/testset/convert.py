@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import click
 
 from chunkwise.base.atomic_files import scratch_folder
+from chunkwise.base.schema import Names, Option, argument
 from chunkwise.base.wording import counted, one_or_many
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.options import (
-    QuietLoadingOptions,
+    LoadingOptions,
     check_outputs,
 )
 from chunkwise.cli.streams import json_stdout, say, say_skipped, utf8_stdout
@@ -29,50 +30,42 @@ if TYPE_CHECKING:
     from chunkwise.testsets.testset import TestSet
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise testset convert squad.json --to chunkwise -o queries.json --documents-to corpus.jsonl
-  chunkwise testset convert questions.csv --to chunkwise --documents corpora/ -o queries.json
-  chunkwise testset convert ragas.jsonl --from ragas --to chunkwise --documents handbook/ | less
-  chunkwise testset convert queries.json --to beir --documents handbook/ -o handbook-beir/
-  chunkwise testset convert scifact/ --to chunkwise -o queries.json --documents-to corpus.jsonl
-\b
+  chunkwise testset convert squad.json --to chunkwise -o q.json
+  chunkwise testset convert q.csv --to chunkwise --documents docs/ -o q.json
+  chunkwise testset convert q.json --to beir --documents docs/ -o beir/
+
 Formats: {formats}.
-\b
-Exit status: 0 all was converted, 3 something was left out or does not fit the format (each with a line on
-stderr), 1 an error, 2 wrong usage or value.
 """
 
-_NAMES = (
-    "chunkwise", "beir", "trec", "squad", "chroma", "legalbench", "ragas", "autorag", "ragchecker",
-)  # fmt: skip
+FormatName = Literal[
+    "chunkwise", "beir", "trec", "squad", "chroma", "legalbench", "ragas", "autorag", "ragchecker"
+]
+_NAMES = get_args(FormatName)
 _OF_DOCUMENTS = frozenset(("beir", "trec", "autorag", "ragas", "ragchecker"))
 """Formats that need no lengths: they name documents, or hold no places at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvertOptions(QuietLoadingOptions):
+class ConvertOptions(LoadingOptions):
     """The options of `chunkwise testset convert`."""
 
-    file: Path = argument("QUERIES", type=click.Path(path_type=Path))
-    target: str = option(
-        "--to", type=click.Choice(_NAMES), required=True, metavar="FORMAT", help="Format to write."
-    )
-    origin: str | None = option(
-        "--from", type=click.Choice(_NAMES), metavar="FORMAT", show_default="detected", help="Format of QUERIES."
-    )  # fmt: skip
-    output: Path | None = option(
-        "-o", "--output", type=click.Path(path_type=Path), metavar="PATH",
-        help="File to write; for beir, trec and autorag a folder. Without it, chunkwise goes to stdout.",
-    )  # fmt: skip
-    documents: tuple[str, ...] = option(
-        "--documents", multiple=True, metavar="SOURCE",
-        help="Documents that the questions are about, or an index: passages are looked up in them. May be repeated.",
-    )  # fmt: skip
-    documents_to: Path | None = option(
-        "--documents-to", type=click.Path(path_type=Path), metavar="PATH",
-        help="Write the documents, too: to a .jsonl file, or to corpus.jsonl in a folder.",
-    )  # fmt: skip
+    file: Annotated[Path, argument("QUERIES")]
+    target: Annotated[FormatName, Option(
+        "Format to write", long_flag="--to", metavar="FORMAT", group="Output", common=True
+    )]  # fmt: skip
+    origin: Annotated[FormatName | None, Option(
+        "Format of QUERIES", long_flag="--from", metavar="FORMAT", default_text="detected", group="Input", common=True
+    )] = None  # fmt: skip
+    output: Annotated[Path | None, Option(
+        "File; for beir, trec and autorag a folder", flag="-o", metavar="PATH", default_text="stdout", group="Output",
+        common=True,
+    )] = None  # fmt: skip
+    documents: Annotated[Names, Option(
+        "Documents or an index in which passages are looked up", metavar="SOURCE", group="Input", common=True
+    )] = ()  # fmt: skip
+    documents_to: Annotated[Path | None, Option(
+        "Write the documents, too: .jsonl, or a folder", metavar="PATH", group="Output"
+    )] = None  # fmt: skip
 
 
 @dataclass_command("convert", ConvertOptions, examples=_EXAMPLES.format(formats=", ".join(_NAMES)))

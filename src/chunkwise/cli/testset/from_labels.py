@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import click
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import LoadingOptions, json_flag, output_file, queries_file
+from chunkwise.base.schema import Option
+from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.options import (
+    Json,
+    Labels,
+    LoadingOptions,
+    Queries,
+    Sources,
+)
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 from chunkwise.cli.testset import named_documents
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise testset from-labels -o questions.json
-  chunkwise testset from-labels handbook/ -o questions.json -Q queries.json
-  chunkwise evaluate handbook/ -Q questions.json --metrics recall,bpref,judged
-\b
+  chunkwise testset from-labels docs/ -o questions.json -Q q.json
+  chunkwise evaluate docs/ -Q questions.json --metrics recall,bpref,judged
+
 References are the gold spans that people selected, and passages with grade 2 or 3 where no gold span lies in them.
 Every passage keeps its grade under "labels", and "pool" says how passages were found and which nobody judged.
 """
@@ -29,16 +35,13 @@ Every passage keeps its grade under "labels", and "pool" says how passages were 
 class FromLabelsOptions(LoadingOptions):
     """The options of `chunkwise testset from-labels`."""
 
-    source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
-    output: Path = output_file("Write the questions there.", "FILE.json", required=True)
-    labels: str | None = option(
-        "--labels", metavar="FILE", envvar="CHUNKWISE_LABELS", show_envvar=True,
-        show_default=".chunkwise/labels.db here or above", help="The file of labels.",
-    )  # fmt: skip
-    test_queries: str | None = queries_file(
-        "Questions whose answers, facts and types are kept, by their ids."
-    )
-    as_json: bool = json_flag()
+    source: Sources = ()
+    output: Annotated[Path, Option(
+        "Write the questions there", flag="-o", metavar="FILE.json", group="Output", common=True
+    )]  # fmt: skip
+    labels: Labels = None
+    test_queries: Queries = None
+    as_json: Json = False
 
 
 @dataclass_command("from-labels", FromLabelsOptions, examples=_EXAMPLES)

@@ -9,17 +9,18 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
+from msgspec import Meta
 
+from chunkwise.base.schema import Count, Name, Option
 from chunkwise.base.wording import counted, thousands
-from chunkwise.cli.dataclass_options import dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import llm_client, show_estimate, show_spent
 from chunkwise.cli.options import (
     SourceOptions,
-    output_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say, say_skipped, stdout_console
@@ -35,21 +36,15 @@ if TYPE_CHECKING:
     from chunkwise.testsets.generate.generate import GenerationRun
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise testset generate handbook/ --count 100 --llm openai:gpt-4o-mini
-  chunkwise testset generate handbook/ --count 100 --llm openai:gpt-4o-mini --dry-run
-  chunkwise testset generate handbook/ --count 20 --llm local --types numeric=3,list=1 -o queries.json
-  chunkwise testset generate handbook/ --count 30 -o queries.json        # no model: from definitions and headings
-  chunkwise testset generate handbook/ --count 30 --types two-hop        # the answer is where a name leads
-  chunkwise testset review queries.json handbook/                   # then look at them
-\b
+  chunkwise testset generate docs/ --count 100 --llm openai:gpt-4o-mini
+  chunkwise testset generate docs/ --count 30 -o q.json
+  chunkwise testset generate docs/ --count 30 --types two-hop
+  chunkwise testset review q.json docs/
+
 Types: single-concept, list, numeric, cross-document, paraphrase, and two-hop where it is asked for: two references,
-the second found by a name in the first. Questions whose answer word search finds
-however the documents are cut are tagged easy, those made without a model fallback.
-Every question is in the file as soon as it is kept; the same command goes on where it was stopped.
-\b
-Exit status: 0 as many as wanted, 3 fewer (or a document that cannot be read), 1 an error, 2 wrong usage or value.
+the second found by a name in the first. Questions whose answer word search finds however the documents are cut are
+tagged easy, those made without a model fallback. Every question is in the file as soon as it is kept; the same
+command goes on where it was stopped.
 """
 _MORE: Mapping[Ending, str] = {
     "enough": "",
@@ -64,29 +59,21 @@ _REASONS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerateOptions(LlmOptions, SourceOptions):
+class GenerateOptions(LlmOptions, SourceOptions, group="Questions"):
     """The options of `chunkwise testset generate`."""
 
-    output: Path = output_file(
-        "File to write. If this command wrote it before, it goes on with it.", "FILE.json",
-        default=Path("queries.json"), show_default=True,
-    )  # fmt: skip
-    count: int = option(
-        "--count", type=click.IntRange(1), default=100, show_default=True, metavar="N",
-        help="Number of questions to make.",
-    )  # fmt: skip
-    types: str | None = option(
-        "--types", metavar="TYPE[=SHARE],…", show_default="a mixture of all but two-hop",
-        help="Types of questions, and the share of each: numeric=3,list=1. The types are listed below.",
-    )  # fmt: skip
-    max_calls: int | None = option(
-        "--max-calls", type=click.IntRange(2), metavar="N", show_default="3 for each question",
-        help="Number of calls to the language model at most; one of them is kept for an answer that cannot be read.",
-    )  # fmt: skip
-    seed: int = option(
-        "--seed", type=int, default=0, show_default=True, metavar="N",
-        help="Seed of the random numbers that pick passages.",
-    )  # fmt: skip
+    output: Annotated[Path, Option(
+        "File to write, or to go on with", flag="-o", metavar="FILE.json", group="Output", common=True
+    )] = Path("queries.json")  # fmt: skip
+    count: Annotated[Count, Option("Questions to make", metavar="N", common=True)] = 100
+    types: Annotated[Name | None, Option(
+        "Types and their shares: numeric=3,list=1", metavar="TYPE[=SHARE],…", default_text="all but two-hop",
+        common=True,
+    )] = None  # fmt: skip
+    max_calls: Annotated[Annotated[int, Meta(ge=2)] | None, Option(
+        "Calls to the language model at most", metavar="N", default_text="3 per question", common=True
+    )] = None  # fmt: skip
+    seed: Annotated[int, Option("Seed that picks passages", metavar="N")] = 0
 
 
 @dataclass_command("generate", GenerateOptions, examples=_EXAMPLES)

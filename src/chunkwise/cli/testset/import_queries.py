@@ -6,17 +6,18 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from chunkwise.base.schema import Amount, Count, Name, Option, argument
 from chunkwise.base.wording import counted, percent, thousands
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
+    Json,
     QuietOption,
     check_outputs,
-    json_flag,
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
@@ -26,16 +27,11 @@ if TYPE_CHECKING:
     from chunkwise.testsets.query_log import LiveQuery, QueryGroups, QueryLog
 
 _EXAMPLES = """
-\b
-Examples:
   chunkwise testset import-queries log.jsonl --into q-live.json
-  chunkwise testset import-queries searches.csv --into q-live.json --query-field term --count-field hits --sample 100
-  chunkwise testset import-queries access.jsonl --into q-live.json --query-field request.query --embedder minilm
-\b
+  chunkwise testset import-queries searches.csv --into q-live.json -q
+
 Questions already in the file stay as they are, with what was said about them: only new ones are added. Then say where
 the answers stand ("relevant_text": a passage), and check: chunkwise testset check q-live.json SOURCE.
-\b
-Exit status: 0 imported, 3 an entry could not be read (a line on stderr), 1 an error, 2 wrong usage or value.
 """
 _TOLD = 10
 """Bad entries with a line each; those behind are counted."""
@@ -47,43 +43,32 @@ _HIDDEN = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportQueriesOptions(QuietOption):
+class ImportQueriesOptions(QuietOption, group="Questions"):
     """The options of `chunkwise testset import-queries`."""
 
-    log: str = argument("LOG")
-    into: Path = option(
-        "--into", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE",
-        help="File of questions that is made, or that new questions are added to: .json, or .jsonl for lines.",
-    )  # fmt: skip
-    count: int = option(
-        "--sample", type=click.IntRange(0), default=200, show_default=True, metavar="N",
-        help="Number of questions to draw from the log, each with a chance as large as its share; 0: all.",
-    )  # fmt: skip
-    seed: int = option(
-        "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N",
-        help="Another number draws other questions.",
-    )  # fmt: skip
-    query_field: str | None = option(
-        "--query-field", metavar="FIELD", show_default="query, question, text, prompt …",
-        help="Field or column with the question; one inside another: request.query.",
-    )  # fmt: skip
-    count_field: str | None = option(
-        "--count-field", metavar="FIELD", show_default="count, asked, frequency …",
-        help="Field or column that says how often it was asked; without one each entry is one time.",
-    )  # fmt: skip
-    longest: int = option(
-        "--longest", type=click.IntRange(1), default=500, show_default=True, metavar="CHARACTERS",
-        help="Leave out what is longer: pasted texts are no questions.",
-    )  # fmt: skip
-    embedder: str | None = option(
-        "--embedder", metavar="NAME", show_default="none: compared by words",
-        help="Embedding model that tells which questions mean the same, in other words: minilm …",
-    )  # fmt: skip
-    language: str = option(
-        "--language", default="auto", show_default=True, metavar="CODE",
-        help="Language of the questions: en, de …, auto (detected), none (words as they are).",
-    )  # fmt: skip
-    as_json: bool = json_flag()
+    log: Annotated[str, argument("LOG")]
+    into: Annotated[Path, Option(
+        "Questions to make or add to: .json, or .jsonl for lines", metavar="FILE", common=True
+    )]  # fmt: skip
+    count: Annotated[Amount, Option(
+        "Questions to draw, by how often they were asked; 0: all", long_flag="--sample", metavar="N", common=True
+    )] = 200  # fmt: skip
+    seed: Annotated[Amount, Option("Another number draws other questions", metavar="N")] = 0
+    query_field: Annotated[Name | None, Option(
+        "Field with the question, also nested: request.query", metavar="FIELD", default_text="detected", common=True
+    )] = None  # fmt: skip
+    count_field: Annotated[Name | None, Option(
+        "Field that says how often it was asked", metavar="FIELD", default_text="detected"
+    )] = None  # fmt: skip
+    longest: Annotated[Count, Option("Leave out what is longer", metavar="CHARACTERS")] = 500
+    embedder: Annotated[Name | None, Option(
+        "Embedding model that merges the same questions", flag="-e", metavar="NAME", default_text="none: by words",
+        common=True,
+    )] = None  # fmt: skip
+    language: Annotated[Name, Option(
+        "Language: en, de …, auto, or none (words as they are)", metavar="CODE"
+    )] = "auto"  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("import-queries", ImportQueriesOptions, examples=_EXAMPLES)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
+from msgspec import Meta
 
+from chunkwise.base.schema import Count, Name, Option, Options, argument
 from chunkwise.base.wording import (
     counted,
     from_to,
@@ -19,10 +21,11 @@ from chunkwise.base.wording import (
     two_digits,
     with_interval,
 )
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import CommandGroup
-from chunkwise.cli.options import json_flag
+from chunkwise.cli.options import Json, Labels
 from chunkwise.cli.streams import print_json, say
+from chunkwise.labels.formats import LabelFormat
 
 if TYPE_CHECKING:
     from chunkwise.labels.store import LabelStore
@@ -30,44 +33,33 @@ if TYPE_CHECKING:
 
 FORMATS = ("jsonl", "beir", "argilla", "label-studio")
 _EXPORT_EXAMPLES = """
-\b
-Examples:
   chunkwise testset labels export labels.jsonl
   chunkwise testset labels export qrels/ --format beir
   chunkwise testset labels export records.json --format argilla
   chunkwise testset labels export tasks.json --format label-studio
 """
 _IMPORT_EXAMPLES = """
-\b
-Examples:
-  chunkwise testset labels import labels.jsonl               # what is there already is not taken in twice
+  chunkwise testset labels import labels.jsonl
   chunkwise testset labels import qrels/
   chunkwise testset labels import tasks.json --format label-studio
 """
 _AGREEMENT_EXAMPLES = """
-\b
-Examples:
   chunkwise testset labels agreement
   chunkwise testset labels agreement --json | jq .agreement.alpha
 """
 _ADJUDICATE_EXAMPLES = """
-\b
-Examples:
-  chunkwise testset labels adjudicate                        # list what is disputed, a number each
-  chunkwise testset labels adjudicate 1 --grade 2 --who ada  # decide the first of them
-\b
+  chunkwise testset labels adjudicate
+  chunkwise testset labels adjudicate 1 --grade 2 --who ada
+
 Numbers are those of the list as it is now: a decision takes its passage out of it.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelsPlace:
+class LabelsPlace(Options):
     """Which labels are meant."""
 
-    labels: str | None = option(
-        "--labels", metavar="FILE", envvar="CHUNKWISE_LABELS", show_envvar=True,
-        show_default=".chunkwise/labels.db here or above", help="The file of labels.",
-    )  # fmt: skip
+    labels: Labels = None
 
     def opened(self, *, must_exist: bool = True) -> LabelStore:
         from chunkwise.base.errors import ChunkwiseError
@@ -86,14 +78,11 @@ class LabelsPlace:
 class LabelsExportOptions(LabelsPlace):
     """The options of `chunkwise testset labels export`."""
 
-    file: Path = argument("FILE", type=click.Path(path_type=Path))
-    format: str | None = option(
-        "--format",
-        type=click.Choice(FORMATS),
-        show_default="by the name of FILE",
-        help="What to write.",
-    )
-    as_json: bool = json_flag()
+    file: Annotated[Path, argument("FILE")]
+    format: Annotated[LabelFormat | None, Option(
+        "What to write", default_text="by the name of FILE", common=True
+    )] = None  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("export", LabelsExportOptions, examples=_EXPORT_EXAMPLES)
@@ -115,14 +104,11 @@ def export(options: LabelsExportOptions) -> None:
 class LabelsImportOptions(LabelsPlace):
     """The options of `chunkwise testset labels import`."""
 
-    file: Path = argument("FILE", type=click.Path(path_type=Path))
-    format: str | None = option(
-        "--format",
-        type=click.Choice(FORMATS),
-        show_default="by what FILE holds",
-        help="What FILE is.",
-    )
-    as_json: bool = json_flag()
+    file: Annotated[Path, argument("FILE")]
+    format: Annotated[LabelFormat | None, Option(
+        "What FILE is", default_text="detected", common=True
+    )] = None  # fmt: skip
+    as_json: Json = False
 
 
 @dataclass_command("import", LabelsImportOptions, examples=_IMPORT_EXAMPLES)
@@ -145,7 +131,7 @@ def import_(options: LabelsImportOptions) -> None:
 class AgreementOptions(LabelsPlace):
     """The options of `chunkwise testset labels agreement`."""
 
-    as_json: bool = json_flag()
+    as_json: Json = False
 
 
 @dataclass_command("agreement", AgreementOptions, examples=_AGREEMENT_EXAMPLES)
@@ -200,15 +186,12 @@ def _interval(found: Interval | None) -> str:
 class AdjudicateOptions(LabelsPlace):
     """The options of `chunkwise testset labels adjudicate`."""
 
-    number: int | None = argument("[NUMBER]", type=click.IntRange(1), required=False)
-    grade: int | None = option(
-        "--grade",
-        type=click.IntRange(0, 3),
-        metavar="N",
-        help="The decision: 0 not about it … 3 answers it.",
-    )
-    who: str | None = option("--who", metavar="NAME", help="Name of who decides.")
-    as_json: bool = json_flag()
+    number: Annotated[Count | None, argument("[NUMBER]")] = None
+    grade: Annotated[Annotated[int, Meta(ge=0, le=3)] | None, Option(
+        "The decision: 0 not about it … 3 answers it", metavar="N", common=True
+    )] = None  # fmt: skip
+    who: Annotated[Name | None, Option("Name of who decides", metavar="NAME", common=True)] = None
+    as_json: Json = False
 
 
 @dataclass_command("adjudicate", AdjudicateOptions, examples=_ADJUDICATE_EXAMPLES)

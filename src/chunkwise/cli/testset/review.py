@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
+from chunkwise.base.schema import Option, argument
 from chunkwise.base.wording import counted, from_to, shortened, thousands
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import LoadingOptions
+from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.options import LoadingOptions, Sources
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say_skipped
 from chunkwise.cli.testset import named_documents
@@ -37,18 +38,16 @@ _INDENT = 8
 """Blanks a line may begin with: enough for a list within a list."""
 
 _EXAMPLES = """
-\b
-Examples:
-  chunkwise testset review queries.json handbook/
-  chunkwise testset review queries.json handbook/ --only unreviewed
-  chunkwise testset review queries.json                             # passages as the file quotes them
-\b
+  chunkwise testset review q.json docs/
+  chunkwise testset review q.json docs/ --only unreviewed
+  chunkwise testset review q.json
+
 Keys: a accept, e edit the question, w edit the answer, d drop, s skip, b back (and undo a drop), q quit.
-\b
-Every decision is written at once, as "review": "accepted" or "edited". Dropped questions move to
-queries.dropped.json beside the file. Editing opens $VISUAL or $EDITOR where one is set, else a line with the old text
-in it. Facts that an edited answer names no more are dropped, and so are `easy` from an edited question and `numeric`
-where the number is gone; all of it is said.
+
+Every decision is written at once, as "review": "accepted" or "edited". Dropped questions move to queries.dropped.json
+beside the file. Editing opens $VISUAL or $EDITOR where one is set, else a line with the old text in it. Facts that an
+edited answer names no more are dropped, and so are `easy` from an edited question and `numeric` where the number is
+gone; all of it is said.
 """
 _KEYS = "[a]ccept  [e]dit question  edit ans[w]er  [d]rop  [s]kip  [b]ack  [q]uit"
 
@@ -57,12 +56,11 @@ _KEYS = "[a]ccept  [e]dit question  edit ans[w]er  [d]rop  [s]kip  [b]ack  [q]ui
 class ReviewOptions(LoadingOptions):
     """The options of `chunkwise testset review`."""
 
-    file: Path = argument("QUERIES", type=click.Path(path_type=Path, dir_okay=False))
-    source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
-    only: Literal["all", "unreviewed", "accepted", "edited"] = option(
-        "--only", type=click.Choice(("all", "unreviewed", "accepted", "edited")), default="all",
-        show_default=True, help="Show only these questions.",
-    )  # fmt: skip
+    file: Annotated[Path, argument("QUERIES")]
+    source: Sources = ()
+    only: Annotated[Literal["all", "unreviewed", "accepted", "edited"], Option(
+        "Show only these questions", common=True
+    )] = "all"  # fmt: skip
 
 
 @dataclass_command("review", ReviewOptions, examples=_EXAMPLES)

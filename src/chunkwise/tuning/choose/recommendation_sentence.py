@@ -185,7 +185,7 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
     wanted |= {outcome.configuration.key for outcome in outcomes}
     missing = len(wanted - known)
     if missing:
-        why = "the time was up" if sweep.seconds is not None else "the sweep was stopped"
+        why = "the time was up" if sweep.time is not None else "the sweep was stopped"
         were, them = one_or_many(missing, "was", "were"), one_or_many(missing, "it", "them")
         yield (
             f"{thousands(missing)} of {counted(len(wanted), 'configuration')} {were} not run: {why}. "

@@ -11,7 +11,7 @@ from chunkwise.base.wording import as_set, counted, score
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.stats.agreement import kendall
 from chunkwise.stats.intervals import ScoreMatrix, mean
-from chunkwise.tuning.sweep import Sweep, budget_of
+from chunkwise.tuning.sweep import Sweep, budget_of, constraints_of
 from chunkwise.tuning.sweep_result import Outcome
 from chunkwise.tuning.validation import TEST, VALIDATION, Rows
 
@@ -130,7 +130,10 @@ def score_table_of(
         budget_of(sweep.objective),
         aside,
         sweep.seed,
-        tuple((name, least, _scores(found, name)) for name, least in sweep.at_least.items()),
+        tuple(
+            (name, least, _scores(found, name))
+            for name, least in constraints_of(sweep.at_least).items()
+        ),
     )
 
 

@@ -441,23 +441,13 @@ NO_HEADINGS = NotTried("sections, context = 'headings'", "the documents have no 
 
 
 def default_sweep(
-    documents: Sequence[str],
-    test_queries: str | None,
-    *,
-    has_headings: bool,
-    objective: str = "recall@1000t",
-    k: int = 5,
-    model: str = DEFAULT,
-    seconds: float | None = None,
-    seed: int = 0,
-    exact: bool = False,
-    test_share: float = 0.0,
+    documents: Sequence[str], test_queries: str | None, *, has_headings: bool, **options: Any
 ) -> Sweep:
-    """About thirty chunkings; an empty `model`: by words alone."""
+    """About thirty chunkings; an empty `embedder`: BM25 only."""
+    searched = default_retrieval(options.get("embedder", DEFAULT))
     return Sweep(
-        tuple(documents), test_queries, default_chunkers(has_headings), default_retrieval(model),
-        objective, k, model, seconds, seed=seed, exact=exact, test_share=test_share,
-    )  # fmt: skip
+        tuple(documents), test_queries, default_chunkers(has_headings), searched, **options
+    )
 
 
 def default_chunkers(has_headings: bool) -> tuple[Grid, ...]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from chunkwise.base import spec
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
 from chunkwise.base.object_store import address_of
-from chunkwise.base.parameters import named_list
 from chunkwise.core import Document
 from chunkwise.documents import Input, Inputs, LoadOptions, each_input, leaving_out
 from chunkwise.documents.walk import SWEEP_FILES
@@ -35,7 +35,6 @@ from chunkwise.models import (
 )
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.analyzed import Analyzed
@@ -49,15 +48,9 @@ from chunkwise.tuning.plan.grid import (
     not_tried_by_default,
 )
 from chunkwise.tuning.plan.plan import Plan, plan_pipeline, plan_sweep
-from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep, parse_time
-from chunkwise.tuning.plan.sweep_file import NO_MODEL, read_sweep
-from chunkwise.tuning.sweep import (
-    Sweep,
-    check_constraints,
-    constraints_of,
-    metrics_to_score,
-    objective_of,
-)
+from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep
+from chunkwise.tuning.plan.sweep_file import read_sweep
+from chunkwise.tuning.sweep import Sweep, check_constraints, metrics_to_score, objective_of
 from chunkwise.tuning.validation import split
 
 _SUFFIX = ".toml"
@@ -74,7 +67,7 @@ class SweepSource:
     queries: TestSet | None = None
     embedder: Embedder | None = None
     client: LlmClient | None = None
-    """What asks the language model of the sweep, where it is no name, or has a limit of cost."""
+    """Asks the sweep's language model."""
 
     @property
     def is_resumable(self) -> bool:
@@ -86,25 +79,12 @@ def sweep_from_source(
     source: Inputs = (),
     test_queries: TestQueries | None = None,
     *,
-    embedder: str | Embedder | None = None,
-    embedders: Sequence[str] | None = None,
-    rerankers: Sequence[str] | None = None,
-    maxsim: str | None = None,
-    objective: str | None = None,
-    k: int | None = None,
-    seed: int | None = None,
-    exact: bool | None = None,
-    time: str | float | None = None,
-    tokenizer: str | None = None,
-    prior: bool | None = None,
-    at_least: Mapping[str, float] | Sequence[str] | None = None,
-    llm: str | LanguageModel | LlmClient | None = None,
     resume: str | os.PathLike[str] | None = None,
+    **given: Any,
 ) -> SweepSource:
     """The sweep of a plan, of the folder to `resume`, or the usual one for these documents.
 
-    What is given beside a plan wins; None: as the plan has it. The `embedder` none: words alone. The best are tried
-    with the other `embedders`, with `rerankers`, and by the token vectors of `maxsim`.
+    The `TuneOptions` that are given beside a plan win.
     """
     paths, documents = _paths_and_documents(source)
     plan = _plan_path(paths, len(paths) + len(documents), resume)
@@ -117,58 +97,40 @@ def sweep_from_source(
         # A test set that holds its documents brings its questions, too.
         test_queries = paths[0] if carries_documents(paths[0]) else None
     file, queries = _file_or_queries(test_queries)
-    model = embedder if embedder is None or isinstance(embedder, str) else embedder.identity
-    model = "" if model == NO_MODEL else model
-    overrides = {
-        "test_queries": file,
-        "objective": objective,
-        "k": k,
-        "seed": seed,
-        "exact": exact,
-        "seconds": None if time is None else parse_time(time),
-        "tokenizer": tokenizer,
-        "prior": prior,
-        "embedders": _distinct_names("embedders", embedders),
-        "rerankers": _distinct_names("rerankers", rerankers),
-        "maxsim": maxsim,
-        "at_least": constraints_of(at_least) if at_least else None,
-        "llm": llm if llm is None or isinstance(llm, str) else llm.identity,
-    }
-    sweep = _overridden(sweep, model, overrides)
-    client = llm if isinstance(llm, LlmClient) else None
-    if llm is not None and not isinstance(llm, str | LlmClient):
-        client = LlmClient(llm)
-    if queries is not None:
-        sweep = replace(sweep, test_queries=None)
-    return SweepSource(
-        sweep,
-        plan,
-        tuple(documents),
-        queries,
-        None if isinstance(embedder, str) else embedder,
-        client,
-    )
+    embedder = given.get("embedder")
+    own = None if embedder is None or isinstance(embedder, str) else embedder
+    if own is not None:
+        given["embedder"] = own.identity
+    client = given.get("llm")
+    if client is not None and not isinstance(client, str):
+        client = client if isinstance(client, LlmClient) else LlmClient(client)
+        given["llm"] = client.identity
+    changed = replace(sweep, **given)
+    usual = (default_retrieval(sweep.embedder), default_retrieval(""))
+    if embedder is not None and sweep.retrieval in usual:
+        changed = replace(changed, retrieval=default_retrieval(changed.embedder))
+    queries_file = sweep.test_queries if file is None else file
+    changed = replace(changed, test_queries=None if queries is not None else queries_file)
+    client = client if isinstance(client, LlmClient) else None
+    return SweepSource(changed, plan, tuple(documents), queries, own, client)
 
 
-def _distinct_names(parameter: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Each once; None: as the plan has them."""
-    return None if given is None else tuple(dict.fromkeys(named_list(parameter, given)))
+_OF_PIPELINES = ("objective", "k", "seed", "time", "tokenizer", "at_least")
 
 
 def sweep_of_pipeline(
     pipeline: str,
     source: Inputs,
     test_queries: TestQueries | None,
-    *,
-    objective: str | None = None,
-    k: int | None = None,
-    seed: int | None = None,
-    time: str | float | None = None,
-    tokenizer: str | None = None,
-    timeout: float | None = None,
-    at_least: Mapping[str, float] | Sequence[str] | None = None,
+    timeout: float = 60.0,
+    **given: Any,
 ) -> SweepSource:
     """The sweep of a pipeline's own parameters; wrong declarations are told at once."""
+    for name, value in given.items():
+        if name not in _OF_PIPELINES:
+            raise InvalidOption(
+                name, value, "a pipeline has its own models and chunks; leave it out"
+            )
     if test_queries is None:
         raise InvalidParameter(
             "a pipeline is tuned by questions, and none are named: queries=… (--queries FILE)"
@@ -177,12 +139,10 @@ def sweep_of_pipeline(
     file, queries = _file_or_queries(test_queries)
     name, fixed = parse_pipeline(pipeline)
     plain = pipeline_label(shortest_reference(name), fixed)
-    usual = Sweep(tuple(paths), file, (), (), embedder="", finalists=0, prior=False, pipeline=plain)
-    changes = {
-        "objective": objective, "k": k, "seed": seed, "seconds": None if time is None else parse_time(time),
-        "tokenizer": tokenizer, "timeout": timeout, "at_least": constraints_of(at_least) if at_least else None,
-    }  # fmt: skip
-    sweep = _overridden(usual, None, changes)
+    sweep = Sweep(
+        tuple(paths), file, (), (), pipeline=plain, timeout=timeout,
+        **{"embedder": "", "finalists": 0, "prior": False, **given},
+    )  # fmt: skip
     plan_pipeline(sweep)
     return SweepSource(sweep, None, tuple(documents), queries)
 
@@ -232,16 +192,6 @@ def _plan_path(paths: list[str], inputs: int, resume: str | os.PathLike[str] | N
     return Path(plans[0]) if plans else None
 
 
-def _overridden(sweep: Sweep, model: str | None, overrides: Mapping[str, object]) -> Sweep:
-    """Where the plan searches as usual, it does so with the model that is named beside it."""
-    changes = {name: value for name, value in overrides.items() if value is not None}
-    if model is not None:
-        changes["embedder"] = model
-        if sweep.retrieval in (default_retrieval(sweep.embedder), default_retrieval("")):
-            changes["retrieval"] = default_retrieval(model)
-    return replace(sweep, **changes)  # type: ignore[arg-type]
-
-
 def _file_or_queries(test_queries: TestQueries | None) -> tuple[str | None, TestSet | None]:
     """The path of a file, or the queries that are in memory already."""
     if test_queries is None:
@@ -281,7 +231,7 @@ class PreparedSweep:
             plan, known=known, documents=len(inputs.documents),
             characters=inputs.characters, tokens=inputs.tokens(sweep.tokenizer), questions=len(inputs.questions),
             tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
-            price=sweep.price, currency=sweep.currency, jobs=jobs,
+            price=sweep.price and sweep.price.amount, currency=sweep.price.currency if sweep.price else "", jobs=jobs,
             embedders=len(sweep.embedders), rerankers=len(sweep.rerankers),
             has_token_vectors=bool(sweep.maxsim), client=self.client,
             answered=sum(bool(query.answer) for query in inputs.questions.queries),
@@ -299,21 +249,10 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
         raise InvalidParameter(
             "'-' is standard input, which is read once, and a sweep is gone on with; name a file instead"
         )
-    if sweep.seed < 0:
-        raise InvalidParameter(f"seed is {sweep.seed}; a whole number is needed, 0 or more")
     why_not_late = ""
     if embedder is not None or sweep.embedder not in ("", DEFAULT):
         why_not_late = _why_not_late(sweep.embedder, embedder or get_embedder(sweep.embedder))
-    if not isinstance(sweep.tokenizer, str):
-        raise InvalidParameter(
-            f"tokenizer is {sweep.tokenizer!r}; a sweep is written down and gone on with, so it needs a name, or the "
-            "path of a tokenizer.json"
-        )
     get_tokenizer(sweep.tokenizer)
-    if sweep.embedders and not sweep.embedder:
-        raise InvalidParameter(
-            f"embedders are {', '.join(sweep.embedders)}, and the sweep goes by words alone (none); leave that out"
-        )
     for name in sweep.embedders:
         get_embedder(name)
     for name in sweep.rerankers:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import counted, money_words, shown, time_words
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import counted, money_words, time_words
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.context_writer import CONTEXT_TOKENS
 from chunkwise.chunkers.raptor import RaptorChunker, levels_above
@@ -31,102 +29,6 @@ from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Configuration, Sweep
-
-_UNITS = {
-    **dict.fromkeys(("s", "sec", "second", "seconds"), 1),
-    **dict.fromkeys(("min", "minute", "minutes"), 60),
-    **dict.fromkeys(("h", "hour", "hours"), 3600),
-}
-_AMOUNT = r"[0-9]{1,9}(?:\.[0-9]{1,6})?"
-_TIME = re.compile(rf"({_AMOUNT})\s*([a-z]+)\s*", re.ASCII)
-_MONEY = re.compile(rf"(?P<before>[$€£])?\s*(?P<amount>{_AMOUNT})\s*(?P<behind>[A-Z]{{3}}|[$€£])?")
-_A_TIME = "a time ('90 s', '10 min', '1 h 30 min')"
-_ALLOWED = f"{_A_TIME} or money ('5 USD', '5 EUR')"
-
-
-class SweepBudget(NamedTuple):
-    """Seconds, or money."""
-
-    seconds: float | None = None
-    money: float | None = None
-    currency: str = ""
-
-
-def parse_budget(text: str) -> SweepBudget:
-    """What was written; an error says what can be."""
-    stripped = text.strip()
-    found = _time(stripped) or _money(stripped)
-    if found is None or not (found.seconds or found.money):
-        raise _refused("budget", text, found, _ALLOWED)
-    return found
-
-
-def parse_time(given: str | float) -> float:
-    """Seconds: their number, or "10 min"; money is no time."""
-    if isinstance(given, str):
-        found = _time(given.strip()) or _money(given.strip())
-    else:
-        is_time = isinstance(given, int | float) and not isinstance(given, bool) and isfinite(given)
-        found = SweepBudget(given) if is_time else None
-    if found is None or not (found.money or (found.seconds or 0) > 0):
-        # On the command line a number is a text, too, and of what it is a number nobody can tell.
-        allowed = _A_TIME if isinstance(given, str) else f"a number of seconds, or {_A_TIME}"
-        raise _refused("time", given, found, allowed)
-    if found.seconds is None:
-        raise InvalidParameter(
-            f"time is {given!r}; a time is needed: '90 s', '10 min', '1 h'. Money is for a plan: budget = \"5 USD\""
-        )
-    return found.seconds
-
-
-def _refused(name: str, given: object, found: SweepBudget | None, allowed: str) -> InvalidParameter:
-    nothing = "" if found is None else ", which leaves nothing to spend"
-    return InvalidParameter(f"{name} is {shown(given)}{nothing}; allowed: {allowed}")
-
-
-def _time(stripped: str) -> SweepBudget | None:
-    parts = _TIME.findall(stripped.lower())
-    if not parts or _TIME.sub("", stripped.lower()) or any(unit not in _UNITS for _, unit in parts):
-        return None
-    units = [_UNITS[unit] for _, unit in parts]
-    # 1 h 30 min: each unit once, the larger first.
-    if units != sorted(set(units), reverse=True):
-        return None
-    return SweepBudget(
-        sum(float(amount) * unit for (amount, _), unit in zip(parts, units, strict=True))
-    )
-
-
-def _money(stripped: str) -> SweepBudget | None:
-    match = _MONEY.fullmatch(stripped)
-    if match is None or bool(match["before"]) == bool(match["behind"]):
-        return None
-    return SweepBudget(None, float(match["amount"]), match["before"] or match["behind"])
-
-
-def parse_amount(text: str) -> tuple[float, str]:
-    """What a million tokens cost, and the currency."""
-    found = _money(text.strip())
-    if found is None or not found.money:
-        raise InvalidParameter(f"price is {text[:80]!r}; allowed: money, such as '0.02 USD'")
-    return found.money, found.currency
-
-
-def budget_text(budget: SweepBudget) -> str:
-    """As it can be read again; empty: none."""
-    if budget.seconds is not None:
-        for unit, seconds in (("h", 3600), ("min", 60)):
-            if budget.seconds >= seconds and budget.seconds % seconds == 0:
-                return f"{budget.seconds / seconds:.0f} {unit}"
-        return f"{_shown(budget.seconds)} s"
-    if budget.money is not None:
-        return f"{_shown(budget.money)} {budget.currency}"
-    return ""
-
-
-def _shown(amount: float) -> str:
-    return f"{amount:.6f}".rstrip("0").rstrip(".")
-
 
 _TOKENS = {"characters": 1 / 4.4, "words": 1.35, "tokens": 1.0, "sentences": 22.0}
 """Of one of these, in English prose."""
@@ -529,11 +431,11 @@ def sweep_embedder(
     sweep: Sweep, embedder: Embedder | None = None
 ) -> Embedder | LazyEmbedder | None:
     """What asks for the vectors of a sweep; None: the sweep's model, as it is."""
-    if sweep.money is not None and sweep.price is not None and (embedder or sweep.embedder):
+    if sweep.max_cost and sweep.price and (embedder or sweep.embedder):
         # One limit is in one process: the model is an object, and no other process asks for anything.
         made = get_embedder(embedder or sweep.embedder, cache=False)
         made = made.embedder if isinstance(made, CachedEmbedder) else made
-        spend_limit = SpendLimit(sweep.money, sweep.price, sweep.currency)
+        spend_limit = SpendLimit(sweep.max_cost.amount, sweep.price.amount, sweep.price.currency)
         if hasattr(type(made), TokenEmbedder.token_vectors.__name__):
             return SweepTokenEmbedder(cast(TokenEmbedder, made), spend_limit)
         return SweepEmbedder(made, spend_limit)

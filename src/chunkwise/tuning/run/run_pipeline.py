@@ -15,7 +15,7 @@ from chunkwise.base.progress import Stages, unwatched
 from chunkwise.core import Document, Query
 from chunkwise.documents import distinct_documents
 from chunkwise.evaluation.evaluate_system import QuestionSet, depths, evaluate_system
-from chunkwise.evaluation.live_answers import LiveOptions, ask_live, latency
+from chunkwise.evaluation.live_answers import ask_live, latency
 from chunkwise.evaluation.live_retriever import CallableRetriever, WithValues
 from chunkwise.evaluation.pipeline import (
     build_pipeline,
@@ -26,9 +26,10 @@ from chunkwise.evaluation.pipeline import (
 )
 from chunkwise.evaluation.results import LATENCY, Json
 from chunkwise.evaluation.run_file import locate_records
-from chunkwise.evaluation.scoring_options import ScoringOptions
+from chunkwise.evaluation.scoring import Measures
 from chunkwise.evaluation.system_under_test import hits_system
 from chunkwise.metrics.evidence import is_nowhere
+from chunkwise.options import LiveOptions
 from chunkwise.records.read import OnBadRow
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.run.sweep_folder import SweepRecord, sweep_fingerprint
@@ -139,7 +140,7 @@ def _asked(
 ) -> Outcome:
     wanted = metrics_to_score(sweep.objective, sweep.k)
     retriever = CallableRetriever(WithValues(built, values), configuration.label, sweep.timeout)
-    options = LiveOptions(sweep.timeout, _kept_answers(folder, configuration))
+    options = LiveOptions(timeout=sweep.timeout, retrieved=_kept_answers(folder, configuration))
     try:
         answers = ask_live(retriever, queries, max(_DEPTH, *depths(wanted)), options, on_bad=on_bad)
     finally:
@@ -150,7 +151,7 @@ def _asked(
     system = hits_system([*documents, *lost.values()], by_id, {}, sweep.tokenizer)
     system = replace(system, failed=answers.failed)
     labels = tuple(each.label for each in wanted)
-    results = evaluate_system(system, QuestionSet(queries), ScoringOptions(labels, sweep.k))
+    results = evaluate_system(system, QuestionSet(queries), Measures(labels, sweep.k))
     cost: dict[str, Json] = {"context_tokens": results.cost.get("context_tokens")}
     for key, seconds in latency(answers.seconds).items():
         cost[f"{key.removeprefix(LATENCY)}_seconds"] = seconds

@@ -16,7 +16,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Chunk, Query
 from chunkwise.evaluation.evaluate_system import Scoring
-from chunkwise.evaluation.scoring_options import ScoringOptions
+from chunkwise.evaluation.scoring import Measures
 from chunkwise.evaluation.system_under_test import (
     EvaluatedSystem,
     Hits,
@@ -321,7 +321,7 @@ def _scored(
     k: int,
     budget: int | None,
 ) -> dict[str, Scores]:
-    measuring = ScoringOptions(tuple(each.label for each in wanted), k, budget)
+    measuring = Measures(tuple(each.label for each in wanted), k, budget)
     columns = Scoring(system, asking.queries, asking, measuring).columns()
     return {name: np.asarray(column.values) for name, column in columns.items()}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Literal, get_args
+from dataclasses import dataclass, field
+from typing import Any
 
-from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.progress import Stages, unwatched
 from chunkwise.core import Document, Hit, Query
+from chunkwise.documents import WhenUnreadable
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.judges.judge import Judge
 from chunkwise.metrics.registry import MetricAt, parse
@@ -16,6 +16,7 @@ from chunkwise.models import DEFAULT
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
+from chunkwise.options import ScoreOptions
 from chunkwise.records.read import OnBadRow
 
 OnDocuments = Callable[[Sequence[Document]], None]
@@ -34,6 +35,10 @@ class Listeners:
     """Gets the documents that the result's places are in, before any question is asked."""
     on_questions: OnQuestions | None = None
     """Gets the questions, before any is asked; what it raises stops the evaluation."""
+    on_bad: OnBadRow | None = None
+    """Gets a line for each question or row that cannot be used; a warning by default."""
+    on_unreadable: WhenUnreadable = "warn"
+    """What becomes of documents that cannot be read: "warn", "raise", or a function that gets the problem."""
     on_mended: OnBadRow | None = None
     """Gets a line for each question whose passage was found elsewhere than it says."""
     on_remark: OnBadRow | None = None
@@ -42,69 +47,32 @@ class Listeners:
     """Gets what asking a judge that is a language model will take, before anything is sent; what it raises stops it."""
     on_search: OnSearch | None = None
     """Gets what asks further questions of the system that is evaluated, behind its own ones."""
+    on_outcome: Callable[[Any], None] | None = None
+    """Gets each outcome of a sweep."""
     stages: Stages = unwatched
     """Gets the name of each stage and the number of its steps; gives a context manager of a function for progress."""
 
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if not callable(value) and (value is not None or each.name == "stages"):
-                raise InvalidParameter(
-                    f"{each.name} is {value!r}; a function is needed, or leave it out"
-                )
 
-
-Unit = Literal["characters", "tokens"]
+_RULES = ("unit", "relevance_threshold", "similarity_threshold")
 
 
 @dataclass(frozen=True, slots=True)
-class ScoringRules:
-    """How scores are made of hits: what is counted, and from where on a hit is relevant."""
-
-    unit: Unit = "characters"
-    """What coverage is counted in: characters or tokens."""
-    relevance_threshold: float = 0.5
-    """Share of a reference that a hit must cover to be relevant, 0 to 1."""
-    similarity_threshold: float = 0.7
-    """From which similarity on the similarity judge calls a hit relevant, -1 to 1."""
-
-    def __post_init__(self) -> None:
-        if self.unit not in get_args(Unit):
-            raise InvalidParameter(
-                f"unit is {self.unit!r}; it is one of {', '.join(get_args(Unit))}"
-            )
-        for name, least in (("relevance_threshold", 0), ("similarity_threshold", -1)):
-            value = getattr(self, name)
-            if not (isinstance(value, int | float) and least <= value <= 1):
-                raise InvalidParameter(f"{name} is {value!r}; from {least} to 1")
-
-
-@dataclass(frozen=True, slots=True)
-class ScoringOptions:
-    """The rules of one evaluation."""
+class Measures:
+    """What one evaluation measures, with metrics and judges found by their names."""
 
     metrics: tuple[str, ...]
     """Canonical names, in the order of the tables."""
     k: int
     budget: int | None = None
-    scoring: ScoringRules = ScoringRules()
+    score: ScoreOptions = ScoreOptions()
     judge_model: str | Embedder = ""
     """Of the similarity judge; empty: the usual one."""
-    seed: int = 0
     llm: LlmClient | None = None
     """The language model that judges; None: none is asked."""
     judges: Mapping[str, Judge] = field(default_factory=dict)
     """Judges that others wrote, by name."""
     named: tuple[str, ...] = ()
     """Those of the metrics that were asked for by their own names, in that order."""
-
-    def __post_init__(self) -> None:
-        for name in ("k", "budget"):
-            count = getattr(self, name)
-            if name == "budget" and count is None:
-                continue
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise InvalidParameter(f"{name} is {count!r}; a whole number is needed, 1 or more")
 
     @property
     def wanted(self) -> tuple[MetricAt, ...]:
@@ -123,9 +91,9 @@ class ScoringOptions:
             "metrics": list(self.metrics),
             "k": self.k,
             "budget": self.budget,
-            **asdict(self.scoring),
+            **{name: getattr(self.score, name) for name in _RULES},
             "judge_model": self._judge_name(),
-            "seed": self.seed,
+            "seed": self.score.seed,
         }
 
     def _judge_name(self) -> str:
