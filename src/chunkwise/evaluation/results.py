@@ -12,6 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownMetric
 from chunkwise.base.repr_html import drawn
@@ -21,7 +23,7 @@ from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Passage
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import remember
-from chunkwise.records.json import WrongType, json_text, parse_json, read_as
+from chunkwise.records.json import json_text, parse_json
 from chunkwise.records.tables import Table
 
 _COUNTED = ("numpy", "regex", "bpe-openai", "lxml", "onnxruntime", "tokenizers", "PyStemmer")
@@ -150,11 +152,18 @@ class FoundSpan:
 class Missed:
     """A part of a reference that no hit covers."""
 
-    passage: Passage
+    doc_id: str
+    start: int
+    end: int
     """Of the reference's best covered place, what is missing."""
     text: str
     rank: int | None
     """The rank at which it stands, further down than the hits; None: nowhere in what was searched."""
+
+    @property
+    def passage(self) -> Passage:
+        """The place in its document."""
+        return Passage(self.doc_id, self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,10 +365,9 @@ def read_results(path: str | Path) -> Results:
             f"{path}: its version is {version!r}, and this chunkwise reads {VERSION}; evaluate again"
         )
     try:
-        found: Results = read_as(Results, value)
-    except WrongType as misfit:
-        where = misfit.way.removeprefix(".")
-        raise ChunkwiseError(f"{path} is damaged: {where} is {misfit.found}") from None
+        found = msgspec.convert(value, Results)
+    except msgspec.ValidationError as error:
+        raise ChunkwiseError(f"{path} is damaged: {error}") from None
     remember(found.data.get("metrics"))
     return found
 

@@ -9,9 +9,11 @@ from glob import glob, has_magic
 from hashlib import sha256
 from pathlib import Path
 
+import msgspec
+
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.evaluation.results import read_results
-from chunkwise.records.json import WrongType, parse_json, read_as
+from chunkwise.records.json import parse_json
 from chunkwise.tracking.history import History
 from chunkwise.tracking.record_run import run_of_results, run_of_sweep
 from chunkwise.tracking.run import KeptRun, RunOrigin, time_text
@@ -103,8 +105,6 @@ def read_sweep(path: Path) -> SweepResult:
             f"{path}: its version is {version!r}; this chunkwise reads {SWEEP_VERSION}"
         )
     try:
-        found: SweepResult = read_as(SweepResult, value)
-    except WrongType as misfit:
-        where = misfit.way.removeprefix(".")
-        raise ChunkwiseError(f"{path} is damaged: {where} is {misfit.found}") from None
-    return found
+        return msgspec.convert(value, SweepResult)
+    except msgspec.ValidationError as error:
+        raise ChunkwiseError(f"{path} is damaged: {error}") from None

@@ -9,6 +9,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from chunkwise.base import spec
 from chunkwise.base.allow_hosts_and_code_from_files import refuse_links
 from chunkwise.base.atomic_files import check_writable, replacing, says_what_it_writes
@@ -20,7 +22,7 @@ from chunkwise.core import Document, Query
 from chunkwise.documents.document_hash import documents_hash
 from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.results import Json
-from chunkwise.records.json import WrongType, json_text, read_as
+from chunkwise.records.json import json_text
 from chunkwise.testsets.testset import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.plan.prepare import PreparedSweep
@@ -73,7 +75,7 @@ class SweepRecord:
             return
         try:
             known = _read(path)
-        except (ValueError, WrongType) as error:
+        except (ValueError, RecursionError) as error:
             raise ChunkwiseError(
                 f"{path} cannot be read ({error}): the record is damaged; name another folder: -o OTHER"
             ) from None
@@ -99,11 +101,11 @@ class SweepRecord:
                 value = _read(path)
                 check = value.pop("check", None)
                 if check != _check(value) or value.keys() - {"outcome", "code"}:
-                    raise WrongType("changed since it was written")
-                outcome: Outcome = read_as(Outcome, value.get("outcome"))
+                    raise ValueError("changed since it was written")
+                outcome = msgspec.convert(value.get("outcome"), Outcome)
                 if outcome.configuration.key != path.stem:
-                    raise WrongType("another configuration's")
-            except (ValueError, WrongType, OSError):
+                    raise ValueError("another configuration's")
+            except (ValueError, RecursionError, OSError):
                 with says_what_it_writes(path):
                     path.replace(path.with_name(f"{path.name}.damaged"))
                 continue
@@ -166,13 +168,7 @@ def _check(value: Mapping[str, Any]) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_bytes())
-    except RecursionError:
-        raise WrongType("nested too deeply") from None
-    if type(value) is not dict:
-        raise WrongType("no object")
-    return value
+    return msgspec.convert(json.loads(path.read_bytes()), dict[str, Any])
 
 
 def _write(path: Path, value: object) -> None:
