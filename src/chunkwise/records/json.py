@@ -6,26 +6,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, Final
-
-_MOST_DIGITS = 4000
-"""Python refuses to read, or write, somewhat more."""
-HUGE: Final = 10**400
-"""From here on a number is none that anybody means."""
-
-_ESCAPED = re.compile("[\udc80-\udcff]")
-
-
-def whole_number(digits: str) -> int:
-    """An integer; one of too many digits is huge all the same."""
-    if len(digits) <= _MOST_DIGITS:
-        return int(digits)
-    return -(10**_MOST_DIGITS) if digits.startswith("-") else 10**_MOST_DIGITS
-
+from typing import Any
 
 _DECODER = json.JSONDecoder()
-# A function for every integer takes time: only a text that has a huge one is read with it.
-_OF_HUGE_NUMBERS = json.JSONDecoder(parse_int=whole_number)
 
 
 def parse_json(text: str) -> object:
@@ -33,22 +16,12 @@ def parse_json(text: str) -> object:
 
     NaN and infinities are taken, as other tools write them; of two equal keys the last counts.
     """
-    try:
-        return _DECODER.decode(text)
-    except json.JSONDecodeError:
-        raise
-    except ValueError:  # the digits of a number
-        return _OF_HUGE_NUMBERS.decode(text)
+    return _DECODER.decode(text)
 
 
 def parse_json_at(text: str, at: int) -> tuple[object, int]:
     """The value that begins at an offset, and where it ends."""
-    try:
-        return _DECODER.raw_decode(text, at)
-    except json.JSONDecodeError:
-        raise
-    except ValueError:
-        return _OF_HUGE_NUMBERS.raw_decode(text, at)
+    return _DECODER.raw_decode(text, at)
 
 
 def json_problem(error: ValueError | RecursionError, *, line: bool = True) -> str:
@@ -69,27 +42,6 @@ def without_half_characters(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
-
-
-def foreign_at(text: str, start: int = 0, end: int | None = None) -> int | None:
-    """Where a byte stands that was not UTF-8 and was kept as half a surrogate pair; None: nowhere."""
-    found = _ESCAPED.search(text, start, len(text) if end is None else end)
-    return None if found is None else found.start()
-
-
-def holds_foreign(value: object) -> bool:
-    """The same of any text in a JSON value."""
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, str) and foreign_at(each) is not None:
-            return True
-        if isinstance(each, dict):
-            waiting += each
-            waiting += each.values()
-        elif isinstance(each, list):
-            waiting += each
-    return False
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
