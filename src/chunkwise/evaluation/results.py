@@ -12,10 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownMetric
+from chunkwise.base.errors import InvalidParameter, UnknownMetric
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted, did_you_mean, score, thousands
@@ -23,7 +21,8 @@ from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Passage
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import remember
-from chunkwise.records.json import json_text, parse_json
+from chunkwise.records.json import json_text
+from chunkwise.records.read import read_saved
 from chunkwise.records.tables import Table
 
 _COUNTED = ("numpy", "regex", "bpe-openai", "lxml", "onnxruntime", "tokenizers", "PyStemmer")
@@ -309,9 +308,6 @@ class Results(Table):
         return f"<Results {self.label}: {counted(len(self.questions), 'question')}{told}>"
 
 
-_MAKE_ONE = "Results.save writes one, and so does chunkwise evaluate … --output FILE"
-
-
 def results_text(results: Results) -> str:
     """What the file holds."""
     return "".join(_parts(results))
@@ -351,50 +347,13 @@ def read_results(path: str | Path) -> Results:
         The results.
 
     Raises:
-        ChunkwiseError: The file is damaged or of another version.
+        ChunkwiseError: The file cannot be read, is damaged or of another version.
 
     Example:
         >>> chunkwise.read_results("results.json").summary["recall@5"]
     """
-    value = _loaded(Path(path))
-    if type(value) is not dict or value.get("format") != FORMAT:
-        raise ChunkwiseError(f"{path} is JSON, but no results of an evaluation; {_MAKE_ONE}")
-    version = value.get("version")
-    if type(version) is not int or version != VERSION:
-        raise ChunkwiseError(
-            f"{path}: its version is {version!r}, and this chunkwise reads {VERSION}; evaluate again"
-        )
-    try:
-        found = msgspec.convert(value, Results)
-    except msgspec.ValidationError as error:
-        raise ChunkwiseError(f"{path} is damaged: {error}") from None
-    remember(found.data.get("metrics"))
-    return found
-
-
-def _loaded(path: Path) -> object:
-    try:
-        data = path.read_bytes()
-    except IsADirectoryError:
-        raise ChunkwiseError(f"{path} is a folder; name the file of results in it") from None
-    except FileNotFoundError:
-        raise ChunkwiseError(f"there is no file {path}; {_MAKE_ONE}") from None
-    except OSError as error:
-        raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
-    if not data.strip():
-        raise ChunkwiseError(f"{path} is empty ({counted(len(data), 'byte')}); {_MAKE_ONE}")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ChunkwiseError(
-            f"{path} is not UTF-8 (byte {thousands(error.start)}): no file of results, or damaged"
-        ) from None
-    try:
-        return parse_json(text)
-    except RecursionError:
-        raise ChunkwiseError(f"{path} is nested too deeply to be a file of results") from None
-    except ValueError as error:
-        # What begins as such a file and has no end was copied or written in part.
-        broken = FORMAT in text[:100] and not text.rstrip().endswith("}")
-        what = "breaks off: it was not written or copied whole" if broken else "is no JSON"
-        raise ChunkwiseError(f"{path} {what} ({error})") from None
+    results = read_saved(
+        path, Results, FORMAT, VERSION, "Results.save or chunkwise evaluate -o FILE"
+    )
+    remember(results.data.get("metrics"))
+    return results

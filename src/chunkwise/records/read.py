@@ -17,7 +17,9 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
+
+import msgspec
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, UnreadableDocument
 from chunkwise.base.wording import counted, thousands
@@ -26,6 +28,7 @@ from chunkwise.records.fields import field_of, listed
 from chunkwise.records.json import json_problem, parse_json, parse_json_at
 from chunkwise.records.write import csv_text
 
+T = TypeVar("T")
 STDIN = "-"
 _HEAD = 1 << 16
 _JSON_LIST = re.compile(rb'\s*\[\s*["{\]]')
@@ -158,6 +161,32 @@ def read_json(name: str) -> object:
         raise ChunkwiseError(
             f"{shown_name(name)} is no JSON that can be read: {json_problem(error)}"
         ) from None
+
+
+def read_saved(path: str | Path, kind: type[T], format: str, version: int, made_by: str) -> T:
+    """Read a JSON object that this version of chunkwise wrote.
+
+    Args:
+        path: The file.
+        kind: The dataclass it holds.
+        format: Its `format`, such as "chunkwise results".
+        version: Its `version`.
+        made_by: What writes such files, for messages.
+
+    Raises:
+        ChunkwiseError: It is no such file, another version's or damaged; the message names the file and the place.
+    """
+    value = read_json(str(path))
+    if not isinstance(value, dict) or value.get("format") != format:
+        raise ChunkwiseError(f"{path} holds no {format}; they are made by {made_by}")
+    if value.get("version") != version:
+        raise ChunkwiseError(
+            f"{path}: its version is {value.get('version')!r}, and this chunkwise reads {version}; make it again"
+        )
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise ChunkwiseError(f"{path} is damaged: {error}") from None
 
 
 def looks_like_json(head: bytes) -> bool:
