@@ -121,8 +121,8 @@ def test_a_run_that_is_worse_fails_where_it_is_told_to(here: Run, folder: Path) 
         (["a.json"], 2, "one file, a.json: name two or more"),
         (["a.json", "./a.json"], 2, "a.json and ./a.json are the same file"),
         (["a.json", "none.json"], 1, "cannot read none.json"),
-        (["a.json", "."], 1, ". is a folder"),
-        (["a.json", "empty.json"], 1, "empty.json is empty (0 bytes)"),
+        (["a.json", "."], 1, "cannot read ."),
+        (["a.json", "empty.json"], 1, "empty.json, line 1, column 1: not valid JSON"),
         (["a.json", "other.json"], 1, "other.json holds no chunkwise results"),
         (
             ["a.json", "strange.json"],

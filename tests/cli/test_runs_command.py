@@ -409,7 +409,7 @@ def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> Non
     done = here("runs", "import", "results/*.json", "results/a.json")
     assert done.returncode == 3
     assert "not imported: results/broken.json" in done.stderr
-    assert "other.json is JSON, but no results" in done.stderr
+    assert "other.json holds no chunkwise results" in done.stderr
     assert "3 runs imported as 1 to 3" in done.stderr
     runs = History(tmp_path / ".chunkwise" / "history.db").runs()
     assert [run.source for run in runs] == ["b.json", "a.json", "old.json"], "the oldest first"
