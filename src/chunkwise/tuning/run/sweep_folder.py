@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -99,9 +98,6 @@ class SweepRecord:
         for path in sorted(self._files()):
             try:
                 value = _read(path)
-                check = value.pop("check", None)
-                if check != _check(value) or value.keys() - {"outcome", "code"}:
-                    raise ValueError("changed since it was written")
                 outcome = msgspec.convert(value.get("outcome"), Outcome)
                 if outcome.configuration.key != path.stem:
                     raise ValueError("another configuration's")
@@ -124,8 +120,7 @@ class SweepRecord:
         configuration = outcome.configuration
         path = self.folder / _OUTCOMES / f"{configuration.key}.json"
         code = _pipeline_code(configuration.retriever) or _code(configuration.strategy)
-        value = json.loads(json_text({"outcome": outcome, "code": code}))
-        _write(path, value | {"check": _check(value)})
+        _write(path, {"outcome": outcome, "code": code})
 
     def _files(self) -> list[Path]:
         folder = self.folder / _OUTCOMES
@@ -160,11 +155,6 @@ def _pipeline_code(retriever: str) -> str:
     """Of the file that a retriever is taken from; empty where it is from none, or that is gone."""
     file = retriever.partition("(")[0].strip().rpartition(":")[0]
     return file_fingerprint(Path(file)) if file.endswith(".py") else ""
-
-
-def _check(value: Mapping[str, Any]) -> str:
-    """A hash of all that it says: a digit that a disk has changed makes another figure, which would decide a sweep."""
-    return blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _read(path: Path) -> dict[str, Any]:
