@@ -197,6 +197,7 @@ def test_the_number_of_dimensions_is_asked_once(path: Path) -> None:
         @dimensions.setter
         def dimensions(self, value: int) -> None: ...
 
+    cached(Asked(), ModelCache(path)).embed(["a"])
     for _ in range(3):
         assert cached(Asked(), ModelCache(path)).dimensions == 2
     assert Asked.questions == 1

@@ -105,10 +105,6 @@ class ModelCache:
         """Keeps results of one model; they survive a kill when this returns, if not a loss of power."""
         self._or_without(lambda connection: _insert(connection, identity, values), None)
 
-    def forget(self, key: bytes) -> None:
-        """One result."""
-        self._or_without(lambda connection: _forget(connection, key), None)
-
     def stats(self) -> list[CachedAmount]:
         """What is kept of each model, the most first."""
         return self._or_error(_count) if self.path.exists() else []
@@ -228,11 +224,6 @@ def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes
         )
 
 
-def _forget(connection: sqlite3.Connection, key: bytes) -> None:
-    with transaction(connection):
-        connection.execute("delete from vectors where key = ?", [key])
-
-
 def _count(connection: sqlite3.Connection) -> list[CachedAmount]:
     rows = connection.execute(
         "select identity, count(*), sum(length(value)) from vectors join models on id = model"
@@ -294,14 +285,10 @@ class CachedEmbedder:
 
     @cached_property
     def dimensions(self) -> int:
-        """Kept as well: an endpoint has to be asked for it."""
+        """Kept with the first vectors: an endpoint has to be asked for it."""
         key = key_of(self.identity, "dimensions", "")
         kept = self.cache.get([key]).get(key)
-        if kept is not None:
-            return int.from_bytes(kept, "little")
-        dimensions = self.embedder.dimensions
-        self.cache.put(self.identity, {key: dimensions.to_bytes(8, "little")})
-        return dimensions
+        return self.embedder.dimensions if kept is None else int.from_bytes(kept, "little")
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         identity = self.identity
@@ -313,10 +300,11 @@ class CachedEmbedder:
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         for some, fresh in self._fresh(missing, kind):
             rows = dict(zip(some, fresh.astype("<f4"), strict=True))
-            self._check_length(fresh.shape[1], fresh=True)
+            self._check_length(fresh.shape[1])
             # What is no vector is for the caller to judge, and not for ever.
             sound = {key: row.tobytes() for key, row in rows.items() if np.isfinite(row).all()}
-            self.cache.put(identity, sound)
+            size = {key_of(identity, "dimensions", ""): self.dimensions.to_bytes(8, "little")}
+            self.cache.put(identity, {**size, **sound})
             known.update(rows)
         if left := sum(key not in known for key in missing):
             raise ChunkwiseError(
@@ -341,29 +329,13 @@ class CachedEmbedder:
             for at, rows in embed_each(texts, kind):
                 yield keys[at : at + len(rows)], as_vectors(self.identity, rows, len(rows))
 
-    def _check_length(self, length: int, fresh: bool = False) -> None:
+    def _check_length(self, length: int) -> None:
         if length != self.dimensions:
-            said = self.embedder.dimensions if fresh else length
-            if said != length and not self._has_vectors():
-                # Nobody confirmed it, and the next run may say another.
-                self.cache.forget(key_of(self.identity, "dimensions", ""))
-                raise ChunkwiseError(
-                    f"{self.identity} gives vectors of {length} dimensions, and its `dimensions` says {said}: make it "
-                    f"say {length}"
-                )
             raise ChunkwiseError(
                 f"{self.identity} gives vectors of {length} dimensions, {self.dimensions} are known of it: "
-                "the model of this name has changed, or what an older version kept is damaged; forget the old vectors "
-                f"with chunkwise models cache clear --model {shlex.quote(self.identity)}"
+                "correct its `dimensions` or, if the model of this name has changed, forget the old vectors with "
+                f"chunkwise models cache clear --model {shlex.quote(self.identity)}"
             )
-
-    def _has_vectors(self) -> bool:
-        """Whether more is kept of the model than its number of dimensions."""
-        with suppress(ChunkwiseError):
-            return any(
-                each.model == self.identity and each.entries > 1 for each in self.cache.stats()
-            )
-        return False
 
     def _slices(self, keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
         """As many at once as take about a second, or keep the embedder busy."""
