@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from chunkwise.core import Passage
 from chunkwise.evaluation.results import (
     Agreement,
     Figure,
@@ -34,7 +33,7 @@ def question(number: int, scores: Mapping[str, float | None], text: str = "") ->
             FoundSpan("leave.md", start, start + 40, rank, 1 / rank, 9, {"spans": rank == 1})
             for rank, start in ((1, 0), (2, 30))
         ),
-        missed=(Missed(Passage("leave.md", 70, 80), "in writing", 7),),
+        missed=(Missed("leave.md", 70, 80, "in writing", 7),),
         context_tokens=18,
     )
 

@@ -406,8 +406,8 @@ def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> Non
     (folder / "other.json").write_text("[]", "utf-8")
     done = here("runs", "import", "results/*.json", "results/a.json")
     assert done.returncode == 3
-    assert "not imported: results/broken.json breaks off" in done.stderr
-    assert "other.json is JSON, but no results" in done.stderr
+    assert "not imported: results/broken.json" in done.stderr
+    assert "other.json holds no chunkwise results" in done.stderr
     assert "3 runs imported as 1 to 3" in done.stderr
     runs = History(tmp_path / ".chunkwise" / "history.db").runs()
     assert [run.source for run in runs] == ["b.json", "a.json", "old.json"], "the oldest first"
@@ -531,7 +531,7 @@ def test_a_table_goes_where_it_was_meant_to_go(here: Run, tmp_path: Path, histor
 def test_a_file_that_is_not_there_is_told_as_not_imported(here: Run) -> None:
     done = here("runs", "import", "gone.json")
     assert done.returncode == 1
-    assert done.stderr.startswith("chunkwise: not imported: there is no file gone.json; ")
+    assert done.stderr.startswith("chunkwise: not imported: cannot read gone.json: ")
 
 
 def test_the_baseline_can_be_named_wherever_a_run_can(here: Run, history: History) -> None:

@@ -294,23 +294,14 @@ def test_bytes_that_are_no_text_are_no_file(home: Path) -> None:
     assert known_calibration("llm:x:1") is None
 
 
-_GOOD_AND_BAD = (made(6, "good"), made(6, "bad"))
-
-
-@given(st.data())
-def test_a_damaged_entry_does_not_take_the_others_with_it(data: st.DataObject) -> None:
-    for each in _GOOD_AND_BAD:
-        keep_calibration(each)
+def test_a_damaged_entry_does_not_take_the_others_with_it() -> None:
+    for name in ("good", "bad"):
+        keep_calibration(made(6, name))
     told = json.loads(calibrations_file().read_text())
-    row = next(each for each in told["calibrations"] if each["judge"] == "bad")
-    name = data.draw(st.sampled_from(sorted(row)))
-    if data.draw(st.booleans()):
-        del row[name]
-    else:
-        row[name] = data.draw(st.sampled_from([[], 3, {"mean": "x"}, True, "y"]))
+    next(each for each in told["calibrations"] if each["judge"] == "bad")["confusion"] = "?"
     calibrations_file().write_text(json.dumps(told))
     assert known_calibration("good") is not None
-    known_calibration("bad")
+    assert known_calibration("bad") is None
 
 
 def test_nothing_half_written_is_left_behind(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

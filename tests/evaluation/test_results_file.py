@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,7 +30,7 @@ from chunkwise.evaluation.results import (
     results_text,
 )
 from chunkwise.metrics.metric import CutCounts, CutIssue
-from chunkwise.records.json import WrongType, json_text, read_as
+from chunkwise.records.json import json_text
 from how_many import examples
 from tables import cases
 
@@ -58,9 +59,7 @@ HIT = st.builds(
     FoundSpan, TEXT, WHOLE, WHOLE, WHOLE, NUMBER, WHOLE, by_name(st.one_of(st.none(), st.booleans())), TEXT,
     several(st.tuples(TEXT, WHOLE, WHOLE)),
 )  # fmt: skip
-MISSED = st.builds(
-    Missed, st.builds(Passage, TEXT, WHOLE, WHOLE), TEXT, st.one_of(st.none(), WHOLE)
-)
+MISSED = st.builds(Missed, TEXT, WHOLE, WHOLE, TEXT, st.one_of(st.none(), WHOLE))
 QUESTION = st.builds(
     QuestionResult, TEXT, TEXT, several(TEXT), several(TEXT), by_name(MAYBE), by_name(TEXT), several(HIT),
     several(MISSED), WHOLE,
@@ -102,11 +101,8 @@ def test_a_file_has_a_head_one_question_a_line_and_timing_last(tmp_path: Path) -
     ]
     assert (value["format"], value["version"], list(value)[-1]) == (FORMAT, 1, "timing")
     assert sum(line.startswith('{"id": ') for line in text.splitlines()) == 40
-    assert value["questions"][0]["missed"][0]["passage"] == {
-        "doc_id": "leave.md",
-        "start": 70,
-        "end": 80,
-    }
+    missed = value["questions"][0]["missed"][0]
+    assert (missed["doc_id"], missed["start"], missed["end"]) == ("leave.md", 70, 80)
     assert [name.name for name in path.parent.iterdir()] == ["results.json"]
     assert read_results(str(path)) == found
 
@@ -150,19 +146,13 @@ def write(path: Path, text: str | bytes) -> Path:
 @cases(
     "content, told",
     [
-        (b"", r"is empty \(0 bytes\)"),
-        (b" \n", r"is empty \(2 bytes\)"),
-        (b"\xff\xfe{\x00", r"is not UTF-8 \(byte 0\)"),
-        (b"PK\x03\x04rubbish", "is no JSON"),
-        (b"[1, 2]", "is JSON, but no results"),
-        (b'{"query": "who?"}', "is JSON, but no results.*chunkwise evaluate"),
+        (b"", "not valid JSON"),
+        (b"PK\x03\x04rubbish", "not valid JSON"),
+        (b"[1, 2]", "holds no chunkwise results"),
         (b'{"format": "chunkwise results"}', "its version is None"),
-        (b'{"format": "chunkwise results", "version": true}', "its version is True"),
         (b'{"format": "chunkwise results", "version": 2}', "its version is 2"),
-        (b'{"format": "chunkwise results", "version": 1}', "is damaged: configuration is missing"),
-        (b'{"format": "chunkwise results", "version": NaN}', "its version is nan"),
+        (b'{"format": "chunkwise results", "version": 1}', "is damaged: .*configuration"),
         (b"[" * 100_000, "nested too deeply"),
-        (b"1" * 5000, "is JSON, but no results"),
     ],
 )
 def test_files_that_are_no_results(tmp_path: Path, content: bytes, told: str) -> None:
@@ -171,45 +161,23 @@ def test_files_that_are_no_results(tmp_path: Path, content: bytes, told: str) ->
         read_results(path)
 
 
-def test_a_file_that_breaks_off_says_so_wherever_it_does(tmp_path: Path) -> None:
-    text = results_text(made_results.results(count=3)).encode()
-    path = tmp_path / "results.json"
-    for length in range(60, len(text) - 2, 97):
-        write(path, text[:length])
-        with pytest.raises(ChunkwiseError, match=r"results.json (breaks off|is no JSON)"):
-            read_results(path)
-    with pytest.raises(ChunkwiseError, match="breaks off: it was not written or copied whole"):
-        read_results(write(path, text[:-3].rstrip(b"}\n")))
-
-
 def test_a_folder_and_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ChunkwiseError, match="is a folder; name the file"):
-        read_results(tmp_path)
-    with pytest.raises(ChunkwiseError, match=r"there is no file .*none.json"):
-        read_results(tmp_path / "none.json")
+    for path in (tmp_path, tmp_path / "none.json"):
+        with pytest.raises(ChunkwiseError, match="cannot read"):
+            read_results(path)
 
 
-@cases(
-    "find, put, told",
-    [
-        ('"rank": 1', '"rank": "1"', r"questions\[0\].hits\[0\].rank is '1', a whole number"),
-        ('"rank": 2', '"rank": true', r"questions\[0\].hits\[1\].rank is True, a whole number"),
-        ('"missed": [', '"missed": null, "": [', r"questions\[0\].missed is None, a list"),
-        ('"spans": true', '"spans": 1', r"hits\[0\].relevant.spans is 1, true or false"),
-        ('"score": 1.0', '"score": 1e999', r"hits\[0\].score is inf, a finite number"),
-        ('"storage": 1.25', '"storage": 1e999', "cost.storage is inf"),
-        ('"objective": "recall@5"', '"objective": 5', "objective is 5, a text"),
-        ('"by_type": {', '"by_type": [], "": {', r"by_type is \[\], an object"),
-        ('"worst": [', '"worse": [', "worst is missing"),
-        ('"cuts": {', '"cuts": 3, "": {', "cuts is 3, an object"),
-    ],
-)
-def test_a_value_that_does_not_fit_is_named(tmp_path: Path, find: str, put: str, told: str) -> None:
+def test_a_value_that_does_not_fit_is_named(tmp_path: Path) -> None:
     text = results_text(made_results.results(count=3))
-    assert find in text
-    path = write(tmp_path / "results.json", text.replace(find, put, 1))
-    with pytest.raises(ChunkwiseError, match=f"is damaged: .*{told}"):
-        read_results(path)
+    for find, put, place in (
+        ('"rank": 1', '"rank": "1"', r"questions\[0\].hits\[0\].rank"),
+        ('"missed": [', '"missed": null, "": [', r"questions\[0\].missed"),
+        ('"worst": [', '"worse": [', "worst"),
+    ):
+        assert find in text
+        path = write(tmp_path / "results.json", text.replace(find, put, 1))
+        with pytest.raises(ChunkwiseError, match=f"is damaged: .*{place}"):
+            read_results(path)
 
 
 def test_more_than_is_known_does_no_harm_and_whole_numbers_are_numbers(tmp_path: Path) -> None:
@@ -238,10 +206,6 @@ def test_mappings_of_any_kind_are_objects() -> None:
 def test_values_of_other_kinds() -> None:
     with pytest.raises(TypeError, match="set is no JSON"):
         json_text({1, 2})
-    with pytest.raises(WrongType):
-        read_as(float, 10**400)
-    with pytest.raises(WrongType, match="…"):
-        read_as(int, "long" * 100)
 
 
 def test_a_figure_as_plain_values_is_what_the_file_has() -> None:
@@ -250,7 +214,7 @@ def test_a_figure_as_plain_values_is_what_the_file_has() -> None:
     assert json.loads(json.dumps(plain)) == plain
     assert plain["mean"] == 0.5
     assert plain["unscored"] == {"no gold": 2}
-    assert read_as(Figure, plain) == dataclasses.replace(figure, unscored={"no gold": 2})
+    assert msgspec.convert(plain, Figure) == dataclasses.replace(figure, unscored={"no gold": 2})
 
 
 def test_a_summary_is_kept_with_all_its_places() -> None:

@@ -45,7 +45,7 @@ def test_a_missing_field_is_told_with_those_that_are_there() -> None:
     assert string({"text": "a\ud800"}, "text") == "a\ufffd"
 
 
-@cases("value", [5, 1.5, True, [], {}, HUGE])
+@cases("value", [5, 1.5, True, [], {}])
 def test_a_field_of_another_kind_is_told_by_its_name(value: object) -> None:
     with pytest.raises(WrongField, match=rf"its 'text' is {kind(value)}, not a text"):
         string({"text": value}, "text")
@@ -57,15 +57,13 @@ def test_ids_are_texts_or_numbers() -> None:
     assert identifier({"id": 7}, "_id", "id") == "7"
     assert identifier({"id": " "}, "id") is None
     assert identifier({}, "id") is None
-    for value in (1.5, True, [], HUGE):
+    for value in (1.5, True, []):
         with pytest.raises(WrongField, match="not an id"):
             identifier({"id": value}, "id")
 
 
 def test_labels_are_texts_and_numbers_somebody_may_mean() -> None:
     assert [label_of(each, "answer") for each in ("a", 5, 1.5)] == ["a", "5", "1.5"]
-    with pytest.raises(WrongField, match="its answer is a number of more than 40 digits; write it"):
-        label_of(HUGE, "answer")
     with pytest.raises(WrongField, match="its answer is a list of 2; a text"):
         label_of([1, 2], "answer")
 

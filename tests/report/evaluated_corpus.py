@@ -123,7 +123,7 @@ def _question(number: int, rng: np.random.Generator, chunks: Sequence[Chunk]) ->
     words = " ".join(text[start:end].split()[1:8]).strip(" .,|*#")
     rest = Passage(gold.doc_id, gold.end if right else start, end)
     missed = Missed(
-        rest, text[rest.start : rest.end][:400], int(rng.integers(6, 60)) if number % 3 else None
+        *rest, text[rest.start : rest.end][:400], int(rng.integers(6, 60)) if number % 3 else None
     )
     precise = sum(covered) / 5
     return QuestionResult(

@@ -137,7 +137,7 @@ def made_side_by_side(count: int = 40, seed: int = 0) -> SideBySide:
             missed = (
                 ()
                 if right
-                else (Missed(passage, text, int(rng.integers(6, 90)) if number % 3 else None),)
+                else (Missed(*passage, text, int(rng.integers(6, 90)) if number % 3 else None),)
             )
             answered.append(SideResult(None if number == 5 else float(right), hits, missed))
         words = " ".join(gold.document.text[passage.start : passage.end].split()[:7])

@@ -1,11 +1,9 @@
 """Which figure is which, where the same questions choose and judge: on the page, in the terminal, in the files."""
 
 import io
-import json
 
 from rich.console import Console
 
-from chunkwise.records.json import json_text, read_as
 from chunkwise.report.page import page
 from chunkwise.report.terminal.tuning import render_tuning
 from chunkwise.report.views.tuning import tuning_view
@@ -60,22 +58,3 @@ def test_test_questions_are_told_as_before() -> None:
     assert "validation" in text
     assert "Which figure is which" not in text
     assert "on test questions" in text
-
-
-def test_results_of_earlier_versions_are_opened() -> None:
-    """What they do not say was not there."""
-    value = json.loads(json_text(made(test_share=0.5)))
-    for name in ("nested", "prior", "prior_questions"):
-        del value[name]
-    for each in value["standings"]:
-        del each["expected"]
-    for each in value["outcomes"]:
-        del each["dropped"]
-        for name in ("embedder", "reranker", "varies"):
-            del each["configuration"][name]
-    for name in ("prior", "embedders", "rerankers"):
-        del value["plan"]["sweep"][name]
-    found: SweepResult = read_as(SweepResult, value)
-    assert found.nested is None
-    assert "validation" in shown(found)
-    assert page(tuning_view(found))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
-import json
 import re
 import subprocess
 import sys
@@ -27,14 +26,13 @@ from chunkwise.evaluation.judge_calibrations import Calibration, Confusion, Thre
 from chunkwise.evaluation.lint import located
 from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
 from chunkwise.profiling import profile
-from chunkwise.records.json import WrongType
 from chunkwise.report import page as pages
 from chunkwise.report.page import fragment, page
 from chunkwise.report.views.answer import answer_view
 from chunkwise.report.views.calibration import CalibrationView
-from chunkwise.report.views.chunks import ChunksView, chunk_card, chunks_view
+from chunkwise.report.views.chunks import chunk_card, chunks_view
 from chunkwise.report.views.comparison import comparison_view
-from chunkwise.report.views.evaluation import EvaluationView, evaluation_view
+from chunkwise.report.views.evaluation import evaluation_view
 from chunkwise.report.views.graph import overview_view
 from chunkwise.report.views.history import (
     history_view,
@@ -45,7 +43,7 @@ from chunkwise.report.views.history import (
 from chunkwise.report.views.hits import hits_view
 from chunkwise.report.views.lint import LintSample, lint_view
 from chunkwise.report.views.profile import profile_view
-from chunkwise.report.views.tuning import TuningView, tuning_view
+from chunkwise.report.views.tuning import tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval import index
 from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
@@ -200,20 +198,6 @@ def html_of(view: View) -> list[str]:
     return found + ([fragment(view)] if view.fragment_template else [])
 
 
-@cases("word", ["", HOSTILE])
-@cases("maker", MAKERS)
-def test_a_view_that_went_through_json_shows_the_same(
-    maker: Callable[[str], View], word: str
-) -> None:
-    view = maker(word)
-    values = view.to_dict()
-    again = type(view).from_dict(json.loads(json.dumps(values)))
-    assert again == view
-    assert again.to_dict() == values
-    assert type(view).from_dict(json.loads(json.dumps(view.to_page_dict()))) == view
-    assert html_of(again) == html_of(view)
-
-
 @cases("maker", SHOWN)
 def test_hostile_text_adds_no_element_no_control_and_is_no_template(
     maker: Callable[[str], View],
@@ -245,20 +229,6 @@ def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str]
         assert policy.get(name, "") == "".join(f"'sha256-{own.decode()}'" for own in hashes)
     assert len(style) == 1
     assert len(script) == (0 if maker in (of_profile, of_metric_history) else 1)
-
-
-def test_a_view_says_what_does_not_fit_it() -> None:
-    values = of_evaluation().to_dict()
-    with pytest.raises(WrongType, match="missing"):
-        EvaluationView.from_dict({**values, "four": [{"question": "?"}]})
-    with pytest.raises(WrongType):
-        TuningView.from_dict(values)
-    values = of_chunks("").to_page_dict()
-    assert list(values)[:3] == ["format", "version", "view"]
-    for name, other in (("format", "x"), ("version", 2), ("view", "GraphView")):
-        with pytest.raises(WrongType, match="is wanted") as told:
-            ChunksView.from_dict({**values, name: other})
-        assert told.value.way == f".{name}"
 
 
 def test_a_view_without_a_page_says_so() -> None:

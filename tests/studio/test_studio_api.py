@@ -79,8 +79,6 @@ def test_every_answer_fits_its_description(client: TestClient, endpoint: Any) ->
     else:
         found = answer(client, f"{path}?{ASKED.get(endpoint.path, '')}")
     fastjsonschema.compile({**schema, "components": description["components"]})(found)
-    made = endpoint.gives.from_dict(found)
-    assert made.to_dict() == found
 
 
 def test_the_description_names_every_parameter_with_its_bounds(client: TestClient) -> None:

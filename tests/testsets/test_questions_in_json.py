@@ -307,56 +307,11 @@ def test_no_file_at_all(tmp_path: Path) -> None:
 LATIN = ['{"query": "a?"}', '{"query": "f\xfcr?"}', '{"query": "b?"}']
 
 
-@cases(
-    "text, place",
-    [
-        ("[" + ",".join(LATIN) + "]", "line 1"),
-        ("[\n" + ",\n".join(LATIN) + "]", "line 3"),
-        ('{"queries": [' + ",".join(LATIN) + "]}", "line 1"),
-        ('{"queries": [\n' + ",\n".join(LATIN) + "]}", "line 3"),
-        ("\n".join(LATIN), "byte 12 of the line"),
-    ],
-)
-def test_only_entries_of_another_encoding_are_left_out(
-    tmp_path: Path, text: str, place: str
-) -> None:
-    first, bad, last = read(tmp_path / "q.json", text.encode("latin-1"))
-    assert isinstance(first, Draft)
-    assert isinstance(last, Draft)
-    assert (first.query.text, last.query.text) == ("a?", "b?")
-    assert isinstance(bad, Unreadable)
-    assert bad.reason.startswith(f"not UTF-8 ({place})")
-    assert bad.reason.endswith("are kept")
-
-
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_wide_characters_without_a_mark_are_told(tmp_path: Path, encoding: str) -> None:
     for text in (json.dumps(ROWS), '{"query": "a?"}\n', "plain\n"):
         with pytest.raises(ChunkwiseError, match=f"{encoding.upper()} without a byte order mark"):
             read(tmp_path / "q.json", text.encode(encoding))
-
-
-@cases(
-    "row, said",
-    [
-        ('{"query": "a?", "id": %s}', "its id is a number of more than 40 digits; write it as a text"),
-        ('{"query": "a?", "answer": -%s}', "its answer is a number of more than 40 digits"),
-        ('{"query": "a?", "references": [%s]}', "reference 1 is a number of more than 40 digits"),
-    ],
-)  # fmt: skip
-def test_thousands_of_digits_are_told_in_our_words(tmp_path: Path, row: str, said: str) -> None:
-    digits = row % ("9" * 6000)
-    for text in (f'["x?", {digits}, "y?"]', f'"x?"\n{digits}\n'):
-        found = read(tmp_path / "q.json", text if text[0] == "[" else digits)
-        (bad,) = (each for each in found if isinstance(each, Unreadable))
-        assert bad.reason.startswith(said)
-        assert "sys." not in bad.reason
-    huge = '[{"query": "a?", "references": [{"doc_id": "a", "start": 0, "end": %s}]}]' % (
-        "9" * 6000
-    )
-    (draft_,) = read(tmp_path / "q.json", huge)
-    assert isinstance(draft_, Draft)
-    assert draft_.query.references[0].end > 10**100
 
 
 def test_passages_under_the_names_of_other_tools() -> None:

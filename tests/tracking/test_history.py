@@ -1,6 +1,5 @@
 """A history keeps every run whole and in order: on both kinds of database, by several writers, whatever is killed."""
 
-import io
 import json
 import os
 import signal
@@ -12,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,25 +20,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
-from chunkwise.report.terminal.history import (
-    render_history,
-    render_metric_history,
-    render_run,
-    render_run_difference,
-)
-from chunkwise.report.views.history import (
-    history_view,
-    metric_history_view,
-    run_difference_view,
-    run_view,
-)
 from chunkwise.tracking import HISTORY_VARIABLE, KINDS
 from chunkwise.tracking import history as history_module
 from chunkwise.tracking.database import HistoryProblem, history_place
-from chunkwise.tracking.export_tables import export_rows
 from chunkwise.tracking.history import History
 from chunkwise.tracking.run import KeptHit, KeptRun
 from how_many import examples
@@ -287,78 +272,15 @@ def test_a_text_that_is_none_is_told_with_what_to_do(file: Path) -> None:
         History(file).runs()
 
 
-COLUMNS = {
-    "runs": "kind happened label objective settings versions documents_hash questions_hash git_revision git_branch"
-            " user_name host seconds money source details key corpus",
-    "figures": "position metric mean low high scored questions detectable scores",
-    "questions": "id text fingerprint types documents",
-    "run_questions": "position question hits",
-    "documents": "id fingerprint",
-    "baselines": "name kind run happened",
-}  # fmt: skip
-CHANGED = (
-    "{",
-    "abc",
-    "[]",
-    "[5]",
-    "[[5]]",
-    "{}",
-    '{"a": 1e999}',
-    "[" * 5000,
-    "",
-    -7,
-    1 << 60,
-    1e15,
-    b"\xff",
-)
-
-
-@pytest.mark.usefixtures("large_inputs")
-@pytest.mark.parametrize(
-    ("table", "column"),
-    [(table, column) for table, names in COLUMNS.items() for column in names.split()],
-)
-def test_a_changed_row_is_one_line(file: Path, table: str, column: str) -> None:
-    History(file).add(kept_run({"q1": 0.25, "q3": 1.0}, settings={"k": 9}))
-    History(file).set_baseline(1)
-    works: tuple[Callable[[History], Any], ...] = (
-        lambda history: _drawn(render_history, history_view(history)),
-        lambda history: _drawn(render_run, run_view(history, 1)),
-        lambda history: _drawn(render_run_difference, run_difference_view(history, 1, 2)),
-        lambda history: _drawn(render_metric_history, metric_history_view(history)),
-        lambda history: list(export_rows(history, by_question=True)),
-        lambda history: history.add(kept_run()),
-    )
-    whole = file.read_bytes()
-    for value in CHANGED:
-        for each in file.parent.glob("runs.db*"):
-            each.unlink()
-        file.write_bytes(whole)
-        with closing(sqlite3.connect(file)) as other, suppress(sqlite3.IntegrityError), other:
-            other.execute(f"update {table} set {column} = ?", [value])
-        for work in works:
-            told = ""
-            try:
-                work(History(file))
-            except ChunkwiseError as error:
-                told = str(error)
-            assert "\n" not in told
-            assert len(told) < 500
-
-
-def _drawn(render: Callable[[Any, Console], None], view: Any) -> None:
-    render(view, Console(file=io.StringIO(), width=120))
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         ("update runs set settings = '{' where number = 2", "run 2 .* damaged: settings is no JSON"),
-        ("update runs set settings = '[]' where number = 2", "run 2 .* damaged: settings is .*object is wanted"),
-        ("update figures set mean = 'abc' where run = 2", "run 2 .* damaged: figures.recall@5.mean is 'abc'"),
+        ("update runs set settings = '[]' where number = 2", "run 2 .* damaged: .*\\$.settings"),
+        ("update figures set mean = 'abc' where run = 2", "run 2 .* damaged: .*\\$.figures\\[...\\].mean"),
         ("update figures set scores = '[1]' where run = 2", "run 2 .* damaged: recall@5 has 1 score for 2 questions"),
         ("delete from run_questions where run = 2", "run 2 .* damaged: recall@5 has 2 scores for 0 questions"),
-        ("update run_questions set hits = '[[1]]' where run = 2", "run 2 .* damaged: hits is no list of places"),
+        ("update run_questions set hits = '[[1]]' where run = 2", "run 2 .* damaged: .*hits"),
     ],
 )  # fmt: skip
 def test_a_changed_row_is_told_with_its_run(file: Path, change: str, told: str) -> None:

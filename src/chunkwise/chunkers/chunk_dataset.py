@@ -19,6 +19,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+import msgspec
+
 from chunkwise.base.atomic_files import only_writer, replacing
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.user_code import stands_in_files
@@ -373,13 +375,9 @@ class _DatasetRun:
             return None
         place = RECORDS if file in self._there else STAGED
         try:
-            found = PartRecord(**self._folder.json(f"{place}/{file}"))
-        except TypeError:  # damaged: it is made again
+            return msgspec.convert(self._folder.json(f"{place}/{file}"), PartRecord)
+        except msgspec.ValidationError:  # damaged: it is made again
             return None
-        is_whole = isinstance(found.files, list | tuple) and all(
-            isinstance(mark, str) for mark in found.files
-        )
-        return found if is_whole else None
 
     def _finished(
         self, work: PartWork, record: Callable[[], PartRecord]

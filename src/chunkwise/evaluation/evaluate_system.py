@@ -427,7 +427,7 @@ def missed(
             document = documents.get(place.doc_id)
             text = document.text[start : min(end, start + _SHOWN)] if document else ""
             if document is None or text.strip():
-                found.setdefault(place, Missed(place, text, _rank(place, further)))
+                found.setdefault(place, Missed(*place, text, _rank(place, further)))
     return tuple(found.values())
 
 

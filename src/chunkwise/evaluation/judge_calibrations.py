@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Literal, NamedTuple, TypeGuard
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -287,7 +289,6 @@ def _round(below: float | None, above: float) -> float:
 
 
 _VERSION = 1
-_FIGURES = ("accuracy", "kappa", "missed", "false_alarms")
 
 
 def calibrations_file() -> Path:
@@ -321,7 +322,7 @@ def keep_calibration(calibration: Calibration) -> bool:
         return False
     now = datetime.now(UTC).isoformat(timespec="seconds")
     known[_key(calibration)] = replace(calibration, when=calibration.when or now)
-    rows = [_row(known[key]) for key in sorted(known)]
+    rows = msgspec.to_builtins([known[key] for key in sorted(known)])
     text = json.dumps({"version": _VERSION, "calibrations": rows}, indent=1)
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text(text + "\n", encoding="utf-8")
@@ -330,11 +331,6 @@ def keep_calibration(calibration: Calibration) -> bool:
 
 def _key(calibration: Calibration) -> tuple[str, str, str]:
     return calibration.judge, calibration.against, calibration.question_set
-
-
-def _row(calibration: Calibration) -> dict[str, Any]:
-    row = asdict(calibration)
-    return row | {name: row[name] and row[name]._asdict() for name in (*_FIGURES, "confusion")}
 
 
 def _read(path: Path) -> list[Calibration]:
@@ -346,57 +342,11 @@ def _read(path: Path) -> list[Calibration]:
     if not isinstance(told, dict) or told.get("version") != _VERSION:
         return []
     rows = told.get("calibrations")
-    found = [_calibration(row) for row in rows] if isinstance(rows, list) else []
-    return [each for each in found if each is not None]
-
-
-def _calibration(row: object) -> Calibration | None:
-    if not isinstance(row, dict):
-        return None
-    try:
-        figures = {name: _interval(row[name]) for name in _FIGURES}
-        counts = [_whole(row["confusion"][name]) for name in Confusion._fields]
-        return Calibration(
-            judge=_text(row["judge"]), name=_text(row["name"]),
-            against="labels" if row["against"] == "labels" else "spans",
-            question_set=_text(row["question_set"]), questions=_whole(row["questions"]),
-            confusion=Confusion(*counts), when=_text(row["when"]), cost=_cost(row["cost"]),
-            unscored={_text(why): _whole(count) for why, count in row["unscored"].items()}, **figures,
-        )  # fmt: skip
-    except (KeyError, TypeError, AttributeError, ValueError):
-        return None
-
-
-def _interval(row: Mapping[str, object] | None) -> Interval | None:
-    return None if row is None else Interval(*(_number(row[name]) for name in Interval._fields))
-
-
-def _cost(row: Mapping[str, object] | None) -> Cost | None:
-    if row is None:
-        return None
-    money, minutes = row["money"], row["minutes"]
-    return Cost(
-        _number(row["calls"]), _number(row["prompt_tokens"]), _number(row["output_tokens"]),
-        None if money is None else _number(money), None if minutes is None else _number(minutes),
-    )  # fmt: skip
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError
-    return float(value)
-
-
-def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError
-    return value
+    found = []
+    for row in rows if isinstance(rows, list) else []:
+        with suppress(msgspec.ValidationError):
+            found.append(msgspec.convert(row, Calibration))
+    return found
 
 
 NOT_MEASURED = "not measured: chunkwise testset calibrate"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownMetric
+from chunkwise.base.errors import InvalidParameter, UnknownMetric
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted, did_you_mean, score, thousands
@@ -21,7 +21,8 @@ from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Passage
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import remember
-from chunkwise.records.json import WrongType, json_text, parse_json, read_as
+from chunkwise.records.json import json_text
+from chunkwise.records.read import read_saved
 from chunkwise.records.tables import Table
 
 _COUNTED = ("numpy", "regex", "bpe-openai", "lxml", "onnxruntime", "tokenizers", "PyStemmer")
@@ -150,11 +151,18 @@ class FoundSpan:
 class Missed:
     """A part of a reference that no hit covers."""
 
-    passage: Passage
+    doc_id: str
+    start: int
+    end: int
     """Of the reference's best covered place, what is missing."""
     text: str
     rank: int | None
     """The rank at which it stands, further down than the hits; None: nowhere in what was searched."""
+
+    @property
+    def passage(self) -> Passage:
+        """The place in its document."""
+        return Passage(self.doc_id, self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,9 +308,6 @@ class Results(Table):
         return f"<Results {self.label}: {counted(len(self.questions), 'question')}{told}>"
 
 
-_MAKE_ONE = "Results.save writes one, and so does chunkwise evaluate … --output FILE"
-
-
 def results_text(results: Results) -> str:
     """What the file holds."""
     return "".join(_parts(results))
@@ -342,51 +347,13 @@ def read_results(path: str | Path) -> Results:
         The results.
 
     Raises:
-        ChunkwiseError: The file is damaged or of another version.
+        ChunkwiseError: The file cannot be read, is damaged or of another version.
 
     Example:
         >>> chunkwise.read_results("results.json").summary["recall@5"]
     """
-    value = _loaded(Path(path))
-    if type(value) is not dict or value.get("format") != FORMAT:
-        raise ChunkwiseError(f"{path} is JSON, but no results of an evaluation; {_MAKE_ONE}")
-    version = value.get("version")
-    if type(version) is not int or version != VERSION:
-        raise ChunkwiseError(
-            f"{path}: its version is {version!r}, and this chunkwise reads {VERSION}; evaluate again"
-        )
-    try:
-        found: Results = read_as(Results, value)
-    except WrongType as misfit:
-        where = misfit.way.removeprefix(".")
-        raise ChunkwiseError(f"{path} is damaged: {where} is {misfit.found}") from None
-    remember(found.data.get("metrics"))
-    return found
-
-
-def _loaded(path: Path) -> object:
-    try:
-        data = path.read_bytes()
-    except IsADirectoryError:
-        raise ChunkwiseError(f"{path} is a folder; name the file of results in it") from None
-    except FileNotFoundError:
-        raise ChunkwiseError(f"there is no file {path}; {_MAKE_ONE}") from None
-    except OSError as error:
-        raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
-    if not data.strip():
-        raise ChunkwiseError(f"{path} is empty ({counted(len(data), 'byte')}); {_MAKE_ONE}")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ChunkwiseError(
-            f"{path} is not UTF-8 (byte {thousands(error.start)}): no file of results, or damaged"
-        ) from None
-    try:
-        return parse_json(text)
-    except RecursionError:
-        raise ChunkwiseError(f"{path} is nested too deeply to be a file of results") from None
-    except ValueError as error:
-        # What begins as such a file and has no end was copied or written in part.
-        broken = FORMAT in text[:100] and not text.rstrip().endswith("}")
-        what = "breaks off: it was not written or copied whole" if broken else "is no JSON"
-        raise ChunkwiseError(f"{path} {what} ({error})") from None
+    results = read_saved(
+        path, Results, FORMAT, VERSION, "Results.save or chunkwise evaluate -o FILE"
+    )
+    remember(results.data.get("metrics"))
+    return results

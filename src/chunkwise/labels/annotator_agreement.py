@@ -47,7 +47,7 @@ class LabelAgreement:
     """Those of them that some call relevant and others not."""
 
 
-def label_agreement(labels: Sequence[QuestionLabels], *, seed: int = 0) -> LabelAgreement:
+def label_agreement(labels: Sequence[QuestionLabels]) -> LabelAgreement:
     """From what stands now."""
     shared = [
         own
@@ -59,8 +59,8 @@ def label_agreement(labels: Sequence[QuestionLabels], *, seed: int = 0) -> Label
     return LabelAgreement(
         len(shared),
         len(passages),
-        _alpha(shared, seed),
-        tuple(_pair(shared, one, other, seed) for one, other in combinations(people, 2)),
+        _alpha(shared),
+        tuple(_pair(shared, one, other) for one, other in combinations(people, 2)),
         sum(each.is_disputed for each in passages),
         sum(each.is_relevance_disputed for each in passages),
     )
@@ -74,7 +74,7 @@ def disputed_passages(
     return sorted(found, key=lambda pair: not pair[1].is_relevance_disputed)
 
 
-def _alpha(shared: Sequence[Sequence[JudgedPassage]], seed: int) -> Interval | None:
+def _alpha(shared: Sequence[Sequence[JudgedPassage]]) -> Interval | None:
     if not shared:
         return None
     tables = np.stack(
@@ -85,13 +85,11 @@ def _alpha(shared: Sequence[Sequence[JudgedPassage]], seed: int) -> Interval | N
     worst[0, -1] = worst[-1, 0] = 1
     return clustered_interval(
         tables.reshape(len(tables), -1), lambda rows: krippendorff(rows.reshape(-1, _VALUES, _VALUES)),
-        worst=worst.ravel(), best=np.diag(margins).ravel(), seed=seed,
+        worst=worst.ravel(), best=np.diag(margins).ravel(),
     )  # fmt: skip
 
 
-def _pair(
-    shared: Sequence[Sequence[JudgedPassage]], one: str, other: str, seed: int
-) -> PairAgreement:
+def _pair(shared: Sequence[Sequence[JudgedPassage]], one: str, other: str) -> PairAgreement:
     both: list[tuple[bool, bool]] = []
     groups: list[list[int]] = []
     for own in shared:
@@ -114,7 +112,7 @@ def _pair(
         yes, no = counts[:, [0, 1]].sum(), counts[:, [2, 3]].sum()
         # A question that was not seen: as many passages are relevant, and the two agree on none, or on all.
         kappa = clustered_interval(
-            counts, _kappa, worst=(0, max(yes, 1), max(no, 1), 0), best=(max(yes, 1), 0, 0, max(no, 1)), seed=seed
+            counts, _kappa, worst=(0, max(yes, 1), max(no, 1), 0), best=(max(yes, 1), 0, 0, max(no, 1))
         )  # fmt: skip
         kappa = kappa and kappa._replace(mean=known.kappa)
     return PairAgreement(one, other, known.items, known.same, kappa)

@@ -13,6 +13,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import msgspec
+
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted
 from chunkwise.labels.question_labels import question_labels
@@ -24,7 +26,6 @@ from chunkwise.labels.store import (
     check_event,
     standing,
 )
-from chunkwise.records.json import WrongType, read_as
 from chunkwise.records.read import read_json, read_json_lines
 from chunkwise.records.write import text_file, write_json, write_json_lines
 from chunkwise.tracking.run import utc_now
@@ -188,11 +189,10 @@ def _read_jsonl(path: Path) -> Iterator[LabelEvent]:
         if row.problem:
             raise LabelProblem(f"{path}, {row.where}: {row.problem}")
         try:
-            yield read_as(LabelEvent, row.value)
-        except WrongType as error:
-            way = error.way.removeprefix(".") or "the line"
+            yield msgspec.convert(row.value, LabelEvent)
+        except msgspec.ValidationError as error:
             raise LabelProblem(
-                f"{path}, {row.where}: {way} is {error.found}; `chunkwise testset labels export` writes such lines"
+                f"{path}, {row.where}: {error}; `chunkwise testset labels export` writes such lines"
             ) from None
 
 

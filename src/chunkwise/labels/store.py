@@ -11,12 +11,14 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import msgspec
+
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.base.own_files import own_file_above
 from chunkwise.base.sqlite import SqliteFile, SqliteFormat, Statements
 from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.core import Passage
-from chunkwise.records.json import WrongType, json_text, read_as
+from chunkwise.records.json import json_text
 from chunkwise.tracking.run import utc_now
 
 EventKind = Literal["grade", "gold", "nothing", "skip", "undo", "adjudicate"]
@@ -275,10 +277,10 @@ class LabelStore:
 
     def _read(self, kind: type, value: Any) -> Any:
         try:
-            return read_as(kind, value)
-        except WrongType as error:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
             raise LabelProblem(
-                f"a row of the file of labels {self.place} is damaged: {error.way.removeprefix('.')} is {error.found}; "
+                f"a row of the file of labels {self.place} is damaged: {error}; "
                 f"{LABELS_FILE.when_damaged}"
             ) from None
 

@@ -1,8 +1,7 @@
 """What models gave (vectors, answers, contexts, verdicts), kept by what they were given: nothing is paid for twice.
 
 One SQLite file, shared by every run. An answer is on disk before the next one is asked for, so that a run killed at any
-moment goes on where it was. Each value has a seal, a hash of its key and itself, as SQLite does not notice bytes that a
-disk has changed: such a value is asked for again.
+moment goes on where it was.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ class _OtherCache(ChunkwiseError):
 
 _FORMAT = SqliteFormat(
     "cache",
-    0x63686361,
+    0x63686362,
     (
         "create table models (id integer primary key, identity text not null unique)",
-        "create table vectors (key blob primary key, model integer not null, value blob not null, seal blob not null)",
+        "create table vectors (key blob primary key, model integer not null, value blob not null)",
         "create index vectors_of_model on vectors (model)",
     ),
     _OtherCache,
@@ -73,10 +72,6 @@ def key_of(identity: str, kind: str, text: str, more: bytes = b"") -> bytes:
     return hashed.digest()
 
 
-def _seal(key: bytes, value: bytes) -> bytes:
-    return blake2b(key + value, digest_size=8).digest()
-
-
 class CachedAmount(NamedTuple):
     """How much is kept of one model."""
 
@@ -97,31 +92,18 @@ class ModelCache:
         self._lock = threading.Lock()
         self._refused = not keeps_results()
         """Whether it is done without."""
-        self._told_damage = False
 
     def __reduce__(self) -> tuple[object, ...]:
         return ModelCache, (self.path,)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that are there, as they were written."""
-        nothing: tuple[dict[bytes, bytes], int] = ({}, 0)
-        found, damaged = self._or_without(lambda connection: _select(connection, keys), nothing)
-        if damaged and not self._told_damage:
-            self._told_damage = True
-            warn_user(
-                f"the cache {self.path} has values with other bytes than were written "
-                f"({thousands(damaged)} of {thousands(len(keys))} wanted now): "
-                "they are asked for again; is the disk in good order?"
-            )
-        return found
+        nothing: dict[bytes, bytes] = {}
+        return self._or_without(lambda connection: _select(connection, keys), nothing)
 
     def put(self, identity: str, values: Mapping[bytes, bytes]) -> None:
         """Keeps results of one model; they survive a kill when this returns, if not a loss of power."""
         self._or_without(lambda connection: _insert(connection, identity, values), None)
-
-    def forget(self, key: bytes) -> None:
-        """One result."""
-        self._or_without(lambda connection: _forget(connection, key), None)
 
     def stats(self) -> list[CachedAmount]:
         """What is kept of each model, the most first."""
@@ -218,28 +200,16 @@ class ModelCache:
         warn_user(f"the cache {self.path} was damaged, or another version's; it is now {away}")
 
 
-def _select(
-    connection: sqlite3.Connection, keys: Sequence[bytes]
-) -> tuple[dict[bytes, bytes], int]:
-    """Values by key, and how many were damaged, which are forgotten."""
+def _select(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Values by key."""
     found: dict[bytes, bytes] = {}
-    damaged: list[tuple[bytes, bytes]] = []
     for first in range(0, len(keys), _AT_ONCE):
         some = keys[first : first + _AT_ONCE]
         marks = ",".join("?" * len(some))
-        rows = connection.execute(
-            f"select key, value, seal from vectors where key in ({marks})", some
+        found.update(
+            connection.execute(f"select key, value from vectors where key in ({marks})", some)
         )
-        for key, value, seal in rows:
-            if seal == _seal(key, value):
-                found[key] = value
-            else:
-                damaged.append((key, seal))
-    if damaged:
-        # What was read is sound all the same where it may not be written to, or another writes for long.
-        with suppress(sqlite3.OperationalError), transaction(connection):
-            connection.executemany("delete from vectors where key = ? and seal = ?", damaged)
-    return found, len(damaged)
+    return found
 
 
 def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes, bytes]) -> None:
@@ -249,14 +219,9 @@ def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes
             "select id from models where identity = ?", [identity]
         ).fetchone()
         connection.executemany(
-            "insert or ignore into vectors (key, model, value, seal) values (?, ?, ?, ?)",
-            [(key, model, value, _seal(key, value)) for key, value in values.items()],
+            "insert or ignore into vectors (key, model, value) values (?, ?, ?)",
+            [(key, model, value) for key, value in values.items()],
         )
-
-
-def _forget(connection: sqlite3.Connection, key: bytes) -> None:
-    with transaction(connection):
-        connection.execute("delete from vectors where key = ?", [key])
 
 
 def _count(connection: sqlite3.Connection) -> list[CachedAmount]:
@@ -320,14 +285,10 @@ class CachedEmbedder:
 
     @cached_property
     def dimensions(self) -> int:
-        """Kept as well: an endpoint has to be asked for it."""
+        """Kept with the first vectors: an endpoint has to be asked for it."""
         key = key_of(self.identity, "dimensions", "")
         kept = self.cache.get([key]).get(key)
-        if kept is not None:
-            return int.from_bytes(kept, "little")
-        dimensions = self.embedder.dimensions
-        self.cache.put(self.identity, {key: dimensions.to_bytes(8, "little")})
-        return dimensions
+        return self.embedder.dimensions if kept is None else int.from_bytes(kept, "little")
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         identity = self.identity
@@ -339,10 +300,11 @@ class CachedEmbedder:
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         for some, fresh in self._fresh(missing, kind):
             rows = dict(zip(some, fresh.astype("<f4"), strict=True))
-            self._check_length(fresh.shape[1], fresh=True)
+            self._check_length(fresh.shape[1])
             # What is no vector is for the caller to judge, and not for ever.
             sound = {key: row.tobytes() for key, row in rows.items() if np.isfinite(row).all()}
-            self.cache.put(identity, sound)
+            size = {key_of(identity, "dimensions", ""): self.dimensions.to_bytes(8, "little")}
+            self.cache.put(identity, {**size, **sound})
             known.update(rows)
         if left := sum(key not in known for key in missing):
             raise ChunkwiseError(
@@ -367,29 +329,13 @@ class CachedEmbedder:
             for at, rows in embed_each(texts, kind):
                 yield keys[at : at + len(rows)], as_vectors(self.identity, rows, len(rows))
 
-    def _check_length(self, length: int, fresh: bool = False) -> None:
+    def _check_length(self, length: int) -> None:
         if length != self.dimensions:
-            said = self.embedder.dimensions if fresh else length
-            if said != length and not self._has_vectors():
-                # Nobody confirmed it, and the next run may say another.
-                self.cache.forget(key_of(self.identity, "dimensions", ""))
-                raise ChunkwiseError(
-                    f"{self.identity} gives vectors of {length} dimensions, and its `dimensions` says {said}: make it "
-                    f"say {length}"
-                )
             raise ChunkwiseError(
                 f"{self.identity} gives vectors of {length} dimensions, {self.dimensions} are known of it: "
-                "the model of this name has changed, or what an older version kept is damaged; forget the old vectors "
-                f"with chunkwise models cache clear --model {shlex.quote(self.identity)}"
+                "correct its `dimensions` or, if the model of this name has changed, forget the old vectors with "
+                f"chunkwise models cache clear --model {shlex.quote(self.identity)}"
             )
-
-    def _has_vectors(self) -> bool:
-        """Whether more is kept of the model than its number of dimensions."""
-        with suppress(ChunkwiseError):
-            return any(
-                each.model == self.identity and each.entries > 1 for each in self.cache.stats()
-            )
-        return False
 
     def _slices(self, keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
         """As many at once as take about a second, or keep the embedder busy."""

@@ -61,11 +61,19 @@ def _option(encoding: str) -> str:
     return f"--encoding {encoding} (LoadOptions(encoding={encoding!r}) in Python)"
 
 
-def _unlike_text(head: bytes) -> str | None:
+def wide_encoding(head: bytes) -> str | None:
+    """The encoding of a text whose every other byte is zero, and that has no byte order mark to say so."""
     zeros = head.count(0)
-    if zeros > len(head) * 0.3 and max(head[::2].count(0), head[1::2].count(0)) == zeros:
-        order = "le" if head[1::2].count(0) == zeros else "be"
-        return f"UTF-16 without a byte order mark? pass {_option(f'utf-16-{order}')}"
+    if zeros <= len(head) * 0.3:
+        return None
+    if head[1::2].count(0) == zeros:
+        return "UTF-16-LE"
+    return "UTF-16-BE" if head[::2].count(0) == zeros else None
+
+
+def _unlike_text(head: bytes) -> str | None:
+    if encoding := wide_encoding(head):
+        return f"UTF-16 without a byte order mark? pass {_option(encoding.lower())}"
     controls = len(head) - len(head.translate(None, _CONTROLS))
     return "a binary file" if controls > len(head) * 0.3 else None
 

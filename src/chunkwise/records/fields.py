@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from chunkwise.base import wording
 from chunkwise.base.wording import thousands
-from chunkwise.records.json import HUGE, without_half_characters
+from chunkwise.records.json import without_half_characters
 
 Fields = Mapping[str, object]
 
@@ -92,8 +92,6 @@ def identifier(record: Fields, *names: str) -> str | None:
     for name in names:
         value = record.get(name)
         if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
-            if isinstance(value, int) and abs(value) >= HUGE:
-                raise WrongField(f"its {name!r} is {shown(value)}, not an id")
             return without_half_characters(str(value)).strip() or None
         if value is not None:
             raise WrongField(f"its {name!r} is {kind(value)}, not an id")
@@ -127,11 +125,9 @@ def offset(value: object, what: str) -> int:
 
 
 def label_of(value: object, what: str) -> str:
-    """A text; a number is written as one, unless nobody can mean it."""
+    """A text; a number is written as one."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise WrongField(f"its {what} is {shown(value)}; a text")
-    if isinstance(value, int) and abs(value) >= HUGE:
-        raise WrongField(f"its {what} is {shown(value)}; write it as a text, in quotes")
     return without_half_characters(str(value))
 
 

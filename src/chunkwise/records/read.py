@@ -17,21 +17,18 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
+
+import msgspec
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, UnreadableDocument
 from chunkwise.base.wording import counted, thousands
-from chunkwise.records.encoding import decode, marked_encoding
+from chunkwise.records.encoding import decode, marked_encoding, wide_encoding
 from chunkwise.records.fields import field_of, listed
-from chunkwise.records.json import (
-    foreign_at,
-    holds_foreign,
-    json_problem,
-    parse_json,
-    parse_json_at,
-)
+from chunkwise.records.json import json_problem, parse_json, parse_json_at
 from chunkwise.records.write import csv_text
 
+T = TypeVar("T")
 STDIN = "-"
 _HEAD = 1 << 16
 _JSON_LIST = re.compile(rb'\s*\[\s*["{\]]')
@@ -65,8 +62,6 @@ class Row(NamedTuple):
     problem: str = ""
     key: str | None = None
     """What it stood under, where the rows are the values of an object."""
-    times: int = 1
-    """How many bad rows it stands for."""
 
 
 class BrokenList(ChunkwiseError):
@@ -168,6 +163,32 @@ def read_json(name: str) -> object:
         ) from None
 
 
+def read_saved(path: str | Path, kind: type[T], format: str, version: int, made_by: str) -> T:
+    """Read a JSON object that this version of chunkwise wrote.
+
+    Args:
+        path: The file.
+        kind: The dataclass it holds.
+        format: Its `format`, such as "chunkwise results".
+        version: Its `version`.
+        made_by: What writes such files, for messages.
+
+    Raises:
+        ChunkwiseError: It is no such file, another version's or damaged; the message names the file and the place.
+    """
+    value = read_json(str(path))
+    if not isinstance(value, dict) or value.get("format") != format:
+        raise ChunkwiseError(f"{path} holds no {format}; they are made by {made_by}")
+    if value.get("version") != version:
+        raise ChunkwiseError(
+            f"{path}: its version is {value.get('version')!r}, and this chunkwise reads {version}; make it again"
+        )
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise ChunkwiseError(f"{path} is damaged: {error}") from None
+
+
 def looks_like_json(head: bytes) -> bool:
     """Whether a file that begins so may hold rows as JSON."""
     head = head.removeprefix(codecs.BOM_UTF8)
@@ -200,7 +221,7 @@ def _json_rows(handle: io.BufferedReader, name: str, shape: Shape) -> Iterator[R
             not is_list and Path(name).suffix.lower() in (".jsonl", ".ndjson")
         )
     if is_list:
-        yield from _of_list(_decoded(stream.read(), name, halves=True).removeprefix(_MARK), name)
+        yield from _of_list(_decoded(stream.read(), name).removeprefix(_MARK), name)
     elif is_object:
         yield from _of_object_or_lines(stream, name, shape)
     elif shape.plain:
@@ -212,16 +233,6 @@ def _json_rows(handle: io.BufferedReader, name: str, shape: Shape) -> Iterator[R
         )
 
 
-def wide_encoding(head: bytes) -> str | None:
-    """The encoding of a text whose every other byte is zero, and that has no byte order mark to say so."""
-    zeros = head.count(0)
-    if zeros <= len(head) * 0.3:
-        return None
-    if head[1::2].count(0) == zeros:
-        return "UTF-16-LE"
-    return "UTF-16-BE" if head[::2].count(0) == zeros else None
-
-
 def wide_problem(name: str, encoding: str) -> str:
     return (
         f"nothing was read from {name}: it looks like {encoding} without a byte order mark; "
@@ -229,13 +240,10 @@ def wide_problem(name: str, encoding: str) -> str:
     )
 
 
-def _decoded(data: bytes, name: str, *, halves: bool = False) -> str:
-    """The text; with `halves`, bytes that are no UTF-8 stand in it as half surrogate pairs."""
+def _decoded(data: bytes, name: str) -> str:
     try:
         return decode(data, name)
     except UnreadableDocument as error:
-        if halves and isinstance(error.__cause__, UnicodeDecodeError) and b"\0" not in data:
-            return data.decode("utf-8", "surrogateescape")
         raise ChunkwiseError(f"{name} cannot be read: {error.reason}") from None
 
 
@@ -257,24 +265,19 @@ def _of_object_or_lines(stream: BinaryIO, name: str, shape: Shape) -> Iterator[R
     first = next(lines, (1, "", ""))
     second = next(lines, None)
     known = _parsed(*first)
-    if second is None and isinstance(known.value, dict):
-        yield from _of_object(known.value, first[0], name, shape, _first_bad([first]))
+    if second is None and isinstance(known.value, dict) and not first[2]:
+        yield from _of_object(known.value, first[0], name, shape)
         return
     if known.problem and second is not None and _goes_on(first[1], second[1]):
         # Perhaps one object over many lines: it takes them all to tell.
         rest = [first, second, *lines]
         whole = _parsed(first[0], "\n".join(line for _, line, _ in rest))
-        if isinstance(whole.value, dict):
-            yield from _of_object(whole.value, first[0], name, shape, _first_bad(rest))
+        if isinstance(whole.value, dict) and not any(problem for _, _, problem in rest):
+            yield from _of_object(whole.value, first[0], name, shape)
             return
         lines = iter(rest[2:])
     for number, line, problem in chain((first,), (second,) if second else (), lines):
         yield Row(number, f"line {number}", None, problem) if problem else _parsed(number, line)
-
-
-def _first_bad(lines: list[tuple[int, str, str]]) -> int | None:
-    """The first line that is not UTF-8."""
-    return next((number for number, _, problem in lines if problem), None)
 
 
 def _goes_on(first: str, second: str) -> bool:
@@ -290,25 +293,7 @@ def _parsed(number: int, line: str, _: str = "") -> Row:
         return Row(number, where, None, f"not valid JSON: {json_problem(error, line=False)}")
 
 
-def _not_utf8(line: int) -> str:
-    return f"not UTF-8 (line {thousands(line)}); {_NOT_UTF8}; entries that are UTF-8 are kept"
-
-
-def _of_object(
-    value: dict[str, object],
-    line: int,
-    name: str,
-    shape: Shape,
-    bad_line: int | None,
-) -> Iterator[Row]:
-    for row in _in_object(value, line, name, shape):
-        if bad_line is not None and holds_foreign(row.value):
-            yield row._replace(value=None, problem=_not_utf8(bad_line))
-        else:
-            yield row
-
-
-def _in_object(value: dict[str, object], line: int, name: str, shape: Shape) -> Iterator[Row]:
+def _of_object(value: dict[str, object], line: int, name: str, shape: Shape) -> Iterator[Row]:
     for field in shape.lists:
         spelled = field_of(value, (field,), None)
         inside = value[spelled] if spelled is not None else None
@@ -334,13 +319,10 @@ def _of_list(text: str, name: str) -> Iterator[Row]:
     try:
         while text[at : at + 1] != "]":
             line, counted = line + text.count("\n", counted, at), at
-            began = at
             value, at = parse_json_at(text, at)
             number += 1
             place = f" (line {line})" if line > 1 else ""
-            bad = foreign_at(text, began, at)
-            problem = "" if bad is None else _not_utf8(line + text.count("\n", began, bad))
-            yield Row(number, f"entry {number}{place}", None if problem else value, problem)
+            yield Row(number, f"entry {number}{place}", value)
             at = _behind_space(text, at)
             if text[at : at + 1] == ",":
                 at = _behind_space(text, at + 1)
@@ -395,50 +377,22 @@ def _utf8_line(data: bytes) -> str:
 
 
 def json_lines(
-    handle: BinaryIO,
-    decoded: Decode | None = None,
-    limit: int = _LONGEST_LINE,
-    objects: int | None = None,
+    handle: BinaryIO, decoded: Decode | None = None, limit: int = _LONGEST_LINE
 ) -> Iterator[Row]:
     """One JSON value a line, read as they are asked for; lines that are empty are passed over.
 
-    Memory is bounded by the longest line; one of more than `limit` bytes is a problem. With `objects` other values are
-    problems, too, and of so many it is said what is wrong; more of them are one last row, which counts them. What the
-    file system refuses is raised as it is.
+    Memory is bounded by the longest line; one of more than `limit` bytes is a problem. What the file system refuses is
+    raised as it is.
     """
     decoded = decoded or _utf8_line
-    number = more = 0
-    named = objects if objects is not None else sys.maxsize
-    while True:
-        data = handle.readline(limit + 1)
+    number = 0
+    while data := handle.readline(limit + 1):
         number += 1
-        if not data:
-            if more:
-                yield Row(number, "", None, "more", times=more)
-            return
         if len(data) <= limit and data.isspace():
             continue  # before anything is made of it: a file may have millions of them
-        if not named and not _may_be_object(data):
-            more += 1
-            while data and not data.endswith(b"\n"):  # longer than the limit
-                data = handle.readline(limit)
-            continue
         row = _json_line(handle, data, number, decoded, limit)
-        if row is None:
-            continue
-        if objects is not None and not row.problem and not isinstance(row.value, dict):
-            row = row._replace(value=None, problem="not a JSON object")
-        if row.problem and not named:
-            more += 1
-        else:
-            named -= bool(row.problem)
+        if row is not None:
             yield row
-
-
-def _may_be_object(data: bytes) -> bool:
-    """Whether a line begins and ends as one does; told in a tenth of the time it takes to read it."""
-    data = data.removeprefix(codecs.BOM_UTF8).strip()
-    return data.startswith(b"{") and data.endswith(b"}")
 
 
 def _json_line(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal, get_args
+
+import msgspec
+from msgspec import Meta
 
 from chunkwise.base.allow_hosts_and_code_from_files import distrust
 from chunkwise.base.errors import InvalidOption
-from chunkwise.core import WRITTEN_CONTEXTS, WrittenContext
+from chunkwise.core import WrittenContext
 from chunkwise.models import DEFAULT
 from chunkwise.options import Graph, IndexOptions, Vectors
 
@@ -33,6 +35,9 @@ def without_embedder(options: IndexOptions) -> IndexOptions:
     return replace(options, embedder=None, vectors="none")
 
 
+Dimensions = Annotated[int, Meta(ge=0, le=1 << 20)]
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that decides what is in an index, besides the documents."""
@@ -43,7 +48,7 @@ class Settings:
     """What `models.get_embedder` takes; empty where `vectors` is none."""
     identity: str = ""
     """The embedder's own: vectors of another one are not comparable."""
-    dimensions: int = 0
+    dimensions: Dimensions = 0
     vectors: Vectors = "late"
     """`late`: one pass over the documents serves chunks and all sizes; `own`: each chunk is embedded by itself
     and there are no vectors for several sizes; `both`: two passes; `none`: words alone."""
@@ -64,7 +69,7 @@ class Settings:
     """What `models.get_token_encoder` takes, where token vectors are kept; empty: there are none."""
     maxsim_identity: str = ""
     """The token encoder's own."""
-    maxsim_dimensions: int = 0
+    maxsim_dimensions: Dimensions = 0
     graph: Literal["", "names", "relations"] = ""
     """`names`: where names stand is kept; `relations`: what the language model reads of them, too; empty: neither."""
     names: str = ""
@@ -75,33 +80,15 @@ class Settings:
     """The version of the wording it was asked for relations with."""
 
 
-_MOST_DIMENSIONS = 1 << 20
+def read_settings(values: object, where: str) -> Settings:
+    """Read the settings of an index; names in them are those of `where`, and not the user's.
 
-
-def read_settings(values: Mapping[str, object], where: str) -> Settings:
-    """What this version does not know is left out, what it cannot use is a ValueError.
-
-    Names in them are those of `where`, whoever wrote that, and not the user's.
+    Raises:
+        msgspec.ValidationError: They are not as this version writes them; what it does not know is left out.
     """
-    kinds = {
-        field.name: int if field.name.endswith("dimensions") else str for field in fields(Settings)
-    }
-    known = {name: value for name, value in values.items() if name in kinds}
-    for name, value in known.items():
-        if not isinstance(value, kinds[name]) or isinstance(value, bool):
-            raise ValueError(f"{name} is {value!r}")
-    if "strategy" not in known:
-        raise ValueError("strategy is missing")
-    distrust(known, where)
-    found = Settings(**known)  # type: ignore[arg-type]
-    if found.vectors not in VECTORS or found.context not in (*CONTEXTS, *WRITTEN_CONTEXTS):
-        raise ValueError(f"vectors is {found.vectors!r}, context is {found.context!r}")
-    if found.graph not in ("", *GRAPHS):
-        raise ValueError(f"graph is {found.graph!r}")
-    for dimensions in (found.dimensions, found.maxsim_dimensions):
-        if not 0 <= dimensions <= _MOST_DIMENSIONS:
-            raise ValueError(f"dimensions is {dimensions}")
-    return found
+    settings = msgspec.convert(values, Settings)
+    distrust(settings, where)
+    return settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import msgspec
+
 from chunkwise.base.sqlite import Statements
 from chunkwise.evaluation.results import Json
-from chunkwise.records.json import WrongType, json_text, read_as
+from chunkwise.records.json import json_text
 from chunkwise.stats.control_chart import Alarm
 from chunkwise.tracking.drift import PairedScore
 from chunkwise.tracking.run import KeptHit
@@ -161,7 +163,7 @@ def watched_from(statements: Statements, name: str | None) -> list[WatchedRun]:
     """In the order of their runs."""
     chosen, values = ("", []) if name is None else (" where name = ?", [name])
     rows = statements.rows(f"select found from watched_runs{chosen} order by run", *values)
-    return [read_as(WatchedRun, _parsed(found)) for (found,) in rows]
+    return [msgspec.convert(_parsed(found), WatchedRun) for (found,) in rows]
 
 
 def alerts_from(statements: Statements, name: str | None = None) -> list[Alert]:
@@ -169,7 +171,7 @@ def alerts_from(statements: Statements, name: str | None = None) -> list[Alert]:
     chosen, values = ("", []) if name is None else (" where name = ?", [name])
     rows = statements.rows(f"select {_ALERT} from alerts{chosen} order by number", *values)
     return [
-        read_as(Alert, {**_parsed(found), **dict(zip(_OWN, own, strict=True))})
+        msgspec.convert({**_parsed(found), **dict(zip(_OWN, own, strict=True))}, Alert)
         for *own, found in rows
     ]
 
@@ -238,7 +240,7 @@ def _parsed(text: Any) -> Any:
     try:
         return json.loads(text)
     except (ValueError, TypeError, RecursionError):
-        raise WrongType("no JSON", "found") from None
+        raise ValueError("found is no JSON") from None
 
 
 def falls_by_type(moved: Sequence[PairedScore], sign: int) -> tuple[TypeFall, ...]:

@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted
@@ -22,7 +24,7 @@ from chunkwise.evaluation.comparison_result import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
-from chunkwise.records.json import WrongType, json_text, read_as
+from chunkwise.records.json import json_text
 from chunkwise.records.tables import Table
 from chunkwise.tracking import KINDS, RunKind
 from chunkwise.tracking.alerts import (
@@ -207,7 +209,9 @@ class History(Table):
         for row in reversed(rows):
             with self._damage_explained(f"run {row[0]}"):
                 found.append(
-                    read_as(RunSummary, {**summary_values(row), "figures": figures.get(row[0], {})})
+                    msgspec.convert(
+                        {**summary_values(row), "figures": figures.get(row[0], {})}, RunSummary
+                    )
                 )
         return found
 
@@ -242,14 +246,9 @@ class History(Table):
         """Somebody else may have changed a row."""
         try:
             yield
-        except (WrongType, InvalidParameter) as error:
-            why = (
-                f"{error.way.removeprefix('.')} is {error.found}"
-                if isinstance(error, WrongType)
-                else str(error)
-            )
+        except ValueError as error:
             raise HistoryProblem(
-                f"{what} in the history {self.place} is damaged: {why}; put a copy of the history in its place, "
+                f"{what} in the history {self.place} is damaged: {error}; put a copy of the history in its place, "
                 "or move it away, and the next run that is kept begins a new one"
             ) from None
 
@@ -332,7 +331,9 @@ class History(Table):
                 "select name, kind, run, happened from baselines order by name, kind"
             )
         with self._damage_explained("a baseline"):
-            return [read_as(Baseline, dict(zip(_BASELINE, row, strict=True))) for row in rows]
+            return [
+                msgspec.convert(dict(zip(_BASELINE, row, strict=True)), Baseline) for row in rows
+            ]
 
     def set_baseline(self, number: int, name: str = USUAL_BASELINE) -> Baseline:
         """Later runs of its kind are compared with this one; what had the name before has it no longer."""

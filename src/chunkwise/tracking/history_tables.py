@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from chunkwise.base.sqlite import Statements, Tables
-from chunkwise.records.json import WrongType, json_text, read_as
-from chunkwise.tracking.run import KeptHit, KeptQuestion, KeptRun, hash_of_json
+from chunkwise.records.json import json_text
+from chunkwise.tracking.run import KeptQuestion, KeptRun, hash_of_json
 
 TABLES: Tables = (
     "create table state (id integer primary key, version integer not null, last_run integer not null)",
@@ -149,7 +151,7 @@ def _parsed(name: str, text: Any) -> Any:
     try:
         return json.loads(text)
     except (ValueError, TypeError, RecursionError):
-        raise WrongType("no JSON", name) from None
+        raise ValueError(f"{name} is no JSON") from None
 
 
 def whole_run(statements: Statements, row: Sequence[Any]) -> KeptRun:
@@ -167,7 +169,7 @@ def whole_run(statements: Statements, row: Sequence[Any]) -> KeptRun:
     questions = [
         {
             "id": id, "text": text, "fingerprint": print_, "types": _parsed("types", types),
-            "documents": _parsed("documents", documents), "hits": _hits(hits),
+            "documents": _parsed("documents", documents), "hits": _parsed("hits", hits),
         }
         for id, text, print_, types, documents, hits in statements.rows(
             "select id, text, fingerprint, types, documents, hits from run_questions"
@@ -184,16 +186,8 @@ def whole_run(statements: Statements, row: Sequence[Any]) -> KeptRun:
                 corpus,
             )
         )
-    run: KeptRun = read_as(KeptRun, {
+    run = {
         **summary_values(row), "figures": figures, "scores": scores, "questions": questions, "documents": documents,
         "details": _parsed("details", details), "key": key,
-    })  # fmt: skip
-    return run
-
-
-def _hits(text: Any) -> list[dict[str, Any]]:
-    rows = _parsed("hits", text)
-    names = KeptHit._fields
-    if type(rows) is not list or any(type(row) is not list or len(row) != len(names) for row in rows):  # fmt: skip
-        raise WrongType("no list of places", "hits")
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    }  # fmt: skip
+    return msgspec.convert(run, KeptRun)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.evaluation.results import read_results
-from chunkwise.records.json import WrongType, parse_json, read_as
+from chunkwise.records.read import read_saved
 from chunkwise.tracking.history import History
 from chunkwise.tracking.record_run import run_of_results, run_of_sweep
 from chunkwise.tracking.run import KeptRun, RunOrigin, time_text
@@ -89,22 +89,4 @@ def is_sweep_file(path: Path) -> bool:
 
 def read_sweep(path: Path) -> SweepResult:
     """What a sweep wrote; an error says which file, what is wrong and where."""
-    try:
-        value = parse_json(path.read_text("utf-8"))
-    except OSError as error:
-        raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise ChunkwiseError(f"{path} is no JSON, or breaks off ({error})") from None
-    if type(value) is not dict or value.get("format") != SWEEP_FORMAT:
-        raise ChunkwiseError(f"{path} is JSON, but no results of a sweep")
-    version = value.get("version")
-    if type(version) is not int or version != SWEEP_VERSION:
-        raise ChunkwiseError(
-            f"{path}: its version is {version!r}; this chunkwise reads {SWEEP_VERSION}"
-        )
-    try:
-        found: SweepResult = read_as(SweepResult, value)
-    except WrongType as misfit:
-        where = misfit.way.removeprefix(".")
-        raise ChunkwiseError(f"{path} is damaged: {where} is {misfit.found}") from None
-    return found
+    return read_saved(path, SweepResult, SWEEP_FORMAT, SWEEP_VERSION, "chunkwise tune")

@@ -82,8 +82,7 @@ def test_the_older_form(reader, write) -> None:
 @cases(
     "text",
     [
-        "{", "[]", "3", '"x"', "{}", '{"cells": 3}', '{"cells": {"a": 1}}', '{"worksheets": [1]}', "[" * 100_000,
-        '{"cells": ', "words",
+        "{", "[]", "{}", '{"cells": 3}', '{"worksheets": [1]}', "[" * 100_000, "words",
     ],
 )  # fmt: skip
 def test_what_is_no_notebook_is_one_line(reader, write, text) -> None:
@@ -92,15 +91,9 @@ def test_what_is_no_notebook_is_one_line(reader, write, text) -> None:
     assert "notebook" in reader.reasons[0]
 
 
-@cases(
-    "cell",
-    [None, 3, {}, {"cell_type": "code"}, {"cell_type": "markdown", "source": [1, None, {}]},
-     {"cell_type": "code", "source": "x", "outputs": [1, {"data": 3}, {"output_type": "stream", "text": 5}]},
-     {"cell_type": "heading", "level": "x", "source": "h"}, {"cell_type": "markdown", "source": "\ud83d"}],
-)  # fmt: skip
-def test_odd_cells_harm_no_other(reader, write, cell) -> None:
-    document = reader.one(write("a.ipynb", notebook(cell, markdown("kept"))))
-    assert document.text.endswith("kept")
+def test_a_cell_that_is_none_is_named(reader, write) -> None:
+    assert reader(write("a.ipynb", notebook(markdown("kept"), 3))) == []
+    assert "$.cells[1]" in reader.reasons[0]
 
 
 def test_time_is_linear() -> None:

@@ -11,15 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers.write_chunks import COLUMNS, row_of
 from chunkwise.core import Document
-from chunkwise.documents import LoadOptions
 from chunkwise.documents.formats.csv import looks_like_csv
-from chunkwise.documents.reading import read
 from chunkwise.records.read import csv_records as read_records
 from tables import cases
-from untimed import is_linear, lines_run
+from untimed import is_linear
 
 
 def test_jsonl_keeps_ids_titles_and_other_fields(reader, write) -> None:
@@ -420,21 +417,6 @@ def test_a_file_of_bad_records_alone_is_one_line(reader, write, name, content, t
     assert reader(path) == []
     assert reader.reasons == [told]
     assert reader.skipped[0].source == str(path)
-
-
-@cases("line", ["x", "{", '{"a', "1", '{"a":}'])
-def test_a_bad_line_is_told_with_little_work(tmp_path, line) -> None:
-    path = tmp_path / "c.jsonl"
-    path.write_text(f"{line}\n" * 2000)
-    found: list[UnreadableDocument] = []
-
-    def load() -> None:
-        assert not list(read([str(path)], LoadOptions(), found.append))
-
-    load()  # what is imported late
-    found.clear()
-    assert lines_run(load) < 2000 * (60 if line.endswith("}") else 20)
-    assert "none of its 2,000 records can be used" in found[0].reason
 
 
 @cases("name", ["c.jsonl", "c.json", "c.csv"])

@@ -11,7 +11,6 @@ from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.own_files import is_findings
 from chunkwise.core import Document
 from chunkwise.documents.formats.records_as_documents import (
-    PROBLEMS_NAMED,
     Corpus,
     CorpusEntry,
     NoText,
@@ -77,10 +76,10 @@ def _line_entries(source: Source, options: LoadOptions) -> Iterator[CorpusEntry]
     empty = True
     try:
         with _opened(source, options) as handle:
-            for row in json_lines(handle, decoded, options.max_bytes, PROBLEMS_NAMED):
+            for row in json_lines(handle, decoded, options.max_bytes):
                 empty = False
-                record = row.value if isinstance(row.value, dict) else row.problem
-                yield CorpusEntry(row.where, record, times=row.times)
+                why = row.problem or "not a JSON object"
+                yield CorpusEntry(row.where, row.value if isinstance(row.value, dict) else why)
     except OSError as error:
         raise UnreadableDocument(source.origin, os_reason(error)) from error
     if empty:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
@@ -15,9 +18,35 @@ from chunkwise.records.json import json_problem, parse_json, without_half_charac
 _LONGEST_RESULT = 2_000
 """Characters; a longer result is a log or a table of numbers, and is passed over."""
 _PICTURE = re.compile(r"\((?:data:[^()\s]*|attachment:[^()\s]*)\)")
+_PICTURE_TYPE = re.compile(r"(?:image|video|audio)/|(?:png|jpeg|svg)\Z")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _BACKTICKS = re.compile(r"`{3,}")
 _DEEPEST_HEADING = 6
+Lines = str | list[str]
+
+
+class _Cell(msgspec.Struct):
+    cell_type: str = ""
+    source: Lines = ""
+    input: Lines = ""
+    """The source before version 4."""
+    level: int = 1
+    outputs: list[dict[str, Any]] = []
+
+
+class _Language(msgspec.Struct):
+    name: str = ""
+
+
+class _Metadata(msgspec.Struct):
+    language_info: _Language = msgspec.field(default_factory=_Language)
+
+
+class _Notebook(msgspec.Struct):
+    cells: list[_Cell] | None = None
+    worksheets: list[_Notebook] = []
+    """What holds the cells before version 4."""
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
 class NotebookLoader(SuffixLoader):
@@ -33,15 +62,19 @@ class NotebookLoader(SuffixLoader):
 
         text = text_in(source, options)
         try:
-            notebook = parse_json(text.removeprefix("\ufeff"))
+            notebook = msgspec.convert(parse_json(text.removeprefix("\ufeff")), _Notebook)
         except (ValueError, RecursionError) as error:
-            why = f"not valid JSON ({json_problem(error)}), so no notebook"
-            raise UnreadableDocument(source.origin, why) from error
-        cells = _cells(notebook)
-        if cells is None:
+            raise UnreadableDocument(
+                source.origin, f"no notebook: {json_problem(error)}"
+            ) from error
+        sheets = [sheet.cells for sheet in notebook.worksheets or [notebook]]
+        if all(cells is None for cells in sheets):
             raise UnreadableDocument(source.origin, "no notebook: there are no cells in it")
-        language = _language(notebook)
-        parts = [part for cell in cells for part in _parts(cell, language)]
+        named = notebook.metadata.language_info.name
+        language = named if re.fullmatch(r"[\w+#.-]{1,30}", named) else ""
+        parts = [
+            part for cells in sheets for cell in cells or () for part in _parts(cell, language)
+        ]
         written = without_half_characters("\n\n".join(parts))
         blocks = Analyzed(Document(source.id, written, format="markdown")).blocks
         yield Document(
@@ -54,43 +87,17 @@ class NotebookLoader(SuffixLoader):
         )
 
 
-def _cells(notebook: object) -> list[Mapping[str, object]] | None:
-    """Of version 4, or of all sheets of an older one."""
-    if not isinstance(notebook, Mapping):
-        return None
-    sheets = notebook.get("worksheets")
-    holders = sheets if isinstance(sheets, list) else [notebook]
-    found: list[Mapping[str, object]] = []
-    any_cells = False
-    for holder in holders:
-        cells = holder.get("cells") if isinstance(holder, Mapping) else None
-        if isinstance(cells, list):
-            any_cells = True
-            found += [cell for cell in cells if isinstance(cell, Mapping)]
-    return found if any_cells else None
-
-
-def _language(notebook: object) -> str:
-    value: object = notebook
-    for key in ("metadata", "language_info", "name"):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value if isinstance(value, str) and re.fullmatch(r"[\w+#.-]{1,30}", value) else ""
-
-
-def _parts(cell: Mapping[str, object], language: str) -> Iterator[str]:
-    kind = cell.get("cell_type")
-    text = _joined(cell.get("source", cell.get("input"))).strip("\n")
-    if kind == "code":
+def _parts(cell: _Cell, language: str) -> Iterator[str]:
+    text = _joined(cell.source or cell.input).strip("\n")
+    if cell.cell_type == "code":
         if text.strip():
             yield _fenced(text, language)
-        outputs = cell.get("outputs")
-        for output in outputs if isinstance(outputs, list) else ():
+        for output in cell.outputs:
             result = _COLOUR.sub("", _printed(output)).strip("\n")
             if result.strip() and len(result) <= _LONGEST_RESULT:
                 yield _fenced(result, "")
-    elif kind == "heading":  # before version 4
-        level = cell.get("level")
-        signs = "#" * (level if isinstance(level, int) and 0 < level <= _DEEPEST_HEADING else 1)
+    elif cell.cell_type == "heading":  # before version 4
+        signs = "#" * (cell.level if 0 < cell.level <= _DEEPEST_HEADING else 1)
         yield f"{signs} {' '.join(text.split())}"
     elif text.strip():
         yield _PICTURE.sub("()", text)
@@ -109,19 +116,10 @@ def _fenced(text: str, language: str) -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _printed(output: object) -> str:
+def _printed(output: Mapping[str, Any]) -> str:
     """The text of a result; that of a picture only names the picture."""
-    if not isinstance(output, Mapping):
+    data = output.get("data", output)
+    is_result = output.get("output_type") in ("stream", "pyout", "display_data", "execute_result")
+    if not is_result or not isinstance(data, dict) or any(map(_PICTURE_TYPE.match, data)):
         return ""
-    if output.get("output_type") in ("stream", "pyout", "display_data", "execute_result"):
-        data = output.get("data", output)
-        if not isinstance(data, Mapping) or any(_is_picture(key) for key in data):
-            return ""
-        return _joined(data.get("text/plain", data.get("text")))
-    return ""
-
-
-def _is_picture(key: object) -> bool:
-    return isinstance(key, str) and (
-        key.startswith(("image/", "video/", "audio/")) or key in ("png", "jpeg", "svg")
-    )
+    return _joined(data.get("text/plain", data.get("text")))

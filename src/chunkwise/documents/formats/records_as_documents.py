@@ -35,7 +35,7 @@ from chunkwise.records.fields import (
     no_text,
     text_field_of,
 )
-from chunkwise.records.json import HUGE, without_half_characters
+from chunkwise.records.json import without_half_characters
 
 _LOOKED_AT = 100
 """Records that may lack a field the user named before the file is said not to have it."""
@@ -78,8 +78,6 @@ class CorpusEntry(NamedTuple):
     record: Mapping[str, object] | str
     key: str | None = None
     """What it stood under, if that is its id."""
-    times: int = 1
-    """How many bad records it stands for."""
 
 
 class Corpus:
@@ -97,10 +95,9 @@ class Corpus:
         records = Records(self._source, self._options)
         problems = dict.fromkeys(_MANY, 0)
         waiting: list[UnreadableDocument] | None = []  # until there is a good one
-        for number, (where, record, key, times) in enumerate(entries, 1):
+        for number, (where, record, key) in enumerate(entries, 1):
             try:
                 if isinstance(record, str):
-                    problems[UnreadableDocument] += times - 1
                     raise UnreadableDocument(records.place(where), record)
                 document = records.document(record, number, where, key)
             except UnreadableDocument as error:
@@ -267,7 +264,7 @@ class Records:
 
 
 def _label(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or _is_huge(value):
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return without_half_characters(str(value)).strip()
 
@@ -279,7 +276,7 @@ def _metadata(
     flat: dict[str, object] = {}
     for name, written in names:
         value = record[name]
-        if (isinstance(value, _SIMPLE) and not _is_huge(value)) or _is_json(value):
+        if isinstance(value, _SIMPLE) or _is_json(value):
             flat[written] = value
     nested = flat.get("metadata")
     if isinstance(nested, Mapping):
@@ -291,12 +288,8 @@ def _metadata(
     return flat
 
 
-def _is_huge(value: object) -> bool:
-    return isinstance(value, int) and not -HUGE < value < HUGE
-
-
 def _is_json(value: object) -> bool:
-    """Whether JSON can hold it: NaN and infinities it cannot, and numbers of thousands of digits nobody reads."""
+    """Whether JSON can hold it: NaN and infinities it cannot."""
     pending = [(value, 0)]
     while pending:
         item, depth = pending.pop()
@@ -308,7 +301,7 @@ def _is_json(value: object) -> bool:
                 return False
             inside = item.values() if isinstance(item, dict) else item
             pending.extend((each, depth + 1) for each in inside)
-        elif not isinstance(item, _SIMPLE) or _is_huge(item):
+        elif not isinstance(item, _SIMPLE):
             return False
     return True
 

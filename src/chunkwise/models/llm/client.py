@@ -14,7 +14,6 @@ from typing import Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.wording import as_set, counted, thousands
-from chunkwise.core import OnProgress
 from chunkwise.models.cache import CachedTexts, ModelCache
 from chunkwise.models.http_batches import as_done
 from chunkwise.models.http_client import EndpointError
@@ -270,26 +269,20 @@ class LlmClient:
                     self.spent = replace(self.spent, unasked=self.spent.unasked + 1)
                 return Reply(reason=str(error))
 
-    def ask_each(
-        self, requests: Sequence[Request], stop: Event | None = None
-    ) -> Generator[tuple[int, Reply], None, None]:
+    def ask_each(self, requests: Sequence[Request]) -> Generator[tuple[int, Reply], None, None]:
         """Replies with the number of their request, as they come; several requests are under way at once."""
 
         def work(at: int, stop: Event) -> tuple[int, Reply]:
             return at, self.ask(requests[at], stop)
 
-        yield from as_done(work, range(len(requests)), self.concurrency, stop or Event())
+        yield from as_done(work, range(len(requests)), self.concurrency, Event())
 
-    def ask_all(
-        self, requests: Sequence[Request], advance: OnProgress | None = None
-    ) -> list[Reply]:
+    def ask_all(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply a request, in their order."""
         found = [Reply(reason="it was not asked")] * len(requests)
         with closing(self.ask_each(requests)) as replies:
-            for done, (at, reply) in enumerate(replies, 1):
+            for at, reply in replies:
                 found[at] = reply
-                if advance:
-                    advance(1, f"{thousands(done)} of {counted(len(requests), 'answer')}")
         return found
 
     def estimate(self, requests: Sequence[Request], at_once: int | None = None) -> LlmEstimate:

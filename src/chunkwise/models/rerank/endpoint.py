@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from threading import Event
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +25,12 @@ from chunkwise.models.http_client import (
 
 _ADVICE = "is it a /rerank endpoint, and is the model a reranker?"
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+class _Score(msgspec.Struct):
+    index: int
+    relevance_score: float | None = None
+    score: float | None = None
 
 
 class EndpointReranker:
@@ -97,24 +104,22 @@ class EndpointReranker:
         """{"results": [{index, relevance_score}]} or [{index, score}], in any order, every text once."""
         place = self._client.endpoint.place
         results = answer.get("results") if isinstance(answer, dict) else answer
-        if not isinstance(results, list) or not all(isinstance(each, dict) for each in results):
+        try:
+            given = msgspec.convert(results, list[_Score])
+        except msgspec.ValidationError:
             said = excerpt(repr(answer), most=120)
-            raise EndpointError(place, f"answered JSON without a list of scores: {said}", _ADVICE)
-        found: dict[int, float] = {}
-        for result in results:
-            index = result.get("index")
-            score = result.get("relevance_score", result.get("score"))
-            if type(index) is not int or not 0 <= index < count or index in found:
-                said = excerpt(repr(index), most=40)
-                raise EndpointError(
-                    place, f"numbered a score {said} of {counted(count, 'text')}", _ADVICE
-                )
-            if type(score) not in (int, float) or not abs(score) <= _LARGEST:
-                said = excerpt(repr(score), most=40)
-                raise EndpointError(place, f"gave something that is no score: {said}", _ADVICE)
-            found[index] = float(score)
-        if len(found) != count:
             raise EndpointError(
-                place, f"gave {counted(len(found), 'score')} for {counted(count, 'text')}", _ADVICE
+                place, f"gave something that is no score: {said}", _ADVICE
+            ) from None
+        given.sort(key=lambda each: each.index)
+        if [each.index for each in given] != list(range(count)):
+            raise EndpointError(
+                place, f"gave {counted(len(given), 'score')} for {counted(count, 'text')}", _ADVICE
             )
-        return [found[index] for index in range(count)]
+        scores = [
+            each.score if each.relevance_score is None else each.relevance_score for each in given
+        ]
+        if not all(score is not None and abs(score) <= _LARGEST for score in scores):
+            said = excerpt(repr(scores), most=80)
+            raise EndpointError(place, f"gave something that is no score: {said}", _ADVICE)
+        return [score for score in scores if score is not None]

@@ -198,7 +198,7 @@ def worst_questions(
 def _worst(
     question: QuestionResult, objective: str, documents: Mapping[str, Document]
 ) -> WorstQuestion:
-    right = {piece.passage.doc_id for piece in question.missed} or set(question.documents)
+    right = {piece.doc_id for piece in question.missed} or set(question.documents)
     return WorstQuestion(
         question.id,
         question.text,

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
+
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import (
     counted,
@@ -20,7 +22,6 @@ from chunkwise.base.wording import (
 from chunkwise.evaluation.cost import cost_label, cost_words
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.metrics.registry import lower_is_better
-from chunkwise.records.json import WrongType, read_as
 from chunkwise.report.charts import Chart, Scale, scale_of
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.leaderboard import ChunkingRow, Leaderboard, chunkings, leaderboard
@@ -512,9 +513,8 @@ def _by_reason(rows: Sequence[tuple[str, str]]) -> tuple[Reasons, ...]:
 
 def _sweep_file(plan: Mapping[str, Json]) -> str:
     try:
-        sweep: Sweep = read_as(Sweep, plan.get("sweep"))
-        return sweep_text(sweep)
-    except (WrongType, InvalidParameter):
+        return sweep_text(msgspec.convert(plan.get("sweep"), Sweep))
+    except (msgspec.ValidationError, InvalidParameter):
         return ""
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from chunkwise.base.own_files import PAGE_FORMAT
-from chunkwise.base.wording import shown
-from chunkwise.records.json import WrongType, json_text, read_as
+from chunkwise.records.json import json_text
 
 if TYPE_CHECKING:
     from chunkwise.evaluation.results import Json
@@ -34,21 +33,8 @@ class View:
 
     def to_page_dict(self) -> dict[str, Any]:
         """The same behind what it is, as a page is written: nobody takes such a file for a document."""
-        return {**self._about(), **self.to_dict()}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """What `to_dict` or `to_page_dict` gave, as a view again; `WrongType` says what does not fit and where."""
-        for name, wanted in cls._about().items() if "format" in values else ():
-            if (found := values.get(name)) != wanted:
-                raise WrongType(f"{shown(found, 40)}, {shown(wanted, 40)} is wanted", f".{name}")
-        made: Self = read_as(cls, values)
-        return made
-
-    @classmethod
-    def _about(cls) -> dict[str, Any]:
-        """What a page as data begins with."""
-        return {"format": PAGE_FORMAT, "version": PAGE_VERSION, "view": cls.__name__}
+        about = {"format": PAGE_FORMAT, "version": PAGE_VERSION, "view": type(self).__name__}
+        return {**about, **self.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
+from chunkwise.base.schema import Amount
 from chunkwise.base.wording import counted
 from chunkwise.core import SECTION_SEPARATOR, Document
 from chunkwise.retrieval.bm25 import TermTable
@@ -48,7 +51,6 @@ _TABLES: Mapping[PartName, tuple[str, ...]] = {
     "atoms": ("atom", "atom_term", "token", "mention"),
 }
 _ROWS: Mapping[PartName, str] = {"chunks": "chunk", "atoms": "atom"}
-_COUNTS = ("chunks", "atoms", "tokens", "chunk_tokens", "context_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +58,15 @@ class AboutDocument:
     """What is known of a document without its arrays."""
 
     id: str
-    fingerprint: str
+    fingerprint: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
     language: str
     """Its terms were found in."""
     record: str
-    chunks: int
-    atoms: int
-    tokens: int
-    chunk_tokens: int
-    context_tokens: int
+    chunks: Amount
+    atoms: Amount
+    tokens: Amount
+    chunk_tokens: Amount
+    context_tokens: Amount
     """Counted as often as a context stands beside a chunk."""
 
     @property
@@ -81,19 +83,10 @@ class AboutDocument:
 def read_about(stored: bytes) -> AboutDocument:
     """Whoever wrote it: what is not as we write it is damage."""
     try:
-        values = json.loads(stored)
-        found = AboutDocument(**{name: values[name] for name in AboutDocument.__slots__})
-        texts = (found.id, found.fingerprint, found.language, found.record)
-        counts = [getattr(found, name) for name in _COUNTS]
-        if not all(isinstance(each, str) for each in texts):
-            raise ValueError("a text is none")
-        if not all(type(each) is int and each >= 0 for each in counts):
-            raise ValueError("a count is none")
-        if len(bytes.fromhex(found.fingerprint)) != 16:
-            raise ValueError("the fingerprint is none")
+        found = msgspec.convert(json.loads(stored), AboutDocument)
         json.loads(found.record)
         return found
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise DamagedIndex("what is known of a document", error) from error
 
 

@@ -9,17 +9,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.allow_hosts_and_code_from_files import distrust
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.secrets import mask_address
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.settings import Settings, read_settings
+from chunkwise.retrieval.settings import Settings
 
 DEFAULT_NAME = "chunkwise"
 LOCAL = "local"
@@ -230,7 +232,8 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
-class StoredState(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StoredState:
     """As of one moment; `revision` grows with every change."""
 
     settings: Settings
@@ -241,8 +244,7 @@ class StoredState(NamedTuple):
     chunks: int
 
     def to_json(self) -> str:
-        known = {**self._asdict(), "settings": asdict(self.settings)}
-        return json.dumps({"kind": "chunkwise index", "format": FORMAT, **known})
+        return json.dumps({"kind": "chunkwise index", "format": FORMAT, **asdict(self)})
 
 
 def read_state(text: str, shown: str) -> StoredState:
@@ -257,14 +259,9 @@ def read_state(text: str, shown: str) -> StoredState:
                 f"{shown}: the index was written by another version of chunkwise (format {written}, this one reads "
                 f"{FORMAT}); remove it, or name another place"
             )
-        languages = values["languages"]
-        if not isinstance(languages, list) or not all(isinstance(each, str) for each in languages):
-            raise ValueError(f"languages is {languages!r}")
-        return StoredState(
-            read_settings(values["settings"], f"the index {shown}"),
-            tuple(languages),
-            *(int(values[name]) for name in StoredState._fields[2:]),
-        )
+        state = msgspec.convert(values, StoredState)
+        distrust(state.settings, f"the index {shown}")
+        return state
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise StoreProblem(
             f"{shown}: what is there is no index of chunkwise, or a damaged one ({error}); name another place, or "

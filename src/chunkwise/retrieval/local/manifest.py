@@ -10,15 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 
-from chunkwise.base.allow_hosts_and_code_from_files import refuse_links
+from chunkwise.base.allow_hosts_and_code_from_files import distrust, refuse_links
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.own_files import INDEX_FILE
-from chunkwise.base.wording import counted, shown, thousands
+from chunkwise.base.wording import counted, thousands
 from chunkwise.retrieval.errors import REBUILD, REMEDY
 from chunkwise.retrieval.local.columns import Array, Arrays, expected
 from chunkwise.retrieval.settings import Settings, read_settings
@@ -30,11 +32,12 @@ _SMALL = 1 << 16
 """Bytes that are read at once: a map keeps its file open, and a process may have a thousand open files."""
 
 
-class StoredColumn(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StoredColumn:
     """What the manifest says of a file."""
 
     dtype: str
-    shape: tuple[int, ...]
+    shape: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1)]
     check: str
     """Hash of the bytes."""
 
@@ -202,7 +205,6 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         values = {"kind": _KIND, "format": MANIFEST_FORMAT, **dataclasses.asdict(self)}
-        values["files"] = {name: stored._asdict() for name, stored in self.files.items()}
         text = json.dumps(values, indent=1)
         with (
             replacing(folder / MANIFEST_NAME) as temporary,
@@ -303,49 +305,19 @@ def _where(folder: Path) -> str:
 
 
 def _manifest_of(values: dict[str, Any], where: str) -> Manifest:
-    generation: str = _field(values, "generation", str)
-    languages: list[str] = _field(values, "languages", list, str)
-    _check_name(generation)
-    files = _columns(values, "files")
-    settings = read_settings(_field(values, "settings", dict), where)
-    if _shapes(files) != expected(settings):
+    found = msgspec.convert(values, Manifest)
+    for name in (found.generation, *found.files):
+        if os.path.basename(name) != name or name in ("", ".", "..") or "\0" in name:
+            raise ValueError(f"{name!r} is no name of a file in the folder")
+    if _shapes(found.files) != expected(found.settings):
         raise ValueError("its arrays are not those of an index with its settings")
-    return Manifest(generation, settings, tuple(languages), files)
+    distrust(found.settings, where)
+    return found
 
 
 def _shapes(files: Mapping[str, StoredColumn]) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Of each array the type, and the shape of one row."""
     return {name: (each.dtype, each.shape[1:]) for name, each in files.items()}
-
-
-def _columns(values: dict[str, Any], field: str) -> dict[str, StoredColumn]:
-    found: dict[str, Any] = _field(values, field, dict)
-    for name in found:
-        _check_name(name)
-    return {name: _column(name, _field(found, name, dict)) for name in found}
-
-
-def _check_name(name: str) -> None:
-    if os.path.basename(name) != name or name in ("", ".", "..") or "\0" in name:
-        raise ValueError(f"{name!r} is no name of a file in the folder")
-
-
-def _column(name: str, values: dict[str, Any]) -> StoredColumn:
-    shape: list[int] = _field(values, "shape", list, int)
-    if not shape or any(number < 0 for number in shape):
-        raise ValueError(f"{name} has fewer rows than none")
-    return StoredColumn(_field(values, "dtype", str), tuple(shape), _field(values, "check", str))
-
-
-def _field(values: dict[str, Any], name: str, kind: type, of: type | None = None) -> Any:
-    """The value of a field, which must be of a kind, a list of items of one; a ValueError says what it is instead."""
-    if name not in values:
-        raise ValueError(f"{name} is missing")
-    value = values[name]
-    inside = value if of is not None and isinstance(value, list) else []
-    if type(value) is not kind or any(type(each) is not of for each in inside):
-        raise ValueError(f"{name} is {shown(value)}")
-    return value
 
 
 def _damaged(path: Path, why: str) -> ChunkwiseError:

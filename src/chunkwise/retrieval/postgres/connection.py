@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 SCHEMES = ("postgresql", "postgres")
 DEFAULT_NAME = "chunkwise"
-_OURS = ("kb", "tenants")
 LONGEST_NAME = 63
 """Bytes; PostgreSQL cuts longer names off without a word."""
 
@@ -33,8 +32,6 @@ class Address:
     """The schema that holds the tables: one a knowledge base."""
     shown: str
     """The address as it may be printed."""
-    tenants: str = ""
-    """The key of the documents' metadata by which tenants are kept apart; empty: as it was."""
 
 
 def is_postgres(into: object) -> bool:
@@ -61,10 +58,9 @@ def parse_address(url: str) -> Address:
     names = [value for key, value in options if key == "kb"]
     name = names[-1] if names else DEFAULT_NAME
     _check_name(name)
-    keys = [value for key, value in options if key == "tenants"]
-    rest = urlencode([pair for pair in options if pair[0] not in _OURS], quote_via=quote)
+    rest = urlencode([pair for pair in options if pair[0] != "kb"], quote_via=quote)
     plain = urlunsplit(("postgresql", parts.netloc, parts.path, rest, ""))
-    return Address(plain, name, mask_address(url), keys[-1] if keys else "")
+    return Address(plain, name, mask_address(url))
 
 
 def _check_name(name: str) -> None:

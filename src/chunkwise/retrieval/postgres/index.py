@@ -193,21 +193,12 @@ class PostgresRanking:
         if not has_index(dimensions, version):
             exact = True
         if exact is None:
-            is_filtered = bool(only) or self._sees_a_part(connection)
+            is_filtered = bool(only)
             candidates = self._candidates(connection, chosen) if is_filtered else about.chunks
             exact = search_sql.is_exact(candidates, depth, is_filtered, version)
         if not exact:
             search_sql.search_index(connection, depth, version)
         return search_sql.near_statement(dimensions, exact).replace("{condition}", chosen.text)
-
-    def _sees_a_part(self, connection: Connection[Any]) -> bool:
-        """Whether the server leaves chunks of other tenants out, after the index has found them."""
-        row = connection.execute(
-            "select row_security_active(c.oid) from pg_class c join pg_namespace n on n.oid = c.relnamespace"
-            " where n.nspname = %s and c.relname = 'chunks'",
-            [self._session.names.schema],
-        ).fetchone()
-        return bool(row and row[0])
 
     def _candidates(self, connection: Connection[Any], chosen: FilterCondition) -> int:
         """How many chunks a filter takes, as far as it matters."""

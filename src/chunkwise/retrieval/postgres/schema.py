@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 FORMAT = 7
 TABLES = (
-    "document_tenants",
     "communities",
     "relations",
     "postings",
@@ -100,11 +99,6 @@ create table {atoms} (
     mention_count bytea,
     mention_name bytea,
     mention_place bytea
-);
-create table {document_tenants} (
-    document integer not null references {documents} on delete cascade,
-    tenant text not null,
-    primary key (document, tenant)
 );
 create table {postings} (
     term bigint not null,

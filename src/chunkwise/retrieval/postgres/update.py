@@ -49,7 +49,6 @@ from chunkwise.retrieval.postgres.schema import (
     read_state,
     write_about,
 )
-from chunkwise.retrieval.postgres.tenants import drop_policies, remembered_key, separate_tenants
 from chunkwise.retrieval.settings import Settings
 from chunkwise.retrieval.tables_lists_code import WholeBlocks
 
@@ -85,13 +84,11 @@ class PostgresUpdate:
         before: IndexState | None,
         fresh: TableNames | None,
         version: Version,
-        tenants: str = "",
     ) -> None:
         self._connection = connection
         self._target = target
         self._fresh = fresh
         self._version = version
-        self._tenants = tenants
         self._names = fresh or target
         self._settings = settings
         # Numbers go on where the last update stopped: none ever means another document.
@@ -197,10 +194,7 @@ class PostgresUpdate:
         if self.changed:
             write_about(self._connection, self._names, self._about())
         if self._fresh:
-            drop_policies(self._connection, self._target)
             move(self._connection, self._fresh, self._target)
-        if self._tenants:
-            separate_tenants(self._connection, self._target, self._tenants)
 
     def _read_known(self) -> None:
         rows = self._connection.cursor(binary=True).execute(
@@ -272,13 +266,6 @@ class PostgresWriter:
         reused = self.settings == settings and not anew
         target = TableNames(self._address.name)
         fresh = TableNames(f"chunkwise_new_{_key(self._address.name):016x}")
-        tenants = self._address.tenants or remembered_key(self._connection, target)
-        if tenants and settings.graph:
-            # Links and communities are those of all documents together: a tenant would read of others'.
-            raise InvalidParameter(
-                "names of an index link documents of all tenants, which are to be kept apart; leave out --graph "
-                "(graph=), or make a knowledge base a tenant"
-            )
         self.update = PostgresUpdate(
             self._connection,
             target,
@@ -286,7 +273,6 @@ class PostgresWriter:
             self._before,
             None if reused else fresh,
             version,
-            tenants,
         )
         return self.update
 

@@ -12,8 +12,9 @@ from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.base.wording import counted, listed, one_or_many
 from chunkwise.core import Document, Query
+from chunkwise.records.encoding import wide_encoding
 from chunkwise.records.fields import WrongField, kind
-from chunkwise.records.read import Row, wide_encoding, wide_problem
+from chunkwise.records.read import Row, wide_problem
 from chunkwise.testsets.question_record import OWN_FIELDS, TrackedRecord
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
