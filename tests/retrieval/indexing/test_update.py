@@ -16,6 +16,7 @@ from chunkwise import ChunkwiseError, Document, index
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.embed.onnx import Long
 from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.retrieval.indexing.update import DocumentNaming
 from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from how_many import examples
 from retrieval.postgres_server import new_url
@@ -203,6 +204,13 @@ def test_adding_what_is_there_writes_nothing(tmp_path: Path) -> None:
     )
     assert index.source.ids() == ["c", "a", "b", "d"]
     index.verify()
+
+
+def test_a_third_document_of_a_name_is_numbered() -> None:
+    naming, taken = DocumentNaming(dict, bool), set[str]()
+    for id in ("a", "a~2", "a~3"):
+        taken.add(naming.id_of(Document("a", "A plum."), taken.__contains__))
+        assert id in taken
 
 
 DOCUMENTS = st.lists(
