@@ -3,11 +3,13 @@
 import pickle
 import pickletools
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import FORMATS, Block, Document, Link
+from chunkwise.core import FORMATS, Block, Document, Label, Link, Query, Reference
 from chunkwise.core.layout import Box, PageBoxes
 from chunkwise.retrieval.indexed_document import document_of, record_of
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
@@ -110,3 +112,21 @@ def test_lines_below_each_other_in_one_column_are_one_rectangle() -> None:
         assert boxes.within(4, 7) == ((both,) if is_joined else (above, below))
         assert boxes.within(4, 6) == (above,)
         assert boxes.within(5, 6) == boxes.within(7, 7) == ()
+
+
+def test_a_question_says_at_once_what_it_cannot_be_made_of() -> None:
+    wrong: list[tuple[type, dict[str, Any]]] = [
+        (Query, {"id": 1}), (Query, {"text": None}), (Query, {"types": "how"}), (Query, {"types": 5}),
+        (Query, {"labels": {"d": 1}}), (Query, {"labels": [("d", 0, 1, True)]}),
+        (Reference, {"doc_id": 1}), (Reference, {"start": "0"}), (Reference, {"end": 1.5}),
+        (Reference, {"alternatives": "d"}), (Reference, {"alternatives": [("d", 0, 1)]}),
+    ]  # fmt: skip
+    right = {Query: {"id": "q", "text": "?"}, Reference: {"doc_id": "d", "start": 0, "end": 1}}
+    for kind, values in wrong:
+        with pytest.raises(InvalidParameter):
+            kind(**(right[kind] | values))
+    label = Label("d", 0, 1, True)
+    assert Query("q", "?", types=["how"], labels=iter([label])) == Query(  # type: ignore[arg-type]
+        "q", "?", types=("how",), labels=(label,)
+    )
+    assert type(Reference("d", np.int64(0), 1).start) is int  # type: ignore[arg-type]
