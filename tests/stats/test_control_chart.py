@@ -195,6 +195,8 @@ def test_the_test_is_corrected_over_the_metrics() -> None:
     assert alone.is_shown
     assert not among.is_shown
     assert alone.after - alone.before == pytest.approx(alone.difference.mean)
+    # As of a normal curve, and a little more for the questions that were not seen.
+    assert 2.8 * 0.14 / 60**0.5 < alone.least < 1.7 * 2.8 * 0.14 / 60**0.5
 
 
 @settings(max_examples=examples(20), deadline=None)

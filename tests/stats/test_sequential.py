@@ -115,7 +115,12 @@ def test_it_says_what_is_shown_and_when_to_stop() -> None:
     assert better.state(decided - 1) == "higher"
     assert better.state(decided - 2) == "open"
     assert better.more_needed() is None
-    assert sequential_mean([-0.5, -0.3] * 50).state() == "lower"
+    for sign, state in ((1.0, "higher"), (-1.0, "lower")):
+        slow = sequential_mean([0.3 * sign, -0.2 * sign] * 150)
+        decided = slow.decided_at()
+        assert decided is not None
+        states = [slow.state(at) for at in range(len(slow))]
+        assert states == ["open"] * (decided - 1) + [state] * (len(slow) - decided + 1)
     alike = sequential_mean([0.01, -0.01] * 400)
     assert alike.state(tolerance=0.05) == "alike"
     assert alike.state() == "open"
