@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from chunkwise.base.errors import InvalidOption, UnknownOption
 from chunkwise.base.schema import Amount, Count, Names, Share, json_schema, option, schema
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.options import FilterOptions, SearchOptions, parse_pages
+from chunkwise.options import FilterOptions, LlmOption, SearchOptions, parse_pages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +80,9 @@ def test_one_declaration_is_a_flag_a_line_of_help_and_a_schema() -> None:
     assert described["properties"]["eggs"]["minimum"] == 0
     assert described["properties"]["kind"]["enum"] == ["hard", "soft"]
     assert "required" not in described
+    # Parts that a user makes are given by their names.
+    choices = json_schema(LlmOption)["properties"]["llm"]["anyOf"]
+    assert choices == [{"type": "string"}, {"type": "null"}]
     command = dataclass_command("boil", BoilOptions, examples="")(lambda _: None)
     common = CliRunner().invoke(command, ["--help"]).output
     every = CliRunner().invoke(command, ["--help-all"]).output

@@ -213,6 +213,12 @@ def test_a_third_document_of_a_name_is_numbered() -> None:
         assert id in taken
 
 
+def test_a_document_of_the_same_file_is_known_by_the_end_of_its_id() -> None:
+    naming = DocumentNaming(lambda: {"deep/hours.txt": "in", "a/x/read.me": "in"}, bool)
+    for id, known in [("hours.txt", "deep/hours.txt"), ("a/y/read.me", "a/y/read.me")]:
+        assert naming.id_of(Document(id, "A plum.", source="in"), set().__contains__) == known
+
+
 DOCUMENTS = st.lists(
     st.tuples(st.sampled_from("abcdef"), st.sampled_from(["Plums.", "Pears.", "A fig."])),
     min_size=1,
