@@ -20,7 +20,14 @@ from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.main import group
 from chunkwise.core import Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.options import FilterOptions, ScoreOptions, SearchOptions, TuneOptions
+from chunkwise.options import (
+    FilterOptions,
+    LlmOption,
+    ScoreOptions,
+    SearchOptions,
+    TuneOptions,
+    parse_pages,
+)
 from chunkwise.tuning.plan.sweep_file import read_sweep
 from chunkwise.tuning.tune import tune
 
@@ -129,6 +136,10 @@ def test_one_declaration_is_a_flag_a_line_of_help_and_a_schema() -> None:
     assert set(described["properties"]) == {field.name for field in schema(BoilOptions)}
     assert described["properties"]["eggs"]["minimum"] == 0
     assert described["properties"]["kind"]["enum"] == ["hard", "soft"]
+    assert "required" not in described
+    # Parts that a user makes are given by their names.
+    choices = json_schema(LlmOption)["properties"]["llm"]["anyOf"]
+    assert choices == [{"type": "string"}, {"type": "null"}]
     command = dataclass_command("boil", BoilOptions, examples="")(lambda _: None)
     common = CliRunner().invoke(command, ["--help"]).output
     every = CliRunner().invoke(command, ["--help-all"]).output
@@ -150,6 +161,14 @@ def test_a_wrong_choice_is_refused_by_the_command() -> None:
         command.main(["--kind", "raw"], standalone_mode=False)
     with pytest.raises(InvalidOption):
         BoilOptions(kind="raw")  # type: ignore[arg-type]
+
+
+def test_pages_are_one_or_a_range() -> None:
+    for text, pages in [("3", (3, 3)), ("3-5", (3, 5)), ("3–5", (3, 5)), (" 3 - 5 ", (3, 5))]:
+        assert parse_pages(text) == pages
+    for text in ("", "-", "-5", "+3", "1_0", "3--5", "3-+5", "3-4-5", "²"):
+        with pytest.raises(ValueError, match="a range"):
+            parse_pages(text)
 
 
 @given(

@@ -1,8 +1,10 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.chunkers.chunk_offsets import KINDS, StatedChunk, positions, summary
-from chunkwise.core import Span
+from chunkwise.chunkers import chunk_offsets
+from chunkwise.chunkers.chunk_offsets import KINDS, StatedChunk, TextFinder, positions, summary
+from chunkwise.core import Document, Span
 
 TEXT = "Write to us. The lamp is lit. Write to us. The door is shut. Write to us."
 TEXTS = {"d": TEXT}
@@ -122,3 +124,11 @@ def test_true_offsets_are_exact_and_places_always_hold_the_text(
                 verdict.place is None or text[verdict.place.start : verdict.place.end] == row.text
             )
             assert (verdict.place is None) == (row.text not in text)
+    # In long texts, all chunks are sought at once, and stand where they are found one by one.
+    unknown = StatedChunk("other", 0, 1, "a")
+    rows += [StatedChunk("d", None, None, part) for part in ("nowhere", text[-1:], text[:1], None)]
+    rows = [*(row for row in rows if not (row.text or "").isspace()), unknown]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunk_offsets, "_NEAR", data.draw(st.sampled_from([2, size])))
+        finder = TextFinder(rows, [Document("d", text)])
+        assert positions(rows, {"d": text}, finder) == positions(rows, {"d": text})

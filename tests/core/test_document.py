@@ -3,11 +3,14 @@
 import pickle
 import pickletools
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import FORMATS, Block, Document, Link
+from chunkwise.core import FORMATS, Block, Document, Label, Link, Query, Reference
+from chunkwise.core.layout import Box, PageBoxes
 from chunkwise.retrieval.indexed_document import document_of, record_of
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 from chunkwise.text.analyzed import Analyzed
@@ -89,3 +92,41 @@ def test_damaged_links_are_a_fault_of_the_value(packed: str) -> None:
     record = f'{{"title": "", "source": "", "format": "text", "language": "", "links": "{packed}"}}'
     with pytest.raises(ValueError, match=r"damaged|Expecting"):
         document_of("d", record, "A line.", ())
+
+
+def test_lines_below_each_other_in_one_column_are_one_rectangle() -> None:
+    above = (1, 10.0, 700.0, 90.0, 712.0)
+    for below, is_joined in [
+        ((1, 20.0, 686.0, 95.0, 698.0), True),
+        ((1, 20.0, 690.0, 80.0, 702.0), True),  # a little over it
+        ((1, 20.0, 670.0, 80.0, 682.0), True),
+        ((1, 20.0, 669.0, 80.0, 681.0), False),  # too far below
+        ((2, 20.0, 686.0, 80.0, 698.0), False),
+        ((1, 90.0, 686.0, 180.0, 698.0), False),  # columns beside it
+        ((1, 1.0, 686.0, 10.0, 698.0), False),
+        ((1, 20.0, 720.0, 80.0, 732.0), False),
+    ]:
+        boxes = PageBoxes.of([(0, 5, above), (6, 10, below)])
+        assert list(boxes.lines(0, 10)) == [above, below]
+        both = Box(1, 10.0, below[2], max(90.0, below[3]), 712.0)
+        assert boxes.within(4, 7) == ((both,) if is_joined else (above, below))
+        assert boxes.within(4, 6) == (above,)
+        assert boxes.within(5, 6) == boxes.within(7, 7) == ()
+
+
+def test_a_question_says_at_once_what_it_cannot_be_made_of() -> None:
+    wrong: list[tuple[type, dict[str, Any]]] = [
+        (Query, {"id": 1}), (Query, {"text": None}), (Query, {"types": "how"}), (Query, {"types": 5}),
+        (Query, {"labels": {"d": 1}}), (Query, {"labels": [("d", 0, 1, True)]}),
+        (Reference, {"doc_id": 1}), (Reference, {"start": "0"}), (Reference, {"end": 1.5}),
+        (Reference, {"alternatives": "d"}), (Reference, {"alternatives": [("d", 0, 1)]}),
+    ]  # fmt: skip
+    right = {Query: {"id": "q", "text": "?"}, Reference: {"doc_id": "d", "start": 0, "end": 1}}
+    for kind, values in wrong:
+        with pytest.raises(InvalidParameter):
+            kind(**(right[kind] | values))
+    label = Label("d", 0, 1, True)
+    assert Query("q", "?", types=["how"], labels=iter([label])) == Query(  # type: ignore[arg-type]
+        "q", "?", types=("how",), labels=(label,)
+    )
+    assert type(Reference("d", np.int64(0), 1).start) is int  # type: ignore[arg-type]

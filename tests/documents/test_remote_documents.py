@@ -470,6 +470,11 @@ def test_what_could_not_be_read_and_files_of_records_are_read_again(
     made = _index("memory://d", tmp_path / "kb")
     assert sorted(store.read) == ["/d/bad.txt", "/d/r.jsonl"]
     assert (made.changes.unchanged, made.changes.skipped) == (3, 1)
+    # What need not be read counts as read: beside it, what cannot be read is no error.
+    store.files.rm("/d/r.jsonl")
+    with pytest.warns(UserWarning, match="bad"):
+        made = chunkwise.index("memory://d", into=tmp_path / "kb", vectors="none")
+    assert (made.changes.unchanged, made.changes.skipped) == (1, 1)
 
 
 def test_a_record_that_takes_the_id_of_a_file_makes_it_be_read(

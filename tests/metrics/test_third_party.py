@@ -279,6 +279,6 @@ def test_evidence_offers_what_the_page_says() -> None:
     assert made.texts["salt.md"] == TEXTS["salt.md"]
     assert made.index is None
     assert made.answers == {}
-    assert Targets(0.5, 0.8).lower_is_better is False
+    assert Targets(0.5, 0.8).lower_is_better is Targets(0.5, 0.5).lower_is_better is False
     assert made.verdicts("anybody") == [[], []]
     assert made.once("key", lambda: Score(1.0)) is made.once("key", lambda: Score(0.0))

@@ -34,9 +34,13 @@ def points(values: list[float], chance: float = CHANCE) -> list[ControlPoint | N
     return [chart.add(value) for value in values]
 
 
-def naive(values: list[float], chance: float) -> list[tuple[float, float, float] | None]:
-    """Average and limits, from the definition: sums of weights, and Student's quantile by bisection."""
-    found: list[tuple[float, float, float] | None] = []
+def naive(values: list[float], chance: float) -> list[tuple[float, float, float, bool] | None]:
+    """Average, limits and whether the run alone is like the first ones, from the definition: sums of weights, and
+    Student's quantile by bisection."""
+    found: list[tuple[float, float, float, bool] | None] = []
+    first = values[:FEWEST_RUNS]
+    usual = _student(0.975, FEWEST_RUNS - 1) * statistics.stdev(first)
+    usual *= (1 + 1 / FEWEST_RUNS) ** 0.5
     past: list[float] = []
     began = None
     for at, value in enumerate(values):
@@ -53,7 +57,8 @@ def naive(values: list[float], chance: float) -> list[tuple[float, float, float]
         )
         variance = sum(w * w for w in weights) + 1 / len(past)
         away = _student(1 - chance / 2, len(past) - 1) * statistics.stdev(past) * variance**0.5
-        found.append((average, centre - away, centre + away))
+        is_usual = abs(value - statistics.fmean(first)) <= usual
+        found.append((average, centre - away, centre + away, is_usual))
         if centre - away <= average <= centre + away and len(past) < MOST_RUNS:
             past.append(value)
     return found
@@ -84,7 +89,10 @@ def test_the_chart_is_that_of_its_definition() -> None:
         if one is not None and other is not None:
             assert one.average == pytest.approx(other[0])
             # Student's quantile is Cornish and Fisher's, which is right to half a per cent here.
-            assert (one.low, one.high) == pytest.approx(other[1:], abs=0.006 * (one.high - one.low))
+            width = one.high - one.low
+            assert (one.low, one.high) == pytest.approx(other[1:3], abs=0.006 * width)
+            assert one.is_usual == other[3]
+    assert len({one.is_usual for one in ours if one}) == 2
     assert [point is None for point in ours] == [True] * FEWEST_RUNS + [False] * 28
 
 
@@ -187,6 +195,8 @@ def test_the_test_is_corrected_over_the_metrics() -> None:
     assert alone.is_shown
     assert not among.is_shown
     assert alone.after - alone.before == pytest.approx(alone.difference.mean)
+    # As of a normal curve, and a little more for the questions that were not seen.
+    assert 2.8 * 0.14 / 60**0.5 < alone.least < 1.7 * 2.8 * 0.14 / 60**0.5
 
 
 @settings(max_examples=examples(20), deadline=None)

@@ -76,6 +76,10 @@ def test_before_there_is_a_second_run() -> None:
     assert expected_spread(scores, correlation=0.875) == pytest.approx(spread / 2)
     assert detectable_by(scores) == detectable(spread, 40)
     assert detectable_by([*scores, math.nan]) == detectable_by(scores)
+    # In other units it is the same difference.
+    for unit in (-4.0, 0.01, 100.0):
+        in_units = [unit * score for score in scores]
+        assert detectable_by(in_units) == pytest.approx(abs(unit) * (detectable_by(scores) or 0.0))
 
 
 def test_nothing_can_be_said() -> None:

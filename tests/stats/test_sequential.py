@@ -115,7 +115,12 @@ def test_it_says_what_is_shown_and_when_to_stop() -> None:
     assert better.state(decided - 1) == "higher"
     assert better.state(decided - 2) == "open"
     assert better.more_needed() is None
-    assert sequential_mean([-0.5, -0.3] * 50).state() == "lower"
+    for sign, state in ((1.0, "higher"), (-1.0, "lower")):
+        slow = sequential_mean([0.3 * sign, -0.2 * sign] * 150)
+        decided = slow.decided_at()
+        assert decided is not None
+        states = [slow.state(at) for at in range(len(slow))]
+        assert states == ["open"] * (decided - 1) + [state] * (len(slow) - decided + 1)
     alike = sequential_mean([0.01, -0.01] * 400)
     assert alike.state(tolerance=0.05) == "alike"
     assert alike.state() == "open"
@@ -134,6 +139,14 @@ def test_the_forecast_is_about_right() -> None:
     assert needed is not None
     assert needed / 5 < 150 + more < needed * 5
     assert sequential_mean([0.0, 0.0, 0.0]).more_needed() is None
+    # What goes on as it began is decided when it was said to be, whenever that was asked.
+    steady = sequential_mean([0.4, -0.3] * 2000)
+    decided = steady.decided_at()
+    assert decided is not None
+    counts = (100, 200, 400)
+    more_of = [sequential_mean([0.4, -0.3] * (count // 2)).more_needed() for count in counts]
+    ends = [count + (more or 0) for count, more in zip(counts, more_of, strict=True)]
+    assert decided / 2 < max(ends) < 1.1 * min(ends) < decided * 2
 
 
 @given(st.lists(st.sampled_from([-0.5, 0.0, 0.5]), min_size=1, max_size=60))

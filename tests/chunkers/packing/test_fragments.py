@@ -84,6 +84,18 @@ def test_a_list_that_fits_alone_is_not_cut_for_its_lead_in(cutter: str) -> None:
     assert issues(text, chunks, "markdown") == {"orphan_lead_in"}  # and it is told
 
 
+@cases("limit", range(20, 60, 5))
+@cases("cutter", CUTTERS)
+def test_where_the_layout_is_declared_marks_are_text(cutter: str, limit: int) -> None:
+    cuts = []
+    for mark in "-=":
+        text = f"{PROSE}\n\nHe asked her:\n\n{mark} {PROSE * 2}\n\n{PROSE}"
+        document = Document("x", text, format="html", blocks=())
+        chunks = get_strategy(f"{cutter}(max_tokens={limit}, overlap=0)").chunks(document)
+        cuts.append([(chunk.start, chunk.end) for chunk in chunks])
+    assert cuts[0] == cuts[1]
+
+
 @cases("limit", range(14, 60, 5))
 @cases("cutter", CUTTERS)
 def test_no_chunk_is_a_fence_alone(cutter: str, limit: int) -> None:

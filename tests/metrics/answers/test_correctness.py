@@ -107,6 +107,27 @@ def test_a_full_stop_makes_no_short_reference_long(
     assert score(answer, reference) == score(answer, f"{reference}.") == Score(expected)
 
 
+def test_few_words_are_of_the_language_of_the_question() -> None:
+    for question, digits, words in [
+        (
+            "Combien de temps dure la période d'essai qui est prévue au contrat ?",
+            "7 mois",
+            "sept mois",
+        ),
+        (
+            "Wie lange dauert die Probezeit, die im Vertrag vereinbart ist?",
+            "7 Monate",
+            "sieben Monate",
+        ),
+        (
+            "How long is the trial period that the contract provides for?",
+            "7 months",
+            "seven months",
+        ),
+    ]:
+        assert score(digits, words, question) == score(words, digits, question) == Score(1.0)
+
+
 def test_citation_marks_are_neither_said_nor_expected() -> None:
     assert score("It comes every 21 days [1].", "Every 21 days").value == 1
     assert score("It comes every 21 days.", "It comes every 21 days [3].").value == 1

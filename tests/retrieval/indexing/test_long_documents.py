@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -431,6 +431,28 @@ def test_what_is_of_the_whole_is_made_of_the_whole(
 ) -> None:
     made = chunkwise.index(folder, vectors="none", **options)
     assert (len(made.source.document_numbers()), seen) == (3, [])
+
+
+class Cutting(Tiny):
+    """Tells what it does not read to its end."""
+
+    long = "truncate"
+
+    def count_long(self, texts: Sequence[str]) -> int:
+        return sum(len(text.split()) > 12 for text in texts)
+
+
+def test_texts_too_long_for_the_model_are_counted_in_all_segments(
+    folder: Path, seen: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = []
+    for size in (20_000, 1 << 30):
+        _long_from(monkeypatch, size)
+        made = chunkwise.index(folder, "sections", vectors="own", embedder=Cutting())
+        assert made.changes is not None
+        notes.append(made.changes.notes)
+    assert len(seen) > 4
+    assert notes[0] == notes[1] != ()
 
 
 def test_the_work_is_told_to_its_end(folder: Path, seen: list[int]) -> None:

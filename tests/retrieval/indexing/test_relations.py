@@ -335,6 +335,16 @@ def test_a_name_far_from_the_quote_stands_where_the_text_says_it() -> None:
     said = {far.text[start:end] for start, end, key, _ in stated if key == "anna orme"}
     assert said == {"anna orme", ""}
     assert (place.start, place.start, "anna orme", True) in stated
+    # The nearest one, before or behind.
+    for before, behind in ((1, 2), (2, 1)):
+        spots = "Hear of anna orme.", "Nothing is said. " * before, "She lies in Ghent."
+        told = Document("told", " ".join((*spots, "Nothing is said. " * behind, spots[0])))
+        source = make([told], Scripted(("anna orme", "lies in", "Ghent", spots[2]))).source
+        stated = list(
+            related_places(source.relations(0), told.text, Analyzed(told).atoms("o200k_base"))
+        )
+        nearest = told.text.find("anna orme") if before < behind else told.text.rfind("anna orme")
+        assert (nearest, nearest + 9, "anna orme", False) in stated
     assert source.relations(0).spelling(name_hash("anna orme")) == "anna orme"
     assert source.relations(0).spelling(name_hash("nobody")) == ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import chunkwise
 from chunkwise import ChunkwiseError, Document
 from chunkwise.base.errors import InvalidOption
 from chunkwise.options import IndexOptions
+from chunkwise.retrieval.indexing.resolve_settings import resolve_for_rebuild
 from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from retrieval.tiny_embedder import Tiny, WholeTexts
 
@@ -46,6 +48,19 @@ def test_the_settings_stay(folder: Path) -> None:
     )
     assert (other.settings.vectors, other.settings.language) == ("late", "de")
     assert other.settings.strategy == first.settings.strategy
+
+
+def test_what_a_language_model_wrote_is_written_again_and_no_more(folder: Path) -> None:
+    first = replace(_made(folder).settings, context="document", llm="openai:gpt-5")
+    for before in ("", "names", "relations"):
+        for requested in (None, False, True, "names", "relations"):
+            if requested is None or (requested is True and before):
+                expected = before
+            else:
+                expected = {False: "", True: "names"}.get(requested, requested)
+            options = IndexOptions(graph=requested)  # type: ignore[arg-type]
+            made = resolve_for_rebuild(options, replace(first, graph=before)).settings
+            assert (made.context, made.llm, made.graph) == ("document", first.llm, expected)
 
 
 def test_those_of_an_older_version_too(folder: Path) -> None:

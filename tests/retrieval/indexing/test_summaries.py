@@ -176,28 +176,33 @@ class Apart:
         return [*(Piece(*line) for line in lines), *summaries]
 
 
-@pytest.mark.usefixtures("postgres")
-def test_a_page_has_the_summaries_of_its_places_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["memory", "folder", "postgres"])
+def test_a_page_has_the_summaries_of_its_places_alone(engine: str, tmp_path: Path) -> None:
     """From the first page to the last lie pages that a summary of those two says nothing about."""
     text = "".join(f"Page {number} tells of lamp {number}.\n" for number in range(9))
     pages = tuple(at for at in range(len(text)) if not at or text[at - 1] == "\n")
     # Another document before and one behind: numbers go on from one to the next.
     others = [Document("a", "One.\nTwo.\n" * 5), Document("z", text, pages=pages)]
     documents = [others[0], Document("m", text, pages=pages), others[1]]
-    for into in (None, tmp_path / "kb", new_url()):
-        kept = index(documents, strategy=Apart(), into=into, vectors="none")
-        for page in range(1, 10):
-            only = Filter(pages=(page, page), level=1)
-            found = {
-                (hit.doc_id, hit.text)
-                for hit in kept.search("zebra", k=9, options=SearchOptions(**only.changed()))
-            }
-            told = ["A zebra of 2."] * (page in (1, 9)) + ["A zebra of 3."] * (page in (4, 5, 6))
-            assert found == {(id, text) for id in ("m", "z") for text in told}
-        both = kept.search("zebra", k=9, options=SearchOptions(pages=(1, 4), level=1))
-        assert len(both) == 4
-        chunks = kept.search("lamp", k=99, options=SearchOptions(pages=(2, 3)))
-        assert sorted(hit.page or 0 for hit in chunks) == [2, 2, 3, 3]
+    into = {"memory": None, "folder": tmp_path / "kb"}.get(engine, "")
+    kept = index(
+        documents,
+        strategy=Apart(),
+        into=new_url() if engine == "postgres" else into,
+        vectors="none",
+    )
+    for page in range(1, 10):
+        only = Filter(pages=(page, page), level=1)
+        found = {
+            (hit.doc_id, hit.text)
+            for hit in kept.search("zebra", k=9, options=SearchOptions(**only.changed()))
+        }
+        told = ["A zebra of 2."] * (page in (1, 9)) + ["A zebra of 3."] * (page in (4, 5, 6))
+        assert found == {(id, text) for id in ("m", "z") for text in told}
+    both = kept.search("zebra", k=9, options=SearchOptions(pages=(1, 4), level=1))
+    assert len(both) == 4
+    chunks = kept.search("lamp", k=99, options=SearchOptions(pages=(2, 3)))
+    assert sorted(hit.page or 0 for hit in chunks) == [2, 2, 3, 3]
 
 
 def test_places_are_not_counted_again_at_each_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.models.llm.prompt import load_prompt
+from retrieval.tiny_embedder import Tiny
 
 RULES = [f"Rule {n} of the shed." for n in range(5)]
 
@@ -79,6 +80,21 @@ def test_an_update_asks_about_new_chunks_alone(place: str | None, tmp_path: Path
     made.update(documents(*RULES[:2], "A new rule.", *RULES[2:]))
     assert scribe.asked == 8
     assert len(made.search("zeppelin", k=20)) == 8
+
+
+def test_writing_tells_the_work_to_its_end() -> None:
+    written: dict[str, Any] = {"context": "document", "llm": LlmClient(Scribe())}
+    told: list[int] = []
+    for options in ({}, written):
+        told.clear()
+        index(
+            documents(),
+            "paragraphs",
+            embedder=Tiny(),
+            advance=lambda n, _: told.append(n),
+            **options,
+        )
+        assert sum(told) == sum(len(each.text) for each in documents())
 
 
 def test_vectors_are_of_context_and_text(tmp_path: Path) -> None:

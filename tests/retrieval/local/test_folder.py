@@ -73,6 +73,26 @@ def ask(folder: Path, word: str = "otter") -> list[str]:
     return [hit.doc_id for hit in index.search(word, retriever="bm25", k=2)]
 
 
+def test_an_index_replaced_while_it_is_opened_is_opened_as_it_is_then(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_manifest, replaced = folder_module.read_manifest, list[str]()
+
+    def read_late(place: Path) -> manifest_module.Manifest:
+        manifest = read_manifest(place)
+        if not replaced:
+            replaced.append(manifest.generation)
+            chunkwise.index([Document("new", "A new plum.")], into=folder, embedder=Tiny())
+        return manifest
+
+    chunkwise.index(DOCUMENTS[:2], into=folder, embedder=Tiny())
+    monkeypatch.setattr(folder_module, "read_manifest", read_late)
+    assert chunkwise.open_index(folder).source.ids() == ["new"]
+    shutil.rmtree(folder / read_manifest(folder).generation)
+    with pytest.raises(ChunkwiseError, match="is missing"):
+        chunkwise.open_index(folder)
+
+
 def test_one_generation_and_a_manifest_are_all_there_is(folder: Path) -> None:
     chunkwise.index(DOCUMENTS[:2], into=folder, embedder=Tiny())
     chunkwise.index(DOCUMENTS[1:], into=folder, embedder=Tiny())
