@@ -460,6 +460,51 @@ def test_numbers_that_are_none_are_not_kept(tmp_path: Path, bad: float) -> None:
     assert not cache.get([key_of("broken", "passage", "a")])
 
 
+def _flipped(path: Path, column: str) -> int:
+    """Changes one bit of every value, or of every seal, behind SQLite's back; how many."""
+    with closing(sqlite3.connect(path)) as file:
+        rows = file.execute(f"select rowid, {column} from vectors").fetchall()
+        for row, value in rows:
+            changed = bytes([value[0] ^ 1]) + value[1:]
+            file.execute(f"update vectors set {column} = ? where rowid = ?", [changed, row])
+        file.commit()
+    return len(rows)
+
+
+@pytest.mark.parametrize("column", ["value", "seal"])
+def test_a_changed_byte_is_never_handed_out(path: Path, column: str) -> None:
+    inner = Counting()
+    texts = ["aa", "b"]
+    sound = CachedEmbedder(inner, ModelCache(path)).embed(texts)
+    answers = CachedTexts(ModelCache(path), "m", "answer")
+    key = answers.key("x", 1)
+    answers.put({key: "yes"})
+    assert _flipped(path, column) == 4  # with the number of dimensions
+    later = CachedEmbedder(inner, ModelCache(path))
+    with pytest.warns(UserWarning, match="other bytes than were written"):
+        assert later.embed(texts).tolist() == sound.tolist()
+    assert inner.asked == [*texts, *texts]
+    with pytest.warns(UserWarning, match="other bytes than were written"):
+        assert CachedTexts(ModelCache(path), "m", "answer").get([key]) == {}
+    # What came instead is kept, and is sound.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = CachedEmbedder(inner, ModelCache(path)).embed(texts)
+    assert again.tolist() == sound.tolist()
+    assert inner.asked == [*texts, *texts]
+
+
+def test_a_value_of_another_key_is_a_changed_one(path: Path) -> None:
+    cache = ModelCache(path)
+    cache.put("m", {b"a": b"1", b"b": b"2"})
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("update vectors set value = x'32', seal = (select seal from vectors where key = x'62')"
+                     " where key = x'61'")  # fmt: skip
+        file.commit()
+    with pytest.warns(UserWarning, match=r"1 of 2"):
+        assert cache.get([b"a", b"b"]) == {b"b": b"2"}
+
+
 def test_an_interrupt_at_any_line_leaves_a_cache_that_works(path: Path) -> None:
     """An open transaction would refuse whatever comes next, and keep every other process out."""
     cache = ModelCache(path)

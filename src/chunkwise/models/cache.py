@@ -1,7 +1,8 @@
 """What models gave (vectors, answers, contexts, verdicts), kept by what they were given: nothing is paid for twice.
 
 One SQLite file, shared by every run. An answer is on disk before the next one is asked for, so that a run killed at any
-moment goes on where it was.
+moment goes on where it was. Each value has a seal, a hash of its key and itself, as SQLite does not notice bytes that a
+disk has changed: such a value is asked for again.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ class _OtherCache(ChunkwiseError):
 
 _FORMAT = SqliteFormat(
     "cache",
-    0x63686362,
+    0x63686361,
     (
         "create table models (id integer primary key, identity text not null unique)",
-        "create table vectors (key blob primary key, model integer not null, value blob not null)",
+        "create table vectors (key blob primary key, model integer not null, value blob not null, seal blob not null)",
         "create index vectors_of_model on vectors (model)",
     ),
     _OtherCache,
@@ -72,6 +73,10 @@ def key_of(identity: str, kind: str, text: str, more: bytes = b"") -> bytes:
     return hashed.digest()
 
 
+def _seal(key: bytes, value: bytes) -> bytes:
+    return blake2b(key + value, digest_size=8).digest()
+
+
 class CachedAmount(NamedTuple):
     """How much is kept of one model."""
 
@@ -92,14 +97,23 @@ class ModelCache:
         self._lock = threading.Lock()
         self._refused = not keeps_results()
         """Whether it is done without."""
+        self._told_damage = False
 
     def __reduce__(self) -> tuple[object, ...]:
         return ModelCache, (self.path,)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that are there, as they were written."""
-        nothing: dict[bytes, bytes] = {}
-        return self._or_without(lambda connection: _select(connection, keys), nothing)
+        nothing: tuple[dict[bytes, bytes], int] = ({}, 0)
+        found, damaged = self._or_without(lambda connection: _select(connection, keys), nothing)
+        if damaged and not self._told_damage:
+            self._told_damage = True
+            warn_user(
+                f"the cache {self.path} has values with other bytes than were written "
+                f"({thousands(damaged)} of {thousands(len(keys))} wanted now): "
+                "they are asked for again; is the disk in good order?"
+            )
+        return found
 
     def put(self, identity: str, values: Mapping[bytes, bytes]) -> None:
         """Keeps results of one model; they survive a kill when this returns, if not a loss of power."""
@@ -200,16 +214,28 @@ class ModelCache:
         warn_user(f"the cache {self.path} was damaged, or another version's; it is now {away}")
 
 
-def _select(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Values by key."""
+def _select(
+    connection: sqlite3.Connection, keys: Sequence[bytes]
+) -> tuple[dict[bytes, bytes], int]:
+    """Values by key, and how many were damaged, which are forgotten."""
     found: dict[bytes, bytes] = {}
+    damaged: list[tuple[bytes, bytes]] = []
     for first in range(0, len(keys), _AT_ONCE):
         some = keys[first : first + _AT_ONCE]
         marks = ",".join("?" * len(some))
-        found.update(
-            connection.execute(f"select key, value from vectors where key in ({marks})", some)
+        rows = connection.execute(
+            f"select key, value, seal from vectors where key in ({marks})", some
         )
-    return found
+        for key, value, seal in rows:
+            if seal == _seal(key, value):
+                found[key] = value
+            else:
+                damaged.append((key, seal))
+    if damaged:
+        # What was read is sound all the same where it may not be written to, or another writes for long.
+        with suppress(sqlite3.OperationalError), transaction(connection):
+            connection.executemany("delete from vectors where key = ? and seal = ?", damaged)
+    return found, len(damaged)
 
 
 def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes, bytes]) -> None:
@@ -219,8 +245,8 @@ def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes
             "select id from models where identity = ?", [identity]
         ).fetchone()
         connection.executemany(
-            "insert or ignore into vectors (key, model, value) values (?, ?, ?)",
-            [(key, model, value) for key, value in values.items()],
+            "insert or ignore into vectors (key, model, value, seal) values (?, ?, ?, ?)",
+            [(key, model, value, _seal(key, value)) for key, value in values.items()],
         )
 
 

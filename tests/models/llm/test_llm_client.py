@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.cache import ModelCache
+from chunkwise.models.cache import ModelCache, _seal
 from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient, check_window
 from chunkwise.models.llm.endpoint import EndpointModel
@@ -142,7 +142,8 @@ def test_what_is_kept_is_looked_at_again(tmp_path: Path) -> None:
     client(ByRule(lambda request: GOOD), tmp_path).ask(asked_for)
     with closing(sqlite3.connect(tmp_path / "kept.sqlite")) as kept, kept:
         other = b'{"labels": "RELEVANT"}'
-        kept.execute("update vectors set value = ?", [other])
+        (key,) = kept.execute("select key from vectors").fetchone()
+        kept.execute("update vectors set value = ?, seal = ?", [other, _seal(key, other)])
     kept.close()
     reply = client(ByRule(lambda request: GOOD), tmp_path).ask(asked_for)
     assert (reply.value, reply.is_kept) == (json.loads(GOOD), False)
