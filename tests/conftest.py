@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from chunkwise.base import limits
+from chunkwise.base import allow_hosts_and_code_from_files, limits
 from chunkwise.cli import progress
 from chunkwise.models import home_folder
 from chunkwise.models.llm import local as local_model_module
@@ -70,6 +70,12 @@ def home_of_the_tests() -> Iterator[None]:
         # Loaders run where coverage looks, and what a test puts in their place counts; tests of limits turn them on.
         patch.setenv(limits.VARIABLE, os.environ.get(limits.VARIABLE, "none"))
         yield
+
+
+@pytest.fixture(autouse=True)
+def names_of_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a file of another test named is not distrusted in this one."""
+    monkeypatch.setattr(allow_hosts_and_code_from_files, "_distrusted", {})
 
 
 @pytest.fixture(autouse=True, scope="module")

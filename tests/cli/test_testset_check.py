@@ -173,23 +173,6 @@ def test_fields_that_are_not_read_are_told(here: Run, handbook: Path, tmp_path: 
     assert "'relevent_text' (1 question) is not read; is 'relevant_text' meant?" in done.stdout
 
 
-def test_a_file_of_another_encoding_keeps_what_can_be_read(
-    here: Run, handbook: Path, tmp_path: Path
-) -> None:
-    rows = (
-        f'[{{"query": "a?", "relevant_text": "{ASK}"}},\n'
-        '{"query":\n"für?"}, {"query": "b?", "answer": "x"}]'
-    )
-    (tmp_path / "q.json").write_bytes(rows.encode("latin-1"))
-    done = here("testset", "check", "q.json", handbook)
-    assert done.returncode == 3
-    assert (
-        "q.json, entry 2 (line 2) · cannot be read: not UTF-8 (line 3); save the file"
-        in done.stdout
-    )
-    assert done.stdout.endswith("2 questions can be used\n")
-
-
 @pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("quiet", [False, True])

@@ -144,8 +144,8 @@ def test_runs_are_compared_by_it(variety: Metric, corpus: Path) -> None:
 def test_a_sweep_is_decided_by_it(variety: Metric, corpus: Path) -> None:
     (corpus / "sweep.toml").write_text(
         '[sweep]\nsource = "handbook"\nqueries = "queries.json"\nembedder = "none"\n'
-        'objective = "variety@2"\n[[sweep.chunkers]]\nstrategy = "sentences"\nmax_tokens = [8, 40]\n'
-        '[sweep.retrieval]\nretriever = "bm25"\nneighbours = [0, 1]\nk = 2\n'
+        'objective = "variety@2"\nk = 2\n[[sweep.chunkers]]\nstrategy = "sentences"\nmax_tokens = [8, 40]\n'
+        '[sweep.retrieval]\nretriever = "bm25"\nneighbours = [0, 1]\n'
     )
     run("tune", "sweep.toml", "-o", "out", "-j", "1", "-q")
     told = json.loads((corpus / "out" / "results.json").read_text("utf-8"))

@@ -150,8 +150,11 @@ def read_recommendation(path: Path) -> Recommendation:
             if name not in known:
                 raise UnknownOption(name, known)
         return msgspec.convert(given, Recommendation)
-    except (msgspec.ValidationError, UnknownOption) as error:
-        raise InvalidParameter(f"{path}: {str(error).replace('`', '')}") from None
+    except msgspec.ValidationError as error:
+        reason, _, name = str(error).partition(" - at `$.")
+        raise InvalidParameter(f"{path}: {name.rstrip('`')}: {reason.lower()}") from None
+    except UnknownOption as error:
+        raise InvalidParameter(f"{path}: {error}") from None
 
 
 COMMANDS = "Command line"
