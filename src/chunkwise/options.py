@@ -53,6 +53,20 @@ else:
     ) = Where = Any
     _, __getattr__, _ = lazy_names(__name__, {"chunkwise.base.ray_workers": "RayCluster"})
 
+__all__ = [
+    "ChunkOptions",
+    "FilterOptions",
+    "IndexOptions",
+    "LiveOptions",
+    "LlmOptions",
+    "RayCluster",
+    "ReadOptions",
+    "ScoreOptions",
+    "SearchOptions",
+    "TuneOptions",
+    "WorkerOptions",
+]
+
 Vectors = Literal["late", "own", "both", "none"]
 Graph = Literal["names", "relations"]
 
@@ -248,6 +262,12 @@ class SearchOptions(FilterOptions, TokenizerOption, group="Configuration"):
     mmr: Annotated[Share | None, Option(
         "Diversity of hits: 1 = relevance only", metavar="0…1"
     )] = None  # fmt: skip
+
+
+STEPS = tuple(
+    name for name in SearchOptions.__annotations__ if name not in ("retriever", "k", "budget")
+)
+"""Options of what follows the ranking."""
 
 
 @dataclass(frozen=True, kw_only=True)

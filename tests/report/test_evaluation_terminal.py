@@ -56,7 +56,7 @@ def test_every_step_of_the_search_is_in_the_name() -> None:
     steps = {"reranker": "maxsim:minilm:ab:cd first=1", "mmr": 0.5, "neighbors": 2}
     assert "words · dense · k=3" in changed(configuration=asked)
     told = changed(configuration=asked | steps)
-    assert "words · dense · rerank maxsim · mmr 0.5 · neighbors 2 · k=3" in told
+    assert "words · dense · reranker maxsim · neighbors 2 · mmr 0.5 · k=3" in told
     none = {"reranker": None, "mmr": None, "neighbors": 0}
     assert "words · dense · k=3" in changed(configuration=asked | none)
     assert "mmr 0.0" in changed(configuration=asked | {"mmr": 0.0})

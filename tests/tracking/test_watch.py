@@ -314,10 +314,13 @@ def test_an_alert_stands_while_the_fall_is_shown_and_ends_with_it() -> None:
 
 def test_the_command_that_checks_a_cause_names_a_setting_once() -> None:
     again = "chunkwise evaluate 'my docs' -s 'tokens(max_tokens=9)' --budget 1000"
-    assert with_option(again, "-s", "structure(max_tokens=400)") == (
+    assert with_option(again, ("-s", "--strategy"), "structure(max_tokens=400)") == (
         "chunkwise evaluate 'my docs' --budget 1000 -s 'structure(max_tokens=400)'"
     )
-    assert with_option("chunkwise evaluate docs", "-k", "3") == "chunkwise evaluate docs -k 3"
+    assert (
+        with_option("chunkwise evaluate docs", ("-k", "--top-k"), "3")
+        == "chunkwise evaluate docs -k 3"
+    )
 
 
 def on_branch(run: KeptRun, branch: str) -> KeptRun:

@@ -93,6 +93,11 @@ class Field(Option):
     """`MISSING` where one must be given."""
 
     @property
+    def flags(self) -> tuple[str, ...]:
+        """Short flags, then the long one."""
+        return (*self.flag.split(), self.long_flag)
+
+    @property
     def is_required(self) -> bool:
         return self.default is dataclasses.MISSING
 

@@ -211,7 +211,7 @@ def _parameter(field: Field) -> click.Parameter:
     if field.kind is bool:
         given["is_flag"] = True
     return GroupedOption(
-        [*field.flag.split(), field.long_flag, field.name], group=field.group, common=field.common,
+        [*field.flags, field.name], group=field.group, common=field.common,
         help=" ".join(filter(None, [field.help, _default(field)])), metavar=field.metavar or None,
         multiple=field.repeated, envvar=field.variable or None, **given,
     )  # fmt: skip

@@ -21,6 +21,7 @@ from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Passage
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import remember
+from chunkwise.options import STEPS, SearchOptions
 from chunkwise.records.json import json_text
 from chunkwise.records.read import read_saved
 from chunkwise.records.tables import Table
@@ -254,15 +255,12 @@ class Results(Table):
     @property
     def steps(self) -> list[str]:
         """What was done with the ranking before it was handed out: two runs may differ by this alone."""
-        asked = self.configuration
-        told = []
-        if reranker := asked.get("reranker"):
-            told.append(f"rerank {short_name(str(reranker))}")
-        if asked.get("mmr") is not None:
-            told.append(f"mmr {asked['mmr']}")
-        if neighbors := asked.get("neighbors"):
-            told.append(f"neighbors {neighbors}")
-        return told
+        values = ((name, self.configuration.get(name)) for name in STEPS)
+        return [
+            f"{name} {short_name(str(value))}"
+            for name, value in values
+            if value not in (None, getattr(SearchOptions, name))
+        ]
 
     def save(self, path: str | Path) -> None:
         """Write the file that `read_results` reads, whole or not at all.

@@ -16,7 +16,7 @@ from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import MetricAt
 from chunkwise.metrics.span_tables import Chunking, HitTable
 from chunkwise.metrics.token_budget import TokenCut
-from chunkwise.options import SearchOptions
+from chunkwise.options import STEPS, FilterOptions, SearchOptions
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.metadata_conditions import conditions_of
 from chunkwise.retrieval.retrievers import Retriever, default_retriever, get_retriever
@@ -112,9 +112,9 @@ def index_system(
         "language": settings.language,
         "tokenizer": get_tokenizer(tokenizer).name,
         "retriever": name,
-        "neighbors": options.neighbors,
-        "mmr": options.mmr,
+        **{name: getattr(options, name) for name in STEPS},
         "reranker": reranker.identity if reranker else None,
+        **options.part(FilterOptions).changed(),
     }
     if conditions:
         configuration["where"] = [str(condition) for condition in conditions]

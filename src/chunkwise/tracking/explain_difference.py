@@ -22,9 +22,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from chunkwise.base.schema import schema
 from chunkwise.base.wording import all_listed, counted, plural, points, shortened, signed, thousands
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import lower_is_better, metric_of
+from chunkwise.options import IndexOptions, ScoreOptions, SearchOptions
 from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval
 from chunkwise.stats.paired import paired_difference
@@ -453,12 +455,11 @@ def _seen(question: KeptQuestion) -> list[str]:
 _NAMED = 160
 
 
-_FLAGS = {
-    "strategy": "-s", "retriever": "--retriever", "embedder": "--embedder", "vectors": "--vectors",
-    "context": "--context", "language": "--language", "neighbors": "--neighbors", "mmr": "--mmr",
-    "reranker": "--reranker", "k": "-k",
-    "budget": "--budget", "tokenizer": "--tokenizer", "seed": "--seed",
-}  # fmt: skip
+_OPTIONS = {
+    field.name: field
+    for kind in (IndexOptions, SearchOptions, ScoreOptions)
+    for field in schema(kind)
+}
 
 
 def likely_cause(
@@ -488,9 +489,8 @@ def _checked_by(part: DifferencePart, found: RunDifference, command: str) -> str
     """Where one setting or one package changed, the same again with what it was."""
     if part.cause == SETTINGS and len(found.changes.settings) == 1:
         (only,) = found.changes.settings
-        flag = _FLAGS.get(only.name)
-        if flag and only.before not in (None, ""):
-            return with_option(command, flag, str(only.before))
+        if only.name in _OPTIONS and only.before not in (None, ""):
+            return with_option(command, _OPTIONS[only.name].flags, str(only.before))
     if part.cause == VERSIONS and len(found.changes.versions) == 1:
         (only,) = found.changes.versions
         if only.before and only.name != "python":
@@ -500,10 +500,9 @@ def _checked_by(part: DifferencePart, found: RunDifference, command: str) -> str
     return ""
 
 
-def with_option(command: str, flag: str, value: str) -> str:
-    """The command with this value in place of the one it names."""
+def with_option(command: str, flags: Sequence[str], value: str) -> str:
+    """The command with this value of an option, in place of the one it has."""
     words = shlex.split(command)
-    while flag in words:
-        at = words.index(flag)
+    for at in reversed([at for at, word in enumerate(words) if word in flags]):
         del words[at : at + 2]
-    return shlex.join([*words, flag, value])
+    return shlex.join([*words, flags[0], value])
