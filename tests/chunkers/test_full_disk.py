@@ -63,8 +63,8 @@ def test_what_is_written(
     words = ["chunk", str(docs), "-j", jobs, "-o", str(place / name)]
     done = _run(*words)
     assert done.returncode == 1, done.stderr
-    (line,) = (each for each in done.stderr.splitlines() if each.startswith("chunkwise: "))
-    assert line.startswith(f"chunkwise: cannot write {place}/{name}")
+    (line,) = (each for each in done.stderr.splitlines() if each.startswith("error: "))
+    assert line.startswith(f"error: cannot write {place}/{name}")
     assert "No space left on device" in line
     assert "Traceback" not in done.stderr
     if "." in name:
