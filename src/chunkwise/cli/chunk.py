@@ -65,7 +65,7 @@ class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOption
     """The options of `chunkwise chunk`."""
 
     output: Annotated[Path | None, Option(
-        "Write .jsonl, .parquet or .csv; no ending: a data set", flag="-o", metavar="FILE", group="Output", common=True
+        "Write .jsonl, .parquet or .csv; no ending: a data set", flag="-o", metavar="PATH", group="Output", common=True
     )] = None  # fmt: skip
     with_vectors: Annotated[bool, Option(
         "Write the vectors of an index, too, with -o", group="Output"
