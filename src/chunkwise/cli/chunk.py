@@ -73,7 +73,7 @@ class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOption
     page: Page = None
     as_json: Json = False
     show: Annotated[Amount, Option(
-        "Chunks shown in the terminal", metavar="N", group="Output"
+        "Chunks shown in the terminal", metavar="N", group="Output", common=True
     )] = 12  # fmt: skip
 
     @property

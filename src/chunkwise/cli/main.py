@@ -185,6 +185,9 @@ def main() -> NoReturn:
 
         say_error(error)
         sys.exit(of_error(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
     except click.ClickException as error:
         from chunkwise.cli.streams import say_error
 

@@ -230,6 +230,14 @@ def parse_share(text: str) -> float:
     return float(match[1]) / (100 if match[2] else 1)
 
 
+def check_questions_flag(options: SourceOptions, queries: str | None) -> None:
+    """Refuse `-q FILE`: who types it means `-Q`."""
+    if options.quiet and queries is None and options.source[1:]:
+        *_, file = options.source
+        if file.endswith((".json", ".jsonl")):
+            raise click.UsageError(f"-q is --quiet; name the questions by -Q {file}")
+
+
 def check_outputs(
     inputs: Sequence[str], output: Path | None = None, *, page: Path | None = None
 ) -> list[Path]:

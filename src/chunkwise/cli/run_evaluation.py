@@ -35,6 +35,7 @@ from chunkwise.cli.options import (
     Queries,
     SourceOptions,
     check_outputs,
+    check_questions_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import say, say_skipped
@@ -177,8 +178,7 @@ def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
 def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
     """The documents or the index, and the other files that are read."""
     paths = [*options.source, *options.more_sources]
-    if options.quiet and options.test_queries is None and paths[1:] and paths[-1].endswith(".json"):
-        raise click.UsageError(f"-q is --quiet; name the questions by -Q {paths[-1]}")
+    check_questions_flag(options, options.test_queries)
     named = (options.test_queries, options.hits, options.chunks, options.answers)
     files = [str(name) for name in named if name]
     if not paths:

@@ -28,6 +28,7 @@ from chunkwise.cli.options import (
     Queries,
     SourceOptions,
     check_outputs,
+    check_questions_flag,
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
@@ -102,6 +103,7 @@ def command(options: TuneCommandOptions) -> None:
         for field in schema(TuneOptions)
         if is_typed(field.name)
     }
+    check_questions_flag(options, options.test_queries)
     source, pipeline = options.source, options.pipeline
     if pipeline is None:
         if is_typed("timeout"):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from chunkwise.base.schema import schema
 from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, QuestionResult
@@ -70,12 +71,11 @@ def chunk(project: Project, request: ChunkRequest) -> ChunksAnswer:
     )  # fmt: skip
 
 
+_NOT_SERVED = ("reranker", "tokenizer", "pages")
 _OPTIONS = {
-    SearchOptions: (
-        "retriever", "k", "budget", "min_score", "neighbors", "mmr", "where", "documents", "sections", "level",
-    ),
+    SearchOptions: [field.name for field in schema(SearchOptions) if field.name not in _NOT_SERVED],
     ScoreOptions: ("metrics", "unit", "relevance_threshold"),
-}  # fmt: skip
+}
 
 
 class EvaluateRequest(declared("EvaluateOptions", _OPTIONS), frozen=True):  # type: ignore[call-arg, misc]
