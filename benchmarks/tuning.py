@@ -41,4 +41,4 @@ if __name__ == "__main__":
         help="embed every chunk of the grid, for the agreement (45 minutes)",
     )
     known, _ = options.parse_known_args()
-    write_page("Tuning", "tuning.md", parts(Kept(known.keep, known.exact)), __doc__, options)
+    write_page("Tuning", "tuning.md", parts(Kept(known.save, known.exact)), __doc__, options)
