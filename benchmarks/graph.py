@@ -1066,7 +1066,7 @@ def main() -> None:
         "--peers", type=Path, help="folder with an environment each: " + ", ".join(PEERS)
     )
     given, _ = options.parse_known_args()
-    kept = Kept(given.keep)
+    kept = Kept(given.save)
     write_page(
         "Questions whose answer stands in several places",
         "graph.md",

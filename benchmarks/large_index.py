@@ -165,7 +165,7 @@ def main() -> None:
     if given.what == "built":
         with tempfile.TemporaryDirectory() as place:
             folder = given.folder or Path(place)
-            built(given.chunks, folder, vectors=given.vectors, keep=given.keep)
+            built(given.chunks, folder, vectors=given.vectors, keep=given.save)
     elif given.what == "asked":
         asked(given.folder)
     else:

@@ -147,14 +147,14 @@ def main() -> None:
     parser.add_argument("--questions", type=int, help="of each sample, at most")
     parser.add_argument("--html", action="store_true", help="only write what the folder has")
     given = parser.parse_args()
-    if not given.page:
+    if not given.html:
         for sample in SAMPLES:
             is_named = {sample.name, sample.corpora[0]} & set(given.samples)
             if sample.available and (is_named or not given.samples):
                 measured(sample, given.folder, given.questions)
     part = page(given.folder)
     print(part)
-    if given.page:
+    if given.html:
         text = PAGE.read_text(encoding="utf-8")
         before, _, rest = text.partition(HEADING if HEADING in text else NEXT)
         rest = rest.partition(NEXT)[2] if HEADING in text else rest

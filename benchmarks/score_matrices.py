@@ -106,4 +106,4 @@ if __name__ == "__main__":
     given = options.parse_args()
     for each in ALL_SETS:
         if each.available and (not given.names or each.folder in given.names):
-            scored_set(each, given.keep)
+            scored_set(each, given.save)

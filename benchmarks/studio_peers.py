@@ -101,7 +101,7 @@ def _ours(browser: Any, folder: Path) -> list[list[str]]:
             "chunkwise",
             "evaluate",
             str(CORPUS),
-            "--test-queries",
+            "--queries",
             str(QUESTIONS),
         ]
         command += [
@@ -111,7 +111,7 @@ def _ours(browser: Any, folder: Path) -> list[list[str]]:
             f"sentences(max_tokens={100 + 10 * number})",
         ]
         subprocess.run([*command, "--quiet", "-o", runs[-1]], check=True, stdout=subprocess.DEVNULL)
-    with studio(str(CORPUS), *runs, "--test-queries", str(QUESTIONS)) as made:
+    with studio(str(CORPUS), *runs, "--queries", str(QUESTIONS)) as made:
         made.wait()
         browser.open(made.address)
         rows = f"document.querySelectorAll('.runs-table tbody tr').length === {RUNS}"

@@ -435,7 +435,7 @@ def main() -> None:
         each for each in SAMPLES
         if each.available and (not given.samples or each.name in given.samples or each.corpora[0] in given.samples)
     ]  # fmt: skip
-    text = page(found, given.keep)
+    text = page(found, given.save)
     if given.samples:
         print(text)
         return

@@ -225,8 +225,8 @@ def main() -> None:
     )
     given = parser.parse_args()
     found = measure(given.indexes, given.only, given.first)
-    if given.keep:
-        given.keep.write_text(json.dumps(found), encoding="utf-8")
+    if given.save:
+        given.save.write_text(json.dumps(found), encoding="utf-8")
     before = json.loads(given.before.read_text(encoding="utf-8")) if given.before else None
     print(report(found, before))
 
