@@ -7,7 +7,7 @@ another number in the gold answer. None was written for chunkwise. `answer_corre
 (both as SQuAD defines them) judge an answer right from 0.5 on. *Agree*: of the answers that words decide, the share
 judged as it is; *right at 0*: right answers with a score of 0.
 
-People's own judgements: of 124 answers of five systems to 35 questions of EVOUNA (Wang et al. 2023; copied from its
+People's own judgments: of 124 answers of five systems to 35 questions of EVOUNA (Wang et al. 2023; copied from its
 pages, so this script does not repeat it), an earlier version scored 113 and agreed with people on 0.947; token F1
 agreed with 0.492 of all 124, exact match with 0.419. One right answer had 0 ("France" for "Old French"); with F1 four,
 with exact match 72.

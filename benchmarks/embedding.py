@@ -20,7 +20,7 @@ from benchmarks.tables import table
 from chunkwise import Document
 from chunkwise.base.cores import cores
 from chunkwise.models.embed.pretrained import MiniLM
-from chunkwise.models.weights.catalogue import weights_of
+from chunkwise.models.weights.catalog import weights_of
 from chunkwise.models.weights.installed import ensure
 from chunkwise.text.analyzed import Analyzed
 

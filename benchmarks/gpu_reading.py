@@ -39,7 +39,7 @@ CHECKED = 60
 
 
 class Model(NamedTuple):
-    """How its makers say it is to be read; the same as in the catalogue, which the other machine does not have."""
+    """How its makers say it is to be read; the same as in the catalog, which the other machine does not have."""
 
     layers: int
     pooling: str
@@ -70,7 +70,7 @@ def prepare(folder: Path) -> None:
     from tokenizers import Tokenizer
 
     from benchmarks.late_projection import _weights
-    from chunkwise.models.weights.catalogue import weights_of
+    from chunkwise.models.weights.catalog import weights_of
     from chunkwise.models.weights.installed import ensure
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -808,7 +808,7 @@ LABELLED = "CHUNKWISE_LABELLED_NAMES"
 """A file in the format of CoNLL 2003: a token a line, its label last."""
 
 
-def labelled(path: Path) -> Iterator[tuple[Document, list[tuple[int, int, str]]]]:
+def labeled(path: Path) -> Iterator[tuple[Document, list[tuple[int, int, str]]]]:
     """Each document with the places of its names and what they are; words joined by blanks, a sentence a paragraph."""
     text, names, number = "", list[tuple[int, int, str]](), 0
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -910,15 +910,15 @@ SPACY = "CHUNKWISE_SPACY_MODEL"
 """The model of spaCy that rules are held against."""
 
 
-def labelled_names() -> str:
+def labeled_names() -> str:
     """How many of the names that people marked are found, and how many of those found they marked."""
     given = os.environ.get(LABELLED, "")
     if not Path(given).is_file():
-        return f"Not measured: no labelled names ({LABELLED} names the file of CoNLL 2003)."
+        return f"Not measured: no labeled names ({LABELLED} names the file of CoNLL 2003)."
     model = os.environ.get(SPACY, "en_core_web_sm")
     finder = _finder(f"spacy(model={model})")
     figures = {way: NameFigures() for way in ("rules", "spaCy", "rules and spaCy")}
-    for document, names in labelled(Path(given)):
+    for document, names in labeled(Path(given)):
         began = process_time()
         places = _rules(document, "en")
         figures["rules"].seconds += process_time() - began
@@ -933,7 +933,7 @@ def labelled_names() -> str:
     rules = figures["rules"]
     figures["rules and spaCy"].seconds = rules.seconds + figures["spaCy"].seconds
     every = [sum(column) for column in zip(*rules.of_kind.values(), strict=True)]
-    meant = {"PER": "people", "LOC": "places", "ORG": "organisations", "MISC": "others"}
+    meant = {"PER": "people", "LOC": "places", "ORG": "organizations", "MISC": "others"}
     rows = [
         [
             meant.get(kind, kind),
@@ -1053,7 +1053,7 @@ def chinese_names() -> str:
         + ("" if lac else " LAC is not installed here: not measured."), "",
         table(["", "found exactly, %", "touched, %", "places of names", "processor seconds"], rows), "",
         "How many of the places people would "
-        "call names was not measured, as no labelled set in Chinese was at hand: terms that a text says again "
+        "call names was not measured, as no labeled set in Chinese was at hand: terms that a text says again "
         "(免疫系统, immune system) are among those of the rules, which were chosen with these answers in sight, so "
         "on other texts they will find fewer. For Arabic, Hebrew, Korean and scripts of India there was neither.",
     ])  # fmt: skip
@@ -1081,7 +1081,7 @@ def main() -> None:
             "model": ("With a language model", with_model),
             "packages": ("Other packages", lambda: other_packages(given.peers)),
             "local": ("With the local model", local_triples),
-            "names": ("Names", labelled_names),
+            "names": ("Names", labeled_names),
             "chinese": ("Names in Chinese", chinese_names),
             "finder": ("Names by a model in the walk", lambda: walked_with_finder(kept)),
         },

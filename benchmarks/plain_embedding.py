@@ -16,7 +16,7 @@ from benchmarks.tables import table
 from chunkwise.chunkers import get_strategy
 from chunkwise.models.cache import ModelCache, cached
 from chunkwise.models.embed.pretrained import MiniLM
-from chunkwise.models.weights.catalogue import weights_of
+from chunkwise.models.weights.catalog import weights_of
 from chunkwise.models.weights.installed import ensure
 from chunkwise.text.analyzed import Analyzed
 

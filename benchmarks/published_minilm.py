@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from chunkwise.models.weights.catalogue import weights_of
+from chunkwise.models.weights.catalog import weights_of
 from chunkwise.models.weights.installed import ensure
 
 WINDOW = 256

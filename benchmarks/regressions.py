@@ -29,7 +29,7 @@ from benchmarks import corpora
 from benchmarks.random_vectors import RandomVectors
 from benchmarks.tables import table
 from chunkwise.models.embed.pretrained import MiniLM
-from chunkwise.models.weights.catalogue import MINILM
+from chunkwise.models.weights.catalog import MINILM
 from chunkwise.models.weights.installed import model_status
 
 COMMITTED = Path(__file__).with_name("speed.json")

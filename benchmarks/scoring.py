@@ -51,7 +51,7 @@ def measure(questions: int = 10_000, depth: int = 20, chunks: int = 1_000_000) -
     wanted = [parse(name, k=5) for name in (*_names(), _BUDGET)]
 
     def seconds(some: list[MetricAt]) -> float:
-        cut = TokenCut(documents)  # nothing is tokenised yet
+        cut = TokenCut(documents)  # nothing is tokenized yet
         began = time.perf_counter()
         span_scores(some, gold, found, chunking, cut)
         return time.perf_counter() - began
@@ -114,7 +114,7 @@ def run() -> str:
     verdict = "met" if found.together < BAR else "**missed**"
     return "\n".join([
         f"{found.questions:,} questions × {found.depth} hits over {found.chunks:,} overlapping chunks, "
-        "two references a question; what a budget cuts is tokenised within the time.\n",
+        "two references a question; what a budget cuts is tokenized within the time.\n",
         table(["measures", "s"], rows),
         "",
         f"- every measure in under {BAR:.0f} s: {verdict}",

@@ -76,10 +76,10 @@ def judged(score_table: ScoreTable, found: Ties, rule: Rule) -> Judged:
     )
 
 
-def row(judgements: list[Judged]) -> list[str]:
+def row(judgments: list[Judged]) -> list[str]:
     """Points, over all splits."""
-    loss = np.array([each.best - each.chosen for each in judgements])
-    gains = np.array([[each.chosen - other for other in each.defaults] for each in judgements])
+    loss = np.array([each.best - each.chosen for each in judgments])
+    gains = np.array([[each.chosen - other for other in each.defaults] for each in judgments])
     return [
         f"{(loss <= NEAR).sum()} of {len(loss)}",
         f"{100 * loss.mean():.1f}",

@@ -78,7 +78,7 @@ def cuts() -> str:
                 )
     heads = ["document", "cut by", "chunks", "ms", "ms of processor time"]
     return (
-        "A document that was analysed once is cut by another strategy or size, with all boundary issues and six bands "
+        "A document that was analyzed once is cut by another strategy or size, with all boundary issues and six bands "
         "of text, as a slider does it (wanted: 1 MB in under 200 ms). Chunks of usual sizes hold to it in processor "
         "time; very small ones, such as those of sentences(max_tokens=50), of which a text has eight thousand, take "
         f"longer.\n\n{table(heads, rows)}"

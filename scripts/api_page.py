@@ -31,7 +31,7 @@ MEANS = {
     "budget": "the most tokens that are handed out for a question, all hits together",
     "chunks": "chunks that are there: `Chunk`s, rows with a document and start and end or a text, or a file of such "
     "rows; nothing is cut then",
-    "context": 'what is indexed beside each chunk: "none", "headings", or "neighbours" and "document", which a '
+    "context": 'what is indexed beside each chunk: "none", "headings", or "neighbors" and "document", which a '
     "language model writes",
     "document": "what is cut",
     "embedder": 'makes vectors: a name ("minilm", "openai:NAME", an address; "none": words alone), or an object with '
@@ -67,7 +67,7 @@ MEANS = {
     "mmr": "0 to 1: how much hits that resemble each other are avoided, 1 not at all",
     "n": "the most questions that are made",
     "name": 'a strategy: "name(parameter=value, …)", or an object with `split`',
-    "neighbours": "chunks before and behind each hit that are handed out with it",
+    "neighbors": "chunks before and behind each hit that are handed out with it",
     "objective": 'the metric that is made high: "recall@1000t", "ndcg@10", …',
     "on_bad": "gets a line for each row or question that cannot be used; a warning, where it is not given",
     "on_document": "is called with every document as it is read",

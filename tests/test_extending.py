@@ -138,7 +138,7 @@ def test_what_is_named_is_what_is_used(installed: Path) -> None:
         assert len(list(chunkwise.chunk("handbook/harbour.md", f"verses(most={most})"))) == count
     (email,) = chunkwise.read("handbook/fog.eml")
     assert (email.title, email.text.split()[:2]) == ("Fog", ["When", "there"])
-    told = run("chunkwise chunk handbook/fog.eml --context neighbours --llm first_words --json -q")
+    told = run("chunkwise chunk handbook/fog.eml --context neighbors --llm first_words --json -q")
     assert json.loads(told)["context"]
 
 

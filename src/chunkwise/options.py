@@ -181,7 +181,7 @@ class ChunkOptions(Options, group="Configuration"):
         "How documents are cut", flag="-s", metavar="SPEC", default_text="structure",
         common=True,
     )] = None  # fmt: skip
-    context: Annotated[Literal["none", "headings", "neighbours", "document"] | None, Option(
+    context: Annotated[Literal["none", "headings", "neighbors", "document"] | None, Option(
         "Text beside each chunk; the last two ask --llm", default_text="none"
     )] = None  # fmt: skip
 

@@ -14,7 +14,7 @@ from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN, passages_of
 from chunkwise.answering.extractive_answer import DOUBTFUL, NOTHING_NEAR, sentences_of
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Query, Span
-from chunkwise.models.weights.catalogue import MS_MARCO_MINILM
+from chunkwise.models.weights.catalog import MS_MARCO_MINILM
 from chunkwise.models.weights.installed import model_status
 from chunkwise.report.terminal.answer import render_answer
 from chunkwise.report.views.answer import answer_view
@@ -73,7 +73,7 @@ def test_no_word_is_invented_of_hostile_documents() -> None:
         check(quoted_answer(Query("1", "the text of it"), hits, SharedWords()))
 
 
-def test_the_best_sentence_comes_first_and_neighbours_are_one_quote() -> None:
+def test_the_best_sentence_comes_first_and_neighbors_are_one_quote() -> None:
     answered = asked("how many cars does the ferry carry?", FERRY)
     assert answered.text == "The ferry carries 120 passengers and 14 cars."
     assert [claim.state for claim in answered.claims] == ["supported"]

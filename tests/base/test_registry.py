@@ -207,14 +207,14 @@ def test_a_file_imports_what_lies_beside_it_and_nobody_else_does(
         importlib.import_module("halves_beside")
 
 
-def test_each_file_has_the_neighbour_beside_it(
+def test_each_file_has_the_neighbor_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "modules", dict(sys.modules))
     for name in ("a", "b"):
         folder = tmp_path / name
         folder.mkdir()
-        (folder / "neighbour_of_both.py").write_text(f"NAME = {name!r}\n")
-        (folder / "mine.py").write_text("from neighbour_of_both import NAME\n")
+        (folder / "neighbor_of_both.py").write_text(f"NAME = {name!r}\n")
+        (folder / "mine.py").write_text("from neighbor_of_both import NAME\n")
     found = [run_file(tmp_path / name / "mine.py", 1).NAME for name in ("a", "b")]
     assert found == ["a", "b"]

@@ -75,7 +75,7 @@ def test_what_is_not_imported_or_installed_elsewhere_says_nothing(folder: Path) 
 
 
 def test_the_code_that_is_told_is_the_code_that_runs(folder: Path) -> None:
-    """A neighbour that changes is run again, as the file itself is."""
+    """A neighbor that changes is run again, as the file itself is."""
     name = f"{folder}/mine.py:Mine"
     assert chunk_text("abcdef", strategy=name)[0].end == 3
     (folder / "deeper" / "unit.py").write_text("UNIT = 2\n")
@@ -84,7 +84,7 @@ def test_the_code_that_is_told_is_the_code_that_runs(folder: Path) -> None:
     assert chunk_text("abcdef", strategy=name)[0].end == 1
 
 
-def test_objects_of_a_file_that_another_file_runs_can_be_sent_after_a_neighbour_changed(
+def test_objects_of_a_file_that_another_file_runs_can_be_sent_after_a_neighbor_changed(
     folder: Path,
 ) -> None:
     runs = "from chunkwise.base.user_code import run_file\nfrom pathlib import Path\nfrom helper import size\n"

@@ -44,8 +44,8 @@ def test_without_a_title_and_without_headings() -> None:
 
 
 def test_the_header_of_a_table_stays_on_a_line_of_its_own() -> None:
-    header = "| lamp | colour |\n|---|---|"
-    rows = "\n".join(f"| lamp {n} | colour {n} |" for n in range(40))
+    header = "| lamp | color |\n|---|---|"
+    rows = "\n".join(f"| lamp {n} | color {n} |" for n in range(40))
     before, after = placed(f"# Lamps\n\n{header}\n{rows}\n", "", "structure(max_tokens=80)")
     assert before[-1].context == header
     assert after[-1].context == f"Lamps\n{header}"

@@ -202,7 +202,7 @@ def test_the_real_local_model_writes_beside_a_chunk(
 ) -> None:
     # Without a system part the model's own would be read, which is longer; so is the fence around a passage.
     short = "version: 1\n---\ns\n---\nTopic?\n"
-    (tmp_path / "context_neighbours.md").write_text(short)
+    (tmp_path / "context_neighbors.md").write_text(short)
     monkeypatch.setenv("CHUNKWISE_PROMPTS", str(tmp_path))
     document = Document("bees.txt", "Bees make honey.")
     found = cut(document)

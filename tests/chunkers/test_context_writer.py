@@ -32,7 +32,7 @@ from how_many import examples
 from tables import cases
 
 COUNT = get_tokenizer("o200k_base").count
-WAYS: tuple[WrittenContext, ...] = ("neighbours", "document")
+WAYS: tuple[WrittenContext, ...] = ("neighbors", "document")
 HANDBOOK = "# Yard\n\n" + "\n\n".join(
     f"## Part {n}\n\nRule {n} holds in shed {n}. It is kept by keeper {n}." for n in range(12)
 )
@@ -64,7 +64,7 @@ def cut(document: Document, spec: str = "paragraphs") -> Chunked:
     return Chunked(document, list(get_strategy(spec).chunks(analyzed)), analyzed)
 
 
-def writer_of(scribe: Scribe, folder: Path, way: WrittenContext = "neighbours") -> ContextWriter:
+def writer_of(scribe: Scribe, folder: Path, way: WrittenContext = "neighbors") -> ContextWriter:
     cache = ModelCache(folder / "kept.sqlite")
     return ContextWriter(LlmClient(scribe, cache=cache), way, cache=cache)
 
@@ -96,14 +96,14 @@ def test_text_span_and_id_stay_and_the_context_stands_beside(
 
 
 def test_the_header_of_a_table_stays_below(tmp_path: Path) -> None:
-    header = "| lamp | colour |\n|---|---|"
-    rows = "\n".join(f"| lamp {n} | colour {n} |" for n in range(40))
+    header = "| lamp | color |\n|---|---|"
+    rows = "\n".join(f"| lamp {n} | color {n} |" for n in range(40))
     document = Document("x", f"{header}\n{rows}\n", format="markdown")
     [after] = writer_of(Scribe(), tmp_path).write([cut(document, "structure(max_tokens=80)")])
     assert after[-1].context == f"It stands in a book.\n{header}"
 
 
-def test_neighbours_are_told_with_title_and_path(tmp_path: Path) -> None:
+def test_neighbors_are_told_with_title_and_path(tmp_path: Path) -> None:
     scribe = Scribe(window=100_000)
     found = cut(Document("yard.md", HANDBOOK, title="Handbook", format="markdown"))
     writer_of(scribe, tmp_path).write([found])
@@ -114,7 +114,7 @@ def test_neighbours_are_told_with_title_and_path(tmp_path: Path) -> None:
     assert part(sixth.user, "place") == "Title: Handbook\nSection: Yard > Part 6"
     assert part(sixth.user, "before").strip() == f"{texts[4]}\n\n{texts[5]}"
     assert part(sixth.user, "after").strip() == f"{texts[7]}\n\n{texts[8]}"
-    assert (sixth.temperature, sixth.version) == (0.3, load_prompt("context_neighbours").version)
+    assert (sixth.temperature, sixth.version) == (0.3, load_prompt("context_neighbors").version)
     assert parts(told[texts[0]].user, "before") == parts(told[texts[-1]].user, "after") == []
 
 
@@ -334,11 +334,11 @@ def test_reasons_are_counted_in_good_english() -> None:
 
 def test_a_corpus_gets_no_contexts_of_another(tmp_path: Path) -> None:
     """Both have a README.md, and in it one paragraph that is the same."""
-    licence = "## Licence\n\nAll rights are reserved by the company."
+    license = "## License\n\nAll rights are reserved by the company."
     found = {}
     for name in ("rockets", "pumps"):
         (tmp_path / name).mkdir()
-        readme = f"# Readme\n\n## About\n\nThis is about {name}.\n\n{licence}\n"
+        readme = f"# Readme\n\n## About\n\nThis is about {name}.\n\n{license}\n"
         (tmp_path / name / "README.md").write_text(readme)
         scribe = Scribe(lambda r: "On rockets." if "rockets" in r.user else "On pumps.")
         scribe.__class__ = type("Same", (Scribe,), {"identity": "the same"})
@@ -402,7 +402,7 @@ def _places(text: str) -> list[Span]:
     return [Span(*match.span()) for match in re.finditer("None known yet.", text)]
 
 
-def test_what_was_written_is_kept_when_neighbours_change(tmp_path: Path) -> None:
+def test_what_was_written_is_kept_when_neighbors_change(tmp_path: Path) -> None:
     scribe = Scribe(lambda request: f"On {len(part(request.user, 'passage'))} letters.")
     before = cut(Document("yard.md", HANDBOOK, format="markdown"))
     [first] = writer_of(scribe, tmp_path).write([before])
@@ -426,7 +426,7 @@ def test_another_model_way_or_wording_is_asked_anew(
     writer_of(first, tmp_path, "document").write([found])
     assert len(first.asked) == 2
     wording = "Say: {{passage}} {{place}} {{before}} {{after}}"
-    (tmp_path / "context_neighbours.md").write_text(f"version: 9\n---\n\n---\n{wording}\n")
+    (tmp_path / "context_neighbors.md").write_text(f"version: 9\n---\n\n---\n{wording}\n")
     monkeypatch.setenv("CHUNKWISE_PROMPTS", str(tmp_path))
     writer_of(first, tmp_path).write([found])
     assert len(first.asked) == 3
@@ -437,7 +437,7 @@ def test_summaries_stay_as_they_are(tmp_path: Path) -> None:
     found = cut(Document("x", "One rule.\n\nAnother rule."))
     places = tuple(chunk.span for chunk in found.chunks)
     above = Chunk(
-        found.document, 2, 0, places[-1].end, 2, summary="Rules.", summarised=places, level=1
+        found.document, 2, 0, places[-1].end, 2, summary="Rules.", summarized=places, level=1
     )
     found.chunks = [*found.chunks, above]
     scribe = Scribe()
@@ -463,5 +463,5 @@ def test_an_estimate_asks_nothing_and_is_what_is_then_asked(tmp_path: Path) -> N
 
 
 def test_a_way_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="way is 'sideways'; allowed: neighbours, document"):
+    with pytest.raises(InvalidParameter, match="way is 'sideways'; allowed: neighbors, document"):
         ContextWriter(LlmClient(Scribe()), "sideways")  # type: ignore[arg-type]

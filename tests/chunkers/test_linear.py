@@ -16,7 +16,7 @@ from chunkwise.chunkers.semantic import EmbeddingChunker
 from chunkwise.chunkers.tokens import TokenChunker
 from chunkwise.text.tokens.openai import OpenAITokenizer
 from hash_embedder import HashEmbedder
-from rule_summariser import FirstSentences
+from rule_summarizer import FirstSentences
 from tables import cases
 
 # Of signs alone no summary can be written, and that is told.
@@ -114,7 +114,7 @@ def test_four_times_the_text_is_at_most_four_times_the_work(name: str, kind: str
 
 
 @cases("name", strategies.names())
-def test_a_text_is_tokenised_about_once(name: str) -> None:
+def test_a_text_is_tokenized_about_once(name: str) -> None:
     text = INPUTS["prose"](20_000)
     _, characters = work(name, text, 0)
     assert characters <= 1.6 * len(text)

@@ -134,7 +134,7 @@ def test_units_that_say_nothing_are_no_turn() -> None:
     assert border_similarity(vectors, 0).tolist() == [1, 1]
 
 
-def test_fragments_join_the_neighbour_nearer_in_meaning() -> None:
+def test_fragments_join_the_neighbor_nearer_in_meaning() -> None:
     angles = [0, 0, 0, 70, 100, 100, 100]  # nearer to what follows
     assert cuts(angles, threshold=0.9) == [3, 4]
     assert cuts(angles, threshold=0.9, min_tokens=15) == [3]
@@ -309,7 +309,7 @@ def test_a_model_is_loaded_once() -> None:
         ("word " * 3000, "cluster(max_tokens=100, min_tokens=40)"),
     ],
 )
-def test_a_fragment_takes_over_from_a_full_neighbour(text: str, spec: str) -> None:
+def test_a_fragment_takes_over_from_a_full_neighbor(text: str, spec: str) -> None:
     sizes = [chunk.token_count for chunk in get_strategy(spec).chunks(Document("d", text))]
     assert min(sizes) >= 40
 
@@ -328,5 +328,5 @@ def test_no_chunk_of_short_sentences_is_below_the_least(
     document = Document("d", text)
     chunks = list(strategy.chunks(document))
     check_chunks(document, chunks, limit=strategy.limit, overlap=False)
-    # Two neighbours that do not fit into one chunk hold at least 61 tokens in sentences of at most 14.
+    # Two neighbors that do not fit into one chunk hold at least 61 tokens in sentences of at most 14.
     assert min(chunk.token_count for chunk in chunks) >= 20

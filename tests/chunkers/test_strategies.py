@@ -107,7 +107,7 @@ def test_sections_are_never_crossed() -> None:
     assert all(chunk.text.count("#") <= 3 for chunk in chunks)
 
 
-def test_fragments_join_a_neighbour_of_their_own_section_alone() -> None:
+def test_fragments_join_a_neighbor_of_their_own_section_alone() -> None:
     text = "# One\n\nFirst of all here. Yes.\n\n# Two\n\nNo."
     spec = "sections(max_tokens=6, overlap=0, min_tokens=3, tokenizer=words)"
     parts = ["# One\n\nFirst of all here.", "Yes.", "# Two\n\nNo."]
@@ -130,7 +130,7 @@ def test_a_bare_heading_joins_its_first_subsection() -> None:
 
 
 def test_structure_keeps_lists_tables_and_code_whole_while_they_fit() -> None:
-    table = "| lamp | colour |\n|---|---|\n| 1 | red |\n| 2 | green |"
+    table = "| lamp | color |\n|---|---|\n| 1 | red |\n| 2 | green |"
     listing = "```python\ndef lit():\n    # a comment\n    return True\n```"
     items = "- one\n- two\n- three"
     parts = ["# Lamps", "Prose about lamps. " * 12, table, "More prose. " * 14, items, listing]
@@ -141,8 +141,8 @@ def test_structure_keeps_lists_tables_and_code_whole_while_they_fit() -> None:
 
 
 def test_a_split_table_repeats_its_header_in_the_context_only() -> None:
-    header = "| lamp | colour |\n|---|---|"
-    rows = "\n".join(f"| lamp {n} | colour {n} |" for n in range(40))
+    header = "| lamp | color |\n|---|---|"
+    rows = "\n".join(f"| lamp {n} | color {n} |" for n in range(40))
     chunks = chunk_text(f"{header}\n{rows}\n", strategy="structure(max_tokens=80)")
     assert len(chunks) > 3
     assert chunks[0].context == ""

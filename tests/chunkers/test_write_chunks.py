@@ -55,7 +55,7 @@ def test_a_line_is_that_of_the_row(
     chunks += [replace(chunk, **more) for chunk in chunks]  # type: ignore[arg-type]
     chunks += chunks_of(replace(document, id="other"), "sentences")
     chunks.append(
-        replace(chunks[0], summary="Short.", summarised=(Span(0, 3), Span(4, 9)), level=1)
+        replace(chunks[0], summary="Short.", summarized=(Span(0, 3), Span(4, 9)), level=1)
     )
     chunks.append(replace(chunks[0], outline=None))
     assert list(chunk_lines(chunks)) == [json_line(_json_row(chunk)) for chunk in chunks]

@@ -19,7 +19,7 @@ from chunkwise.cli import doctor as doctor_module
 from chunkwise.cli.doctor import command
 from chunkwise.models.llm import local as module
 from chunkwise.models.llm.local import LocalModel
-from chunkwise.models.weights.catalogue import MINILM, SMOLLM2
+from chunkwise.models.weights.catalog import MINILM, SMOLLM2
 from chunkwise.models.weights.installed import ensure
 from untimed import started_postgres
 

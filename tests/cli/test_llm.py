@@ -83,7 +83,7 @@ def test_summaries_and_contexts_share_one_limit(
             "-s",
             SPEC,
             "--context",
-            "neighbours",
+            "neighbors",
             "--llm",
             server.name(),
             *PRICE,
@@ -107,7 +107,7 @@ def test_two_models_share_one_limit(here: Run, pier: Path) -> None:
             "-s",
             spec,
             "--context",
-            "neighbours",
+            "neighbors",
             "--llm",
             server.name(),
             *PRICE,
@@ -131,7 +131,7 @@ def test_what_is_foreseen_is_what_is_asked(here: Run, pier: Path, command: tuple
     """Cold, with the first level known, and warm; summaries and contexts together."""
     out = ("-o", "out.jsonl") if command == ("chunk",) else ()
     with chat_server(about) as server:
-        words = (*command, pier, *out, "--llm", server.name(), "--context", "neighbours", "-s")
+        words = (*command, pier, *out, "--llm", server.name(), "--context", "neighbors", "-s")
 
         def foreseen() -> int:
             told = here(*words, SPEC, "--dry-run", "--json")
@@ -201,10 +201,10 @@ def test_a_weak_model_is_told_of_once(capsys: pytest.CaptureFixture[str]) -> Non
     assert not capsys.readouterr().err
 
 
-def test_a_weak_model_that_summarises_is_told_of(
+def test_a_weak_model_that_summarizes_is_told_of(
     here: Run, pier: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rule_summariser import FirstSentences
+    from rule_summarizer import FirstSentences
 
     monkeypatch.setattr("chunkwise.models.get_language_model", lambda name: FirstSentences())
     done = here("chunk", pier, "-s", SPEC, "-o", "out.jsonl")

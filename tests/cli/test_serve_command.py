@@ -31,12 +31,12 @@ def test_what_cannot_be_served_is_told_before_anything_is_read(here: Run) -> Non
 
 
 def test_users_are_kept_as_hashes_listed_and_removed(here: Run) -> None:
-    made = here("serve", "users", "key", "users.json", "wiki", "--role", "labeller")
+    made = here("serve", "users", "key", "users.json", "wiki", "--role", "labeler")
     assert made.returncode == 0
     key = made.stdout.strip()
     assert key.startswith("cw_")
     listed = here("serve", "users", "list", "users.json")
-    assert listed.stdout.split() == ["wiki", "labeller", "1", "key"]
+    assert listed.stdout.split() == ["wiki", "labeler", "1", "key"]
     assert key not in listed.stdout
     assert here("serve", "users", "role", "users.json", "wiki", "owner").returncode == 0
     assert here("serve", "users", "role", "users.json", "wikki", "owner").returncode == 2

@@ -229,7 +229,7 @@ def test_wrong_words_are_told_and_nothing_is_written(
 def test_labels_that_are_not_there_and_files_that_are_not_there_are_errors(here: Run) -> None:
     ran = here(*BASE, "--against", "labels")
     assert ran.returncode == 1
-    assert "no question has a labelled passage" in ran.stderr
+    assert "no question has a labeled passage" in ran.stderr
     missing = here("testset", "calibrate", "docs", "--test-queries", "none.json")
     assert (missing.returncode, missing.stdout) == (1, "")
     assert "none.json does not exist" in missing.stderr

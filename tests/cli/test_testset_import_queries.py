@@ -18,7 +18,7 @@ def write(path: Path, rows: list[dict[str, object]] = LOG) -> None:  # type: ign
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def test_a_log_becomes_questions_to_be_labelled(here: Run, tmp_path: Path) -> None:
+def test_a_log_becomes_questions_to_be_labeled(here: Run, tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl")
     done = here("testset", "import-queries", "log.jsonl", "--into", "q-live.json")
     assert done.returncode == 0
@@ -34,7 +34,7 @@ def test_a_log_becomes_questions_to_be_labelled(here: Run, tmp_path: Path) -> No
     assert "16 asked: 3 questions in 4 spellings, 3 clusters" in done.stdout
     assert "1 entry held an e-mail address; in its place stands [email]" in done.stderr
     assert "bob" not in done.stdout + done.stderr
-    assert "to be labelled" in done.stderr
+    assert "to be labeled" in done.stderr
 
 
 def test_what_was_imported_can_be_asked(here: Run, tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_what_was_imported_can_be_asked(here: Run, tmp_path: Path) -> None:
     assert "head of the station" in found.stdout
 
 
-def test_what_was_labelled_stays_and_only_new_ones_are_added(here: Run, tmp_path: Path) -> None:
+def test_what_was_labeled_stays_and_only_new_ones_are_added(here: Run, tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl")
     assert here("testset", "import-queries", "log.jsonl", "--into", "q.json", "-q").returncode == 0
     rows = json.loads((tmp_path / "q.json").read_text())

@@ -18,8 +18,8 @@ class Input(NamedTuple):
     format: str = "text"
 
 
-def _licence() -> str:
-    """Numbered clauses that repeat themselves, in capitals, with indents: what a licence looks like."""
+def _license() -> str:
+    """Numbered clauses that repeat themselves, in capitals, with indents: what a license looks like."""
     verbs = ("use", "copy", "modify", "merge", "publish", "distribute", "sublicense", "sell")
     nouns = ("the Work", "any Derivative", "the Documentation", "a Contribution", "each Copy")
     parts = [
@@ -100,12 +100,12 @@ Clean the glass and the brass.
 Use the soft cloth.
 """
 
-_LICENCE = _licence()
+_LICENSE = _license()
 _JAPANESE = "灯台守は毎朝、窓を磨いた。「今日も霧だ」と彼は言った。港の船は静かに待っていた！" * 150
 _HTML_TEXT = "<p>The <strong>lamp</strong> is <em>lit</em> at <b>dusk</b>.</p><div>Row<table><tr><td>1</table></div>\n"
 
 INPUTS: tuple[Input, ...] = (
-    *(Input(f"licence, overlap {n}", _LICENCE, 128, overlap=n) for n in (16, 32, 64)),
+    *(Input(f"license, overlap {n}", _LICENSE, 128, overlap=n) for n in (16, 32, 64)),
     Input("repeated phrases", "The lamp is lit. The lamp is out. The lamp is lit again. " * 80, 120, "characters"),
     Input("400 similar log lines", _log(), 200),
     Input("emoji", "Good morning 👋🏽 and thanks 🙏🏿! Flags: 🇳🇴🇮🇸, hearts: ❤️‍🔥. " * 60, 20),
@@ -113,7 +113,7 @@ INPUTS: tuple[Input, ...] = (
     Input("Yes. No.", "Yes. No. " * 200, 100),
     Input("CSV rows", _csv(), 100),
     Input("Markdown with table, code, image", MARKDOWN, 60, format="markdown"),
-    Input("overlap 100 of 500", _LICENCE, 500, overlap=100),
+    Input("overlap 100 of 500", _LICENSE, 500, overlap=100),
     Input("fenced Python", MARKDOWN.split("\n\n", 4)[4], 40, format="markdown"),
     Input("inline HTML tags", _HTML_TEXT * 20, 60),
     Input("special tokens", "Text <|endoftext|> more <|im_start|>user<|im_end|> text. " * 50, 40),

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.unwatched  # the contract of every strategy is watched 
 
 BY_NAME = {given.name: given for given in INPUTS}
 STRATEGIES = sorted(set(strategies.builtin) - {"raptor"})
-"""What raptor has summarised stands in no document; its chunks are whole sentences, as those of `sentences`."""
+"""What raptor has summarized stands in no document; its chunks are whole sentences, as those of `sentences`."""
 
 CHECKED = ("recursive", "sentences", "structure", "sections", "paragraphs")
 
@@ -139,8 +139,8 @@ def test_repeated_phrases_have_their_own_offsets(overlap: int) -> None:
 
 @cases("overlap", [16, 32, 64])
 @cases("name", ["recursive", "sentences", "tokens", "paragraphs"])
-def test_licence_overlaps_without_losing_its_place(name: str, overlap: int) -> None:
-    given = BY_NAME[f"licence, overlap {overlap}"]
+def test_license_overlaps_without_losing_its_place(name: str, overlap: int) -> None:
+    given = BY_NAME[f"license, overlap {overlap}"]
     chunks = chunks_of(name, given)
     shared = [a.end - b.start for a, b in itertools.pairwise(chunks)]
     # Only whole pieces are repeated: 16 tokens hold none of the paragraphs `recursive` cuts at.

@@ -23,7 +23,7 @@ def test_every_field_is_set_to_what_was_given() -> None:
     given = {
         "document": DOCUMENT, "index": 1, "start": 4, "end": 7, "token_count": 2, "context": "c",
         "strategy": "s", "outline": None, "parent": Span(0, 14), "summary": "m",
-        "summarised": (Span(4, 7),), "level": 1, "context_token_count": 5,
+        "summarized": (Span(4, 7),), "level": 1, "context_token_count": 5,
     }  # fmt: skip
     assert [each.name for each in fields(Chunk)] == list(given)
     for chunk in (Chunk(**given), Chunk(*given.values())):  # type: ignore[arg-type]
@@ -54,7 +54,7 @@ def test_a_console_shows_where_a_chunk_is_and_how_it_begins() -> None:
     assert "parent=Span(start=0, end=5), text='The lamp is \\x1b[31mlit. The lamp is" in shown
     assert shown.endswith("…')")
     assert len(shown) < 200
-    summary = Chunk(DOCUMENT, 3, 0, 14, 2, summary="In short.", summarised=(Span(0, 14),), level=1)
+    summary = Chunk(DOCUMENT, 3, 0, 14, 2, summary="In short.", summarized=(Span(0, 14),), level=1)
     assert repr(summary).endswith("token_count=2, level=1, text='In short.')")
 
 

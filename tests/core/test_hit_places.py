@@ -20,8 +20,8 @@ SEA = Document("sea.md", "The sea is wide. Nobody knows its end.", "Sea")
 HILL = Document("hill.md", "The hill is high. Its end is known.", "Hill")
 PLACES = (Passage("sea.md", 0, 16), Passage("hill.md", 0, 17), Passage("hill.md", 18, 35))
 SUMMARY = Hit(
-    SEA, 0, 16, 1.0, 1, 6, summary="Seas and hills.", summarised=(Span(0, 16),),
-    summarised_tokens=(5,), level=2, elsewhere=(HitPlace(HILL, 0, 17, 5), HitPlace(HILL, 18, 35, 5)),
+    SEA, 0, 16, 1.0, 1, 6, summary="Seas and hills.", summarized=(Span(0, 16),),
+    summarized_tokens=(5,), level=2, elsewhere=(HitPlace(HILL, 0, 17, 5), HitPlace(HILL, 18, 35, 5)),
 )  # fmt: skip
 QUERY = Query(
     "q", "how high?", (Reference("hill.md", 0, 17),), labels=(Label("hill.md", 0, 17, True),)
@@ -57,8 +57,8 @@ def test_of_a_summary_of_everything_as_much_is_read_as_a_model_can_read() -> Non
     places = [HitPlace(each, low, low + 1_000, 200) for each in documents for low in starts]
     spans = tuple(Span(each.start, each.end) for each in places[:10])
     hit = Hit(
-        documents[0], 0, 10_000, 1.0, 1, 6, summary="Words.", summarised=spans,
-        summarised_tokens=(200,) * 10, level=3, elsewhere=tuple(places[10:]),
+        documents[0], 0, 10_000, 1.0, 1, 6, summary="Words.", summarized=spans,
+        summarized_tokens=(200,) * 10, level=3, elsewhere=tuple(places[10:]),
     )  # fmt: skip
     found = passages_of([hit])
     assert len(found) == 20

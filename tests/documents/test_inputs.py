@@ -253,7 +253,7 @@ class ShoutLoader:
 
 class UnmadeLoader(ShoutLoader):
     def __init__(self):
-        raise RuntimeError("no licence")
+        raise RuntimeError("no license")
 
 
 def test_a_third_party_loader_and_its_crash(reader, write, monkeypatch, tmp_path) -> None:
@@ -272,7 +272,7 @@ def test_a_third_party_loader_and_its_crash(reader, write, monkeypatch, tmp_path
         assert [document.text for document in reader(tmp_path)] == ["HEY"]
     assert [str(warning.message) for warning in seen] == [
         "the loader 'broken' cannot be loaded: ImportError: no_such_module",
-        "the loader 'unmade' cannot be made: no licence",
+        "the loader 'unmade' cannot be made: no license",
     ]
     assert reader.reasons == [
         "the shout loader failed: KeyError: 'parser bug'; send its authors this line, the file if you may, and what "

@@ -1,4 +1,4 @@
-"""Questions and judgements of a test set beside its documents."""
+"""Questions and judgments of a test set beside its documents."""
 
 import io
 import json
@@ -11,7 +11,7 @@ import pytest
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents import LoadOptions, read
-from chunkwise.documents.walk import holds_judgements, holds_topics, may_be_of_testset
+from chunkwise.documents.walk import holds_judgments, holds_topics, may_be_of_testset
 from tables import cases
 
 WORDS = ("anchor", "barrel", "causeway")
@@ -90,7 +90,7 @@ def test_a_folder_of_questions_alone_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "topics", ["q1\tWhen is it open?\nq2\tWho has the key?\n", "<top>\n<num> 1\n<title> Open\n"]
 )
-def test_trec_judgements_and_topics_are_no_documents(tmp_path: Path, topics: str) -> None:
+def test_trec_judgments_and_topics_are_no_documents(tmp_path: Path, topics: str) -> None:
     files = {"qrels.txt": "q1 0 a.txt 1\nq2 0 b.txt 0\n", "topics.tsv": topics}
     written(tmp_path, {**files, "a.txt": "Open at nine.", "questions-we-hear.md": "# Who?\n"})
     assert ids(tmp_path) == ["a.txt", "questions-we-hear.md"]
@@ -137,9 +137,9 @@ def test_an_autorag_folder_gives_its_corpus(tmp_path: Path) -> None:
         ids(tmp_path / "qa.parquet")
 
 
-def test_junk_is_neither_judgements_nor_topics() -> None:
+def test_junk_is_neither_judgments_nor_topics() -> None:
     for junk in (b"", b"\0\0", b"\n\n", b"a", b"\xff\xfe\x00", b"q 0 d", b"\t\t\n"):
-        assert not holds_judgements(junk)
+        assert not holds_judgments(junk)
         assert not holds_topics(junk)
     assert not may_be_of_testset("")
     assert not may_be_of_testset("/")

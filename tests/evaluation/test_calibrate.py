@@ -143,9 +143,7 @@ def test_where_one_class_is_rare_the_other_fills_up() -> None:
 
 
 def test_nothing_to_hold_a_judge_against_is_an_error() -> None:
-    with pytest.raises(
-        ChunkwiseError, match=r"no question has a labelled passage.*--against spans"
-    ):
+    with pytest.raises(ChunkwiseError, match=r"no question has a labeled passage.*--against spans"):
         known_pairs(QUERIES, [DOCUMENT], against="labels")
     with pytest.raises(ChunkwiseError, match=r"no question has a reference"):
         known_pairs([Query("q", "Who?")], [DOCUMENT])

@@ -193,7 +193,7 @@ def test_recall_within_tokens_is_searched_deep_enough(words: Index) -> None:
 
 
 @pytest.mark.unwatched
-def test_neighbours_are_measured_with_exactly_the_k_asked_for(words: Index) -> None:
+def test_neighbors_are_measured_with_exactly_the_k_asked_for(words: Index) -> None:
     for k in (2, 4):
         hits = words.search(QUESTIONS, k=k, retriever="bm25", options=SearchOptions(neighbors=1))
         results = run(words, k=k, retriever="bm25", search=SearchOptions(neighbors=1))

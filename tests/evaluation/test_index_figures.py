@@ -97,7 +97,7 @@ def test_late_vectors_give_all_three(vectors: Vectors, strategy: str) -> None:
     assert not any(score.reason for score in found.values())
 
 
-def test_own_vectors_tell_of_neighbours_alone() -> None:
+def test_own_vectors_tell_of_neighbors_alone() -> None:
     found = index_coherence(made("own"))
     assert found["coherence"].value == pytest.approx(plainly(STRATEGY)[0], abs=1e-5)
     assert found["cohesion"].value is None
@@ -112,7 +112,7 @@ def test_words_have_no_direction() -> None:
     assert all("words alone" in score.reason for score in found.values())
 
 
-def test_chunks_without_neighbours_and_without_sentences() -> None:
+def test_chunks_without_neighbors_and_without_sentences() -> None:
     alone = chunkwise.index([DOCUMENTS[1]], STRATEGY, embedder=HashEmbedder())
     found = index_coherence(alone)
     assert found["coherence"].reason == "no document has two chunks"

@@ -220,11 +220,11 @@ def test_a_figure_as_plain_values_is_what_the_file_has() -> None:
 def test_a_summary_is_kept_with_all_its_places() -> None:
     sea, hill = Document("sea", "The sea is wide."), Document("hill", "The hill is high.")
     hit = Hit(
-        sea, 0, 16, 0.5, 1, 4, summary="Nature.", summarised=(Span(0, 7), Span(8, 16)),
-        summarised_tokens=(2, 2), level=1, elsewhere=(HitPlace(hill, 4, 8, 1),),
+        sea, 0, 16, 0.5, 1, 4, summary="Nature.", summarized=(Span(0, 7), Span(8, 16)),
+        summarized_tokens=(2, 2), level=1, elsewhere=(HitPlace(hill, 4, 8, 1),),
     )  # fmt: skip
     found = _found_span(hit, {})
     assert found.places == (Passage("sea", 0, 7), Passage("sea", 8, 16), Passage("hill", 4, 8))
     plain = Hit(sea, 4, 7, 0.5, 1, 1)
-    assert _found_span(plain, {}).summarised == ()
+    assert _found_span(plain, {}).summarized == ()
     assert _found_span(plain, {}).places == (Passage("sea", 4, 7),)

@@ -20,11 +20,11 @@ from chunkwise import Chunk, Document, Hit, Index, Results
 from chunkwise.chunkers.cluster import ClusterChunker
 from chunkwise.chunkers.raptor import RaptorChunker
 from chunkwise.chunkers.semantic import SemanticChunker
-from chunkwise.models.weights.catalogue import weights_of
+from chunkwise.models.weights.catalog import weights_of
 from chunkwise.models.weights.installed import model_status
 from chunkwise.options import SearchOptions
 from hash_embedder import HashEmbedder
-from rule_summariser import FirstSentences
+from rule_summarizer import FirstSentences
 
 HERE = Path(__file__).parent
 PACKAGE = Path(chunkwise.__file__).parent
@@ -259,7 +259,7 @@ def tune() -> Rows:
     for each in found.outcomes:
         own = each.configuration
         names[own.key] = (
-            f"{own.strategy} {own.retriever} {own.context} {own.neighbours} {own.vectors}"
+            f"{own.strategy} {own.retriever} {own.context} {own.neighbors} {own.vectors}"
         )
         scored = {m: [one for one in s if one is not None] for m, s in each.scores.items()}
         means = {metric: fmean(scores) for metric, scores in scored.items() if scores}

@@ -54,7 +54,7 @@ def test_the_code_of_a_page_runs(page: Path, work: Path) -> None:
 CHOICES = [
     Recommendation("sentences(max_tokens=60)", vectors="none", retriever="bm25", k=2),
     Recommendation("structure", "none", "", "none", "multiscale(dense=0)", budget=80),
-    Recommendation("sections", "headings", "", "none", "bm25", neighbours=1),
+    Recommendation("sections", "headings", "", "none", "bm25", neighbors=1),
 ]
 
 

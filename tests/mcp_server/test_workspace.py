@@ -72,7 +72,7 @@ def test_outside_and_without_a_project_it_says_what_is_allowed(tree: Path) -> No
         Workspace(WorkspaceSources(project=tree)).path("a/none.txt")
 
 
-def test_files_whose_neighbours_lead_out_are_refused(tree: Path, tmp_path: Path) -> None:
+def test_files_whose_neighbors_lead_out_are_refused(tree: Path, tmp_path: Path) -> None:
     workspace = Workspace(WorkspaceSources(project=tree))
     (tree / "q.json").write_text("[]", "utf-8")
     with pytest.raises(NotAllowed, match="leads out of the project"):

@@ -145,7 +145,7 @@ def test_a_sweep_is_decided_by_it(variety: Metric, corpus: Path) -> None:
     (corpus / "sweep.toml").write_text(
         '[sweep]\nsource = "handbook"\nqueries = "queries.json"\nembedder = "none"\n'
         'objective = "variety@2"\nk = 2\n[[sweep.chunkers]]\nstrategy = "sentences"\nmax_tokens = [8, 40]\n'
-        '[sweep.retrieval]\nretriever = "bm25"\nneighbours = [0, 1]\n'
+        '[sweep.retrieval]\nretriever = "bm25"\nneighbors = [0, 1]\n'
     )
     run("tune", "sweep.toml", "-o", "out", "-j", "1", "-q")
     told = json.loads((corpus / "out" / "results.json").read_text("utf-8"))
@@ -154,7 +154,7 @@ def test_a_sweep_is_decided_by_it(variety: Metric, corpus: Path) -> None:
     retriever, strategy = (first["configuration"][key] for key in ("retriever", "strategy"))
     alone = chunkwise.evaluate(
         "handbook", "queries.json", strategy=strategy, retriever=retriever, metrics="variety@2", k=2,
-        search=SearchOptions(neighbors=first["configuration"]["neighbours"]),
+        search=SearchOptions(neighbors=first["configuration"]["neighbors"]),
     )  # fmt: skip
     assert first["scores"]["variety@2"] == [each.scores["variety@2"] for each in alone.questions]
     assert "variety@2" in (corpus / "out" / "report.html").read_text("utf-8")

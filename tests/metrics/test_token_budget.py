@@ -82,7 +82,7 @@ class Recording(OpenAITokenizer):
         return super().offsets(text)
 
 
-def test_only_what_needs_a_cut_is_tokenised() -> None:
+def test_only_what_needs_a_cut_is_tokenized() -> None:
     """The work is counted: the hits that cross a budget, not their documents."""
     tokenizer = Recording()
     cut = TokenCut([Document(name, f"{TEXT} " * 5000) for name in DOCUMENTS], tokenizer)
@@ -133,7 +133,7 @@ def test_first_hits_of_each_question() -> None:
 
 
 @settings(max_examples=examples(30), deadline=None)
-@given(queries_and_hits(summarised=False))
+@given(queries_and_hits(summarized=False))
 def test_in_tokens_starts_and_ends_with_whole_tokens(case: Case) -> None:
     starts = TokenCut(TEXTS, "o200k_base").starts(0).tolist()
     found = in_tokens(case.gold, case.found, None, TEXTS).found
@@ -144,7 +144,7 @@ def test_in_tokens_starts_and_ends_with_whole_tokens(case: Case) -> None:
 
 
 @settings(max_examples=examples(20), deadline=None)
-@given(queries_and_hits(summarised=False), st.integers(1, 12))
+@given(queries_and_hits(summarized=False), st.integers(1, 12))
 def test_measures_in_tokens_equal_sets_of_tokens(case: Case, budget: int) -> None:
     """The naive measures, told the places as ranges of token numbers."""
     starts = TokenCut(TEXTS, "o200k_base").starts(0).tolist()

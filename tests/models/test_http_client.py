@@ -474,7 +474,7 @@ def test_a_key_in_the_address_is_refused_and_not_repeated(
 
 
 @cases("url", WITH_A_KEY[:6])
-def test_no_chunk_is_labelled_with_a_key(url: str) -> None:
+def test_no_chunk_is_labeled_with_a_key(url: str) -> None:
     for strategy in ("semantic", "cluster"):
         with pytest.raises(InvalidParameter) as caught:
             get_strategy(strategy, model=f"{url}#model")

@@ -19,7 +19,7 @@ from chunkwise.models.sentence_transformers import (
     SentenceTransformersEmbedder,
     SentenceTransformersReranker,
 )
-from chunkwise.models.weights.catalogue import MINILM
+from chunkwise.models.weights.catalog import MINILM
 from chunkwise.models.weights.installed import ensure
 from models import fake_libraries
 from tables import cases

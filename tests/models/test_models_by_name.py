@@ -20,7 +20,7 @@ from chunkwise.models.cache import CachedEmbedder, CachedTokenEmbedder
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.models.embed.onnx import OnnxEmbedder
 from chunkwise.models.embed.pretrained import MiniLM
-from chunkwise.models.weights.catalogue import MINILM
+from chunkwise.models.weights.catalog import MINILM
 from chunkwise.models.weights.installed import ensure
 from chunkwise.options import IndexOptions
 from chunkwise.retrieval.indexing.resolve_settings import resolve_settings

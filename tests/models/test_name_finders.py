@@ -24,7 +24,7 @@ from chunkwise.cli.main import group
 from chunkwise.models import get_name_finder
 from chunkwise.models.name_finder import _STRETCH, LacNames, SpacyNames, names_in_stretches
 from chunkwise.options import IndexOptions
-from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
+from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 from chunkwise.retrieval.indexing.resolve_settings import resolve_settings
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
 from tables import cases

@@ -46,8 +46,8 @@ def corpus() -> dict[str, Document]:
 def evaluated(count: int = 80, seed: int = 0, most: int = 12) -> Results:
     """`count` questions, the worst `most` of them listed."""
     rng = np.random.default_rng(seed)
-    analysed = [Analyzed(document) for document in corpus().values()]
-    chunked = [(each, list(get_strategy(STRATEGY).chunks(each))) for each in analysed]
+    analyzed = [Analyzed(document) for document in corpus().values()]
+    chunked = [(each, list(get_strategy(STRATEGY).chunks(each))) for each in analyzed]
     chunks = [chunk for _, own in chunked for chunk in own]
     questions = tuple(_question(number, rng, chunks) for number in range(count))
     names = list(questions[0].scores) if questions else []
@@ -67,7 +67,7 @@ def evaluated(count: int = 80, seed: int = 0, most: int = 12) -> Results:
         },
         versions={"chunkwise": "0.1.0", "python": "3.11.9", "numpy": "2.3.1"},
         data={
-            "documents": {"count": len(analysed), "hash": "9f2c" * 16},
+            "documents": {"count": len(analyzed), "hash": "9f2c" * 16},
             "questions": {"count": count, "hash": "51ab" * 16, "left out": {"no reference": 2}},
             "tokens": int(sizes.sum()),
         },
@@ -111,11 +111,11 @@ def _question(number: int, rng: np.random.Generator, chunks: Sequence[Chunk]) ->
         start, end, [chunk for chunk, own in zip(others, covered, strict=True) if own]
     )
     first = covered.index(True) + 1 if any(covered) else 0
-    labelled = number % 2 == 0
+    labeled = number % 2 == 0
     hits = tuple(
         FoundSpan(
             chunk.doc_id, chunk.start, chunk.end, rank, round(0.9 / rank, 6), chunk.token_count,
-            {"labels": covered[rank - 1] if labelled else None, "spans": covered[rank - 1],
+            {"labels": covered[rank - 1] if labeled else None, "spans": covered[rank - 1],
              "similarity": bool(rng.random() < 0.45)},
         )
         for rank, chunk in enumerate(others, 1)
@@ -135,14 +135,14 @@ def _question(number: int, rng: np.random.Generator, chunks: Sequence[Chunk]) ->
             OBJECTIVE: recall, "precision@5": precise * 0.6, "iou@5": precise * 0.5 * recall,
             "mrr@5": 1 / first if first else 0.0, "ndcg@5": min(1.0, recall * 0.9 + 0.05 * first),
             "recall@1000t": min(1.0, recall + 0.1), "failure@20": float(recall < 0.3),
-            "retrieval_precision.labels": min(1.0, precise + 0.6) if labelled else None,
+            "retrieval_precision.labels": min(1.0, precise + 0.6) if labeled else None,
             "retrieval_precision.spans": precise,
             "retrieval_precision.similarity": float(np.mean([hit.relevant["similarity"] or 0 for hit in hits])),
             "completeness.facts": None, "completeness.spans": float(recall > 0.2),
             "chroma.recall@5": recall, "chroma.precision@5": precise * 0.4, "chroma.precision_omega": 0.31,
         },
         unscored={"completeness.facts": "the question has no facts"}
-        | ({} if labelled else {"retrieval_precision.labels": _UNLABELLED}),
+        | ({} if labeled else {"retrieval_precision.labels": _UNLABELLED}),
         hits=hits,
         missed=(missed,) if rest.end > rest.start else (),
         context_tokens=sum(hit.token_count for hit in hits),

@@ -106,13 +106,13 @@ def made_side_by_side(count: int = 40, seed: int = 0) -> SideBySide:
     """Real chunks of both, gold text inside some of them."""
     rng = np.random.default_rng(seed)
     documents = corpus()
-    analysed = [Analyzed(each) for each in documents.values()]
+    analyzed = [Analyzed(each) for each in documents.values()]
     strategies = (
         "structure(max_tokens=120)",
         "recursive(max_tokens=600, overlap=120, tokenizer='characters')",
     )
     both = [
-        [(each, list(get_strategy(spec).chunks(each))) for each in analysed] for spec in strategies
+        [(each, list(get_strategy(spec).chunks(each))) for each in analyzed] for spec in strategies
     ]
     flat = [[chunk for _, own in side for chunk in own] for side in both]
     questions = []

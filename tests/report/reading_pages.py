@@ -86,9 +86,9 @@ def changed(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def luminance(colour: str) -> float:
-    """Of a colour #rrggbb, as contrast is reckoned from."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+def luminance(color: str) -> float:
+    """Of a color #rrggbb, as contrast is reckoned from."""
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     ]

@@ -1,4 +1,4 @@
-"""Charts: the same bytes for the same numbers, only shapes and words, in the page's colours, a table where none is."""
+"""Charts: the same bytes for the same numbers, only shapes and words, in the page's colors, a table where none is."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def test_every_sign_says_its_values_to_who_points_at_it(html: str) -> None:
 
 
 def test_colours_are_those_of_the_page_and_letters_in_its_font(html: str) -> None:
-    colours = set(re.findall('(?:fill|stroke)="([^"]*)"', html))
-    assert {each for each in colours if not each.startswith("var(--")} <= {"none"}
+    colors = set(re.findall('(?:fill|stroke)="([^"]*)"', html))
+    assert {each for each in colors if not each.startswith("var(--")} <= {"none"}
     assert "font-family" not in html
 
 

@@ -1,4 +1,4 @@
-"""A comparison on a screen: every width, words before colours, and no text that can do more than show."""
+"""A comparison on a screen: every width, words before colors, and no text that can do more than show."""
 
 import dataclasses
 import io

@@ -423,14 +423,14 @@ def test_text_can_be_read_on_its_ground(dark: bool) -> None:
     themes = [
         dict(re.findall("--([a-z-]+): (#[0-9a-f]{6})", each)) for each in style.split(":root")[1:3]
     ]
-    colours = themes[dark]
+    colors = themes[dark]
     assert set(themes[0]) == set(themes[1])
     for ink, grounds in {
         "ink": ("page", "card", "mark-soft"), "soft": ("page", "card"), "green": ("card", "green-soft"),
         "accent": ("page", "card", "accent-soft"), "mark": ("card", "mark-soft"), "blue": ("blue-soft",),
     }.items():  # fmt: skip
         for ground in grounds:
-            low, high = sorted((luminance(colours[ink]), luminance(colours[ground])))
+            low, high = sorted((luminance(colors[ink]), luminance(colors[ground])))
             assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, ground)
 
 

@@ -159,7 +159,7 @@ def test_figures_of_the_chunks_say_which_way_is_good_and_why() -> None:
     assert "coherence ↓ 0.600" in shown
     assert "contrast 0.100" in shown
     assert "↓ lower is better" in shown
-    assert "coherence: How alike neighbouring chunks are: lower is better, as each" in shown
+    assert "coherence: How alike neighboring chunks are: lower is better, as each" in shown
 
 
 def test_chunks_and_cuts_are_counted_apart_and_named() -> None:

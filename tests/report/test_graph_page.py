@@ -11,7 +11,7 @@ import chunkwise
 from chunkwise import Document
 from chunkwise.report.page import page
 from chunkwise.report.views.graph import GraphPicture, GraphView, name_view, overview_view
-from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
+from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 from real_browser import needs_browser, opened_browser
 from report.reading_pages import Page
 
@@ -27,7 +27,7 @@ def views(lookup: NameLookup) -> list[GraphView]:
     every = lookup.overview(60)
     one = lookup.details("Velsay", 40)
     details = [lookup.details(each.name, 4) for each in every.most_linked[:30]]
-    links = lookup.links([each.name for each in one.neighbours])
+    links = lookup.links([each.name for each in one.neighbors])
     return [overview_view(every, details, "kb"), name_view(one, links, "kb")]
 
 

@@ -107,7 +107,7 @@ def drawings(html: str) -> list[str]:
 
 
 def curves(svg: str) -> list[tuple[str, str]]:
-    """Colour and dash of every line through points."""
+    """Color and dash of every line through points."""
     return re.findall('<path d="M[^"]*" stroke="([^"]*)" stroke-width="2.2"([^>]*)>', svg)
 
 
@@ -694,10 +694,10 @@ def test_colours_can_be_told_from_their_ground(dark: bool) -> None:
     ]
     light, night = {**themes[1], **themes[4]}, {**themes[2], **themes[5]}
     assert set(light) == set(night)
-    colours = night if dark else light
+    colors = night if dark else light
 
     def contrast(one: str, other: str) -> float:
-        low, high = sorted((luminance(colours[one]), luminance(colours[other])))
+        low, high = sorted((luminance(colors[one]), luminance(colors[other])))
         return (high + 0.05) / (low + 0.05)
 
     for number in range(8):

@@ -46,7 +46,7 @@ from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.tuning import tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval import index
-from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
+from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 from chunkwise.stats.intervals import Interval
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.tracking.history import History

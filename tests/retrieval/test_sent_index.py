@@ -134,7 +134,7 @@ def test_contexts_are_written_by_no_server_that_only_the_index_names(trace: Path
     with serving(says) as server:
         name = f"{server.url}/v1#m"
         made = {"into": "kb", "vectors": "none"}
-        chunkwise.index("docs", context="neighbours", llm=name, **made)
+        chunkwise.index("docs", context="neighbors", llm=name, **made)
         Path("docs/b.md").write_text("# Otters\n\nAn otter swims.")
         _sent()
         assert _asked(server, lambda: chunkwise.index("docs", into="kb")) == 0

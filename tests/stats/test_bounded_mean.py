@@ -85,7 +85,7 @@ def test_the_share_above_a_limit_is_what_was_left_beyond_it(
     st.lists(st.one_of(TENTHS, st.just(math.nan)), min_size=1, max_size=12),
     st.randoms(use_true_random=False),
 )
-def test_neither_order_nor_gaps_nor_neighbours_change_a_digit(
+def test_neither_order_nor_gaps_nor_neighbors_change_a_digit(
     values: list[float], chance: random.Random
 ) -> None:
     scored = [value for value in values if not math.isnan(value)]

@@ -50,7 +50,7 @@ class BrowsedStudio:
         self.browser.open("about:blank")
         self.browser.open(self.address + path, ready)
 
-    def as_person(self, who: str, path: str = "/labelling") -> None:
+    def as_person(self, who: str, path: str = "/labeling") -> None:
         self.browser.run(f"localStorage.setItem('chunkwise-name', {json.dumps(who)})")
         self.open(path, "document.querySelector('#passages > li.here')")
 

@@ -81,11 +81,11 @@ def test_a_key_is_known_by_its_hash_until_the_file_has_it_no_more(tmp_path: Path
 
 def test_keys_of_the_environment_have_names_and_roles() -> None:
     found = accounts_in(
-        {"CHUNKWISE_KEYS": f"wiki=sixteen-characters-1, bot/labeller={hashed_key('k')}"}
+        {"CHUNKWISE_KEYS": f"wiki=sixteen-characters-1, bot/labeler={hashed_key('k')}"}
     )
     accounts = Accounts(None, found)
     assert accounts.of_key("sixteen-characters-1") == Caller("wiki", "reader", is_known=True)
-    assert accounts.of_key("k") == Caller("bot", "labeller", is_known=True)
+    assert accounts.of_key("k") == Caller("bot", "labeler", is_known=True)
     for wrong in ("only-a-key-without-a-name", "wiki=short", "wiki/king=sixteen-characters-1"):
         with pytest.raises(InvalidParameter) as refused:
             accounts_in({"CHUNKWISE_KEYS": wrong})
@@ -148,7 +148,7 @@ def test_a_queue_ends() -> None:
 
 
 def test_a_written_file_is_read_back(tmp_path: Path, owner: Account) -> None:
-    users = with_account([owner], "wiki", "labeller", key=new_key())
+    users = with_account([owner], "wiki", "labeler", key=new_key())
     write_accounts(tmp_path / "u.json", users)
     assert list(read_accounts(tmp_path / "u.json")) == users
     assert json.loads((tmp_path / "u.json").read_text("utf-8"))["format"] == "chunkwise serve users"

@@ -93,7 +93,7 @@ LABELS = 500
 def test_hundreds_of_labels_by_the_keyboard_alone(tmp_path: Path) -> None:
     sources = write_sources(tmp_path, 80)
     with browsed(sources) as studio, opened_browser() as browser:
-        sign_in(browser, f"{studio.address}/labelling?token={TOKEN}", "ada")
+        sign_in(browser, f"{studio.address}/labeling?token={TOKEN}", "ada")
         for number in range(LABELS):
             judge(browser, number % 4)
         browser.wait_for(SENT)
@@ -116,7 +116,7 @@ def process(sources: ProjectSources, port: int) -> Iterator[tuple[subprocess.Pop
     started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert started.stdout is not None
-        yield started, started.stdout.readline().strip().replace("/documents?", "/labelling?")
+        yield started, started.stdout.readline().strip().replace("/documents?", "/labeling?")
     finally:
         started.kill()
         started.wait(HANG)
@@ -154,12 +154,12 @@ def test_who_signs_in_before_the_documents_are_indexed_need_not_ask_again(tmp_pa
         not_ready = {"error": "the documents are being indexed; search again in a moment"}
         browser.do(
             lambda page: page.route(
-                "**/api/labelling?*",
+                "**/api/labeling?*",
                 lambda route: route.fulfill(status=503, json=not_ready),
                 times=2,
             )
         )
-        sign_in(browser, f"{studio.address}/labelling?token={TOKEN}", "ada")
+        sign_in(browser, f"{studio.address}/labeling?token={TOKEN}", "ada")
         assert not browser.faults[2:]
 
 
@@ -174,7 +174,7 @@ def test_a_full_disk_keeps_labels_in_the_browser_until_there_is_room(
         raise LabelProblem("the file of labels cannot be used: No space left on device")
 
     with browsed(sources) as studio, opened_browser() as browser:
-        sign_in(browser, f"{studio.address}/labelling?token={TOKEN}", "ada")
+        sign_in(browser, f"{studio.address}/labeling?token={TOKEN}", "ada")
         monkeypatch.setattr(LabelStore, "add", full)
         judge(browser, 3)
         refused = "document.querySelector('#refused')"
@@ -198,7 +198,7 @@ def test_two_annotators_in_two_browsers_share_some_questions_and_are_adjudicated
     def label(who: str, address: str) -> None:
         try:
             with opened_browser() as browser:
-                sign_in(browser, f"{address}/labelling?token={TOKEN}", who)
+                sign_in(browser, f"{address}/labeling?token={TOKEN}", who)
                 while not browser.run(DONE):
                     judge(browser, people[who])
                 browser.wait_for(SENT)
@@ -246,7 +246,7 @@ def test_two_annotators_in_two_browsers_share_some_questions_and_are_adjudicated
 def test_gold_is_selected_by_dragging_and_kept_by_a_touch(tmp_path: Path) -> None:
     sources = write_sources(tmp_path, 2)
     with browsed(sources) as studio, opened_browser(touch=True) as browser:
-        sign_in(browser, f"{studio.address}/labelling?token={TOKEN}", "ada")
+        sign_in(browser, f"{studio.address}/labeling?token={TOKEN}", "ada")
         inside = "document.querySelectorAll('li.here .inside')"
         edges = browser.run(
             f"[...{inside}].slice(0, 2).map((each) => [...each.getClientRects()][0])"

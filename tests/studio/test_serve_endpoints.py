@@ -386,7 +386,7 @@ def test_labels_of_whoever_logged_in_are_signed_with_that_name(
 ) -> None:
     client = of_users(project, users, ORIGIN)
     client.post("/login", data={"name": "ana", "password": PASSWORD})
-    first = client.get("/api/labelling", params={"who": "somebody else"}).json()
+    first = client.get("/api/labeling", params={"who": "somebody else"}).json()
     assert first["who"] == "ana"
     kept = client.post(
         "/api/label", json={"key": "k1", "kind": "skip", "who": "somebody else", "id": first["id"]}
@@ -395,4 +395,4 @@ def test_labels_of_whoever_logged_in_are_signed_with_that_name(
     found = client.get("/api/labels").json()
     assert "ana" in str(found)
     assert "somebody else" not in str(found)
-    assert 'data-name="ana"' in client.get("/labelling").text
+    assert 'data-name="ana"' in client.get("/labeling").text

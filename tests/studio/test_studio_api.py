@@ -35,7 +35,7 @@ ASKED = {
     "/api/search": "q=who decides on leave%3F&retriever=multiscale&retriever=bm25&budget=60",
     "/api/compare": "first=0&second=1",
     "/api/question": "id=q01",
-    "/api/labelling": "who=ada&depth=3",
+    "/api/labeling": "who=ada&depth=3",
     "/api/documents/{number}/sentences": "start=5&end=40",
     "/api/edit": "id=q01",
     "/api/evidence": "q=who decides on leave%3F",
@@ -106,7 +106,7 @@ def test_the_description_names_every_parameter_with_its_bounds(client: TestClien
         ("/api/documents", "count=501", "count: "),
         ("/api/documents", "count=1_0", "count: "),
         ("/api/documents", "count=1&count=2", "'count'"),
-        ("/api/documents", "sort=colour", "sort: "),
+        ("/api/documents", "sort=color", "sort: "),
         ("/api/documents", "backwards=maybe", "backwards: "),
         ("/api/documents/0/cuts", "strategy=structur", "did you mean structure"),
         ("/api/documents/0/cuts", "strategy=structure(max_tokens=0)", "the least allowed is 1"),
@@ -127,7 +127,7 @@ def test_a_wrong_value_is_a_sentence(client: TestClient, path: str, query: str, 
 
 @cases(
     "path", ["/api/documents/99", "/api/documents/99/cuts", "/api/runs/9", "/api/question?id=no",
-             "/api/nothing", "/api/documents/0/nothing", "/api/questions?metric=colour"]
+             "/api/nothing", "/api/documents/0/nothing", "/api/questions?metric=color"]
 )  # fmt: skip
 def test_what_is_not_there_is_a_sentence(client: TestClient, path: str) -> None:
     found = client.get(path)

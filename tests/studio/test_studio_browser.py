@@ -283,7 +283,7 @@ def test_people_log_in_and_out_in_a_browser(tmp_path: Path) -> None:
     """A form of our own page must not count as one of another site."""
     project = read_project(write_project(tmp_path))
     file, password = tmp_path / "users.json", "correct horse battery"
-    write_accounts(file, with_account((), "ana", "labeller", password=password))
+    write_accounts(file, with_account((), "ana", "labeler", password=password))
     accounts = Accounts(file)
     sessions = Sessions(accounts)
     with bound_socket("127.0.0.1", None) as listening:
@@ -293,14 +293,14 @@ def test_people_log_in_and_out_in_a_browser(tmp_path: Path) -> None:
         app = server_app(project, port=port, access=access, login=login)
         with serving(app, listening), opened_browser() as browser:
             address = f"http://127.0.0.1:{port}"
-            browser.open(f"{address}/labelling", "document.querySelector('form.login')")
+            browser.open(f"{address}/labeling", "document.querySelector('form.login')")
             assert browser.run("location.pathname") == "/login"
             assert browser.axe_findings() == []
             for field, value in (("name", "ana"), ("password", password)):
                 browser.fill(f"input[name={field}]", value)
             browser.follow("form.login button")
             browser.wait_for(
-                "location.pathname === '/labelling' && document.querySelector('#passages li')"
+                "location.pathname === '/labeling' && document.querySelector('#passages li')"
             )
             assert browser.run("document.querySelector('#where').textContent").startswith(
                 "Signed as ana"

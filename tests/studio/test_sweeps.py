@@ -107,7 +107,7 @@ def test_questions_made_in_the_studio_are_swept_without_naming_a_file(
     (id,) = project.queries
     label = {"key": "k", "kind": "grade", "who": "ada", "id": id, "grade": 3, **place}
     assert client.post("/api/label", json=label).status_code == 200
-    assert client.get("/api/sweeps").json()["labelled"] == 1
+    assert client.get("/api/sweeps").json()["labeled"] == 1
     client.post("/api/sweeps/estimate", json={"questions": "labels"})
     file = Path(commands.asked[-1][3])
     (row,) = json.loads(file.read_text("utf-8"))

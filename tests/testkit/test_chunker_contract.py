@@ -15,7 +15,7 @@ from chunkwise.testkit import check_chunker, check_chunks
 from chunkwise.testkit.hostile import hostile_documents
 from hash_embedder import HashEmbedder
 from how_many import examples
-from rule_summariser import FirstSentences
+from rule_summarizer import FirstSentences
 from tables import cases
 
 # Of signs alone no summary can be written, and that is told.

@@ -11,7 +11,7 @@ from chunkwise.models.embed.embedder import Kind
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.testkit import check_embedder, check_language_model, check_reranker
 from hash_embedder import HashEmbedder, PlainHashEmbedder
-from rule_summariser import FirstSentences
+from rule_summarizer import FirstSentences
 from tables import cases
 
 Rows = NDArray[np.float32]

@@ -340,7 +340,7 @@ def test_passages_under_the_names_of_other_tools() -> None:
         ({"query": "a?", "Refrences": ["b"]}, UnreadField("refrences", "references")),
         ({"query": "a?", "reference": "b"}, UnreadField("reference", "references")),
         ({"query": "a?", "references": ["b"], "reference": "b"}, UnreadField("reference")),
-        ({"query": "a?", "colour": "b"}, UnreadField("colour")),
+        ({"query": "a?", "color": "b"}, UnreadField("color")),
         ({"query": "a?", "question": "b?"}, UnreadField("question")),
         ({"query": "a?", "ids": 3}, UnreadField("ids")),
         ({"query": "a?", "fact": "b"}, UnreadField("fact")),

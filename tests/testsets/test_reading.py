@@ -356,7 +356,7 @@ def test_unread_fields_are_counted_over_the_file(path: Path) -> None:
     (remark,) = told
     assert (remark.kind, remark.where) == ("unread_fields", str(path))
     assert remark.text == "fields not read: 'level' (4 questions), 'note' (2 questions)"
-    _, problems = read(path, {"query": "x", "relevent_text": "y"}, {"query": "z", "colour": "y"})
+    _, problems = read(path, {"query": "x", "relevent_text": "y"}, {"query": "z", "color": "y"})
     assert [(each.kind, each.dropped) for each in problems] == [("misspelled_field", False)]
 
 

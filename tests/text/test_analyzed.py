@@ -1,4 +1,4 @@
-"""A document analysed once: arrays that tile the text, atoms within their limit, one tokenisation for all."""
+"""A document analyzed once: arrays that tile the text, atoms within their limit, one tokenisation for all."""
 
 from itertools import pairwise
 
@@ -152,7 +152,7 @@ class Recorder:
         return get_tokenizer("words").count(text)
 
 
-def test_a_text_is_tokenised_once_whatever_is_asked_of_it() -> None:
+def test_a_text_is_tokenized_once_whatever_is_asked_of_it() -> None:
     recorder = Recorder()
     text = "# Head\n\n" + "Some words make a sentence. " * 200 + "\n\n- item one\n- item two\n"
     document = Analyzed(Document("x", text, format="markdown"))

@@ -13,7 +13,7 @@ from chunkwise.ext import get_strategy
 from chunkwise.testkit import check_chunks
 from chunkwise.testkit.hostile import hostile_documents
 from hash_embedder import HashEmbedder
-from rule_summariser import FirstSentences
+from rule_summarizer import FirstSentences
 from torture.run import Part
 
 TOKENIZERS = ("o200k_base", "cl100k_base", "words", "characters")

@@ -35,7 +35,7 @@ _TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2
         retriever=_TEXT,
         k=st.integers(1, 1000),
         budget=st.none() | st.integers(1, 10**9),
-        neighbours=st.integers(0, 9),
+        neighbors=st.integers(0, 9),
     ),
     st.text(st.characters(exclude_categories=["Cs"])),
 )
@@ -97,7 +97,7 @@ def test_token_vectors_are_named_where_an_index_is_to_have_them(tmp_path: Path) 
         ('strategy = "a"\nk = 0', ": k: expected"),
         ('strategy = "a"\nk = 2.5', ": k: expected"),
         ('strategy = "a"\nbudget = -1', ": budget: expected"),
-        ('strategy = "a"\nneighbours = -1', ": neighbours: expected"),
+        ('strategy = "a"\nneighbors = -1', ": neighbors: expected"),
         ('strategy = "a"\nk = ' + "9" * 5000, "is no TOML"),
         ('format = "something"\nstrategy = "a"', "is no recommendation"),
         ('[sweep]\nsource = "d"', "is the plan of a sweep"),
@@ -138,7 +138,7 @@ def test_a_budget_takes_the_place_of_a_number_of_hits() -> None:
 
 CHOICES = {
     "words": Recommendation("sentences(max_tokens=20)", vectors="none", retriever="bm25", k=2),
-    "headings": Recommendation("sections", "headings", "", "none", "bm25", neighbours=1),
+    "headings": Recommendation("sections", "headings", "", "none", "bm25", neighbors=1),
     "sizes": Recommendation("structure", "none", "", "none", "multiscale(dense=0)", budget=12),
     "vectors": Recommendation("sentences", retriever="hybrid(dense=1, fusion='rrf')", k=1),
 }

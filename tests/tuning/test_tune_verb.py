@@ -116,9 +116,9 @@ def test_a_language_model_writes_contexts_for_the_best_and_methods_are_compared_
     scribe = _Scribe()
     found = chunkwise.tune(DOCUMENTS, asked, embedder="none", llm=scribe).sweep
     tried = {each.configuration.context for each in found.outcomes if not each.error}
-    assert tried == {"none", "headings", "neighbours", "document"}
+    assert tried == {"none", "headings", "neighbors", "document"}
     names = [each.name for each in found.methods]
-    assert names[:4] == [f"context {way}" for way in ("none", "headings", "neighbours", "document")]
+    assert names[:4] == [f"context {way}" for way in ("none", "headings", "neighbors", "document")]
     assert len(names) > 4
     for each in found.methods:
         assert each.figures.keys() == {"all", "lamps", "other"}

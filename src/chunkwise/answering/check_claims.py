@@ -261,7 +261,7 @@ def _attributed(claim: Readable, texts: Sequence[tuple[NumberedPassage, Readable
 
 
 def _nearest(passage: NumberedPassage, text: Readable, claim: Readable) -> Span:
-    """The sentences of a passage that say the claim: the fewest neighbours that hold it, else all of it."""
+    """The sentences of a passage that say the claim: the fewest neighbors that hold it, else all of it."""
     language = claim.language
     terms = claim.terms(language)
     windows = text.windows(terms, min(FEW, len(terms)), language) if terms else []

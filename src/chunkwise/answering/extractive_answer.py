@@ -51,7 +51,7 @@ class Sentence(NamedTuple):
 
 
 def quoted_answer(query: Query, hits: Sequence[Hit], reranker: Reranker) -> CitedAnswer:
-    """The best sentences of the hits, in the order of the documents; neighbours as one quote."""
+    """The best sentences of the hits, in the order of the documents; neighbors as one quote."""
     passages = tuple(passages_of(hits))
     sentences = [each for passage in passages for each in sentences_of(passage)]
     claims: tuple[Claim, ...] = ()

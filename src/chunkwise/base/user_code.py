@@ -82,7 +82,7 @@ def version_of(file: Path) -> int:
 def with_neighbors(file: Path) -> list[Path]:
     """The file, and all that it imports from its folder or its package, and they in turn; as far as the files say so.
 
-    What is installed is no neighbour, and neither is what Python has of its own.
+    What is installed is no neighbor, and neither is what Python has of its own.
     """
     file = file.absolute()
     package = file.parent
@@ -154,14 +154,14 @@ def _files_named(root: Path, name: str) -> Iterator[Path]:
         place /= part
 
 
-class _Neighbour(NamedTuple):
+class _Neighbor(NamedTuple):
     folder: str
     """Of the file that imported it."""
     stamp: tuple[int, int]
     """When its own file was changed, and how large it was."""
 
 
-_beside: dict[str, _Neighbour] = {}
+_beside: dict[str, _Neighbor] = {}
 """Modules that files of the user imported from beside them."""
 
 
@@ -186,10 +186,10 @@ def _imports_beside(file: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # Files that it had run are no neighbours: objects of their classes are sent by the names of these modules.
+        # Files that it had run are no neighbors: objects of their classes are sent by the names of these modules.
         for name in set(sys.modules) - before - {each.__name__ for each in modules_run()}:
             if str(getattr(sys.modules[name], "__file__", None) or "").startswith(folder + os.sep):
-                _beside[name] = _Neighbour(folder, _stamp(name))
+                _beside[name] = _Neighbor(folder, _stamp(name))
         if folder in sys.path:  # the last one: where it stood there before, it stays
             del sys.path[len(sys.path) - 1 - sys.path[::-1].index(folder)]
 

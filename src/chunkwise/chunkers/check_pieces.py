@@ -30,7 +30,7 @@ def merged_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 def check_summary(piece: Piece, where: str) -> None:
     """Raises `BrokenContract` where a summary does not say what it stands for."""
-    spans = piece.summarised
+    spans = piece.summarized
     if not 0 < piece.level <= _MOST_LEVELS or not piece.summary.strip() or not spans:
         raise BrokenContract(
             f"{where}: a piece of level {piece.level} with the summary {piece.summary[:60]!r} "
@@ -85,8 +85,8 @@ def _checked_piece(found: Any) -> Piece:
         if not isinstance(text := getattr(piece, name), str):
             raise TypeError(f"the {name} of a piece is {text!r}; a str is needed")
     start, end = operator.index(piece.start), operator.index(piece.end)
-    summarised = tuple(Span(*map(operator.index, each)) for each in piece.summarised)
-    return piece._replace(start=start, end=end, summarised=summarised)
+    summarized = tuple(Span(*map(operator.index, each)) for each in piece.summarized)
+    return piece._replace(start=start, end=end, summarized=summarized)
 
 
 def _has_members(found: object) -> bool:

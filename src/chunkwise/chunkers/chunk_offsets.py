@@ -289,7 +289,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "negative": "An offset is negative: the tool could not find its own text again.",
         "outside": "An offset lies outside the document, or the end is not behind the start.",
         "shifted": "The text stands in the document, at another place.",
-        "misplaced": "The same text stands there, but the chunk's neighbours show that another occurrence is meant.",
+        "misplaced": "The same text stands there, but the chunk's neighbors show that another occurrence is meant.",
         "changed": "The text stands nowhere in the document.",
         "unknown_document": "The document it names is not there, or it names none that has the text.",
         NO_TEXT: "The chunk has no text that could be compared; it is not scored.",
@@ -426,11 +426,11 @@ def _move_repeated(
 def _move_misplaced(
     text: str, parts: Sequence[str], verdicts: list[PositionVerdict], numbers: Sequence[int]
 ) -> None:
-    """A repeated text can be taken for another occurrence of itself: then the chunk stands outside its neighbours,
+    """A repeated text can be taken for another occurrence of itself: then the chunk stands outside its neighbors,
     while the text stands between them, too."""
     starts = [place.start for n in numbers if (place := verdicts[n].place) is not None]
     back = sum(later < earlier for earlier, later in pairwise(starts))
-    if back * 4 > len(starts):  # not in the order of the text: neighbours show nothing
+    if back * 4 > len(starts):  # not in the order of the text: neighbors show nothing
         return
     for i in range(1, len(starts) - 1):
         low, high = starts[i - 1], starts[i + 1]

@@ -122,15 +122,15 @@ class DocumentPrompts:
         return start, reach.forth(start, size)
 
 
-NEIGHBOURS = 2
+NEIGHBORS = 2
 """Chunks on either side."""
 CONTEXT_TOKENS = 2_000
 """At most, of all that is told beside the chunk itself."""
-_PASSAGE_BESIDE_NEIGHBOURS = 0.75
+_PASSAGE_BESIDE_NEIGHBORS = 0.75
 """The share of a small window that a long chunk may take."""
 
 
-class NeighbourPrompts:
+class NeighborPrompts:
     """What fills the prompt for each chunk of one document."""
 
     shares_prefix = False
@@ -145,7 +145,7 @@ class NeighbourPrompts:
         """The gaps of the prompt, document text between marks."""
         chunk, text = self._chunks[at], self._analyzed.text
         passage, size = passage_of(
-            self._reach, chunk, _PASSAGE_BESIDE_NEIGHBOURS * self._room.tokens
+            self._reach, chunk, _PASSAGE_BESIDE_NEIGHBORS * self._room.tokens
         )
         place = describe_place(self._analyzed, chunk)
         low, high = self._around(at, place, self._room.tokens - size)
@@ -160,8 +160,8 @@ class NeighbourPrompts:
     def _around(self, at: int, place: str, room: float) -> tuple[int, int]:
         """From where before the chunk to where behind it, within both limits."""
         chunk = self._chunks[at]
-        before = self._chunks[max(0, at - NEIGHBOURS) : at]
-        after = self._chunks[at + 1 : at + 1 + NEIGHBOURS]
+        before = self._chunks[max(0, at - NEIGHBORS) : at]
+        after = self._chunks[at + 1 : at + 1 + NEIGHBORS]
         low = min(each.start for each in (*before, chunk))
         high = max(each.end for each in (chunk, *after))
         allowed = max(0, CONTEXT_TOKENS - int(size_of(place, False)))
@@ -304,9 +304,9 @@ class ContextTally:
 
 _FILLS: dict[
     WrittenContext,
-    Callable[[Analyzed, Sequence[Chunk], PromptRoom], NeighbourPrompts | DocumentPrompts],
+    Callable[[Analyzed, Sequence[Chunk], PromptRoom], NeighborPrompts | DocumentPrompts],
 ] = {
-    "neighbours": NeighbourPrompts,
+    "neighbors": NeighborPrompts,
     "document": DocumentPrompts,
 }
 
@@ -337,7 +337,7 @@ class ContextWriter:
     def __init__(
         self,
         client: LlmClient,
-        way: WrittenContext = "neighbours",
+        way: WrittenContext = "neighbors",
         *,
         cache: ModelCache | None = None,
     ) -> None:
@@ -446,7 +446,7 @@ def with_contexts(
     chunks: Sequence[Chunk],
     analyzed: Analyzed,
     client: LlmClient,
-    way: WrittenContext = "neighbours",
+    way: WrittenContext = "neighbors",
 ) -> list[Chunk]:
     """The chunks of one document, each with what the model says about its place, above the context it had."""
     return ContextWriter(client, way).write([_DocumentAndChunks(analyzed, chunks)])[0]
@@ -455,7 +455,7 @@ def with_contexts(
 def contexts_estimate(
     documents: Iterable[tuple[Analyzed, Sequence[Chunk]]],
     client: LlmClient,
-    way: WrittenContext = "neighbours",
+    way: WrittenContext = "neighbors",
 ) -> LlmEstimate:
     """What contexts for the chunks of these documents would take."""
     writer = ContextWriter(client, way)

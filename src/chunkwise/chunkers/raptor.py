@@ -1,4 +1,4 @@
-"""RAPTOR: chunks that belong together are summarised by a language model, level on level."""
+"""RAPTOR: chunks that belong together are summarized by a language model, level on level."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 
 _NEARBY = 0.2
-"""How far apart the first and the last chunk are by their place alone: of equal meanings neighbours go together."""
+"""How far apart the first and the last chunk are by their place alone: of equal meanings neighbors go together."""
 _STEPS = 12
 """Of the power iteration: the direction need not be exact, only the same every time."""
 _ROUNDS = 8
@@ -69,11 +69,11 @@ def cluster_count(count: int, size: int) -> int:
 
 def _halved(points: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
     """Which points are on the first side, so many; then each goes to the side whose middle it is nearer to."""
-    centred = points - points.mean(axis=0)
-    is_left = _first(centred @ _direction(centred), count)
+    centered = points - points.mean(axis=0)
+    is_left = _first(centered @ _direction(centered), count)
     for _ in range(_ROUNDS):
-        across = centred[~is_left].mean(axis=0) - centred[is_left].mean(axis=0)
-        before, is_left = is_left, _first(centred @ across, count)
+        across = centered[~is_left].mean(axis=0) - centered[is_left].mean(axis=0)
+        before, is_left = is_left, _first(centered @ across, count)
         if (before == is_left).all():
             break
     return is_left
@@ -85,12 +85,12 @@ def _first(far: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
     return found
 
 
-def _direction(centred: NDArray[np.float64]) -> NDArray[np.float64]:
+def _direction(centered: NDArray[np.float64]) -> NDArray[np.float64]:
     """That in which the points differ most, going with their order."""
     # Not one of the points: where several subjects differ equally, it would part that one alone from the others.
-    direction = np.random.default_rng(_SEED).normal(size=centred.shape[1:])
+    direction = np.random.default_rng(_SEED).normal(size=centered.shape[1:])
     for _ in range(_STEPS):
-        direction = centred.T @ (centred @ direction)
+        direction = centered.T @ (centered @ direction)
         direction = direction / (np.linalg.norm(direction) or 1.0)
     return -direction if direction[-1] < 0 else direction
 
@@ -143,7 +143,7 @@ def _too_large(client: LlmClient, request: Request) -> str:
     try:
         check_window(client.model, request)
     except ChunkwiseError as error:
-        return f"too much text to be summarised at once: {error}"
+        return f"too much text to be summarized at once: {error}"
     return ""
 
 
@@ -196,7 +196,7 @@ class RaptorChunker(SizedChunker):
         200, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
     )
     levels: int = param(3, "of summaries at most; fewer where one summary is left", low=1, high=20)
-    branching: int = param(5, "chunks that are summarised together", low=2, high=100)
+    branching: int = param(5, "chunks that are summarized together", low=2, high=100)
     summary_tokens: int = param(100, "no summary is larger", unit="tokens", low=1, high=LARGEST)
     llm: str | LanguageModel | LlmClient = param(
         "local", "what writes the summaries: local, openai:NAME, https://HOST/v1#NAME, a GGUF file, or a model"
@@ -296,11 +296,11 @@ class RaptorChunker(SizedChunker):
         spans = merged_spans(
             span
             for piece in members
-            for span in piece.summarised or (Span(piece.start, piece.end),)
+            for span in piece.summarized or (Span(piece.start, piece.end),)
         )
         size = get_tokenizer(self.tokenizer).count(text)
         return Piece(
-            spans[0].start, spans[-1].end, "", size, summary=text, summarised=spans, level=level
+            spans[0].start, spans[-1].end, "", size, summary=text, summarized=spans, level=level
         )
 
 

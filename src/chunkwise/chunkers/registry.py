@@ -1,4 +1,4 @@
-"""Strategies: one file each, a pure function from an analysed document to spans; here they are found by name."""
+"""Strategies: one file each, a pure function from an analyzed document to spans; here they are found by name."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class Strategy:
         contexts: dict[str, int] = {}  # a table's header stands beside many chunks
         made = Chunk.__new__  # called as the function it is: a class takes a third longer
         for index, piece in enumerate(self._pieces(analyzed)):
-            start, end, context, count, parent, summary, summarised, level = piece
+            start, end, context, count, parent, summary, summarized, level = piece
             if not 0 <= start < end <= size:
                 raise BrokenContract(
                     f"the strategy {self.name} returned ({start}, {end}) for {source.id}, which has "
@@ -200,7 +200,7 @@ class Strategy:
                 contexts[context] = measure.tokenizer.count(context)
             yield made(
                 Chunk, source, index, start, end, count, context, label, outline, parent,
-                summary, summarised, level, contexts[context] if context else 0,
+                summary, summarized, level, contexts[context] if context else 0,
             )  # fmt: skip
 
     def _pieces(self, analyzed: Analyzed) -> Sequence[Piece]:

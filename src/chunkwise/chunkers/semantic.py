@@ -110,7 +110,7 @@ class EmbeddingChunker(SizedChunker):
         800, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
     )
     min_tokens: int | None = param(
-        None, "smaller chunks join the neighbour nearer in meaning where the limit allows; 40, at most "
+        None, "smaller chunks join the neighbor nearer in meaning where the limit allows; 40, at most "
         "a quarter of the limit, where none is given",
         unit="tokens", low=0, high=LARGEST,
     )  # fmt: skip
@@ -128,7 +128,7 @@ class EmbeddingChunker(SizedChunker):
 
     @property
     def least(self) -> int:
-        """The size below which a chunk joins a neighbour."""
+        """The size below which a chunk joins a neighbor."""
         return min(_LEAST, self.max_tokens // 4) if self.min_tokens is None else self.min_tokens
 
     def units(self, document: Analyzed) -> NDArray[np.int64]:
@@ -165,9 +165,9 @@ class EmbeddingChunker(SizedChunker):
         units: NDArray[np.int64],
         similarity: NDArray[np.float64],
     ) -> list[Piece]:
-        """Pieces below the least size joined with the neighbour nearer in meaning where the limit allows.
+        """Pieces below the least size joined with the neighbor nearer in meaning where the limit allows.
 
-        Where it does not, they take over some of a neighbour's last or first sentences.
+        Where it does not, they take over some of a neighbor's last or first sentences.
         """
         if not self.least:
             return pieces
@@ -188,7 +188,7 @@ def check_model(
             f"{name} is {given!r}; a name such as {example!r} or an object with `{method}` is needed"
         )
     if isinstance(given, str) and given.lower().startswith(("http://", "https://")):
-        parse_public_url(given)  # every chunk is labelled with it
+        parse_public_url(given)  # every chunk is labeled with it
 
 
 _AMOUNTS = {"percentile": 85.0, "deviation": 1.0, "gradient": 85.0}
@@ -197,7 +197,7 @@ _AMOUNTS = {"percentile": 85.0, "deviation": 1.0, "gradient": 85.0}
 
 @dataclass(frozen=True, kw_only=True)
 class SemanticChunker(EmbeddingChunker):
-    """Neighbouring sentences together while their meaning is near; a cut where it falls below a threshold.
+    """Neighboring sentences together while their meaning is near; a cut where it falls below a threshold.
 
     Use it for text that changes its subject without a heading: talks, interviews, minutes, essays. Needs a model.
     """

@@ -125,7 +125,7 @@ def _tokenizer(label: str) -> TokenizerLike:
 def row_of(chunk: Chunk, place: SegmentPlace = _AT_THE_BEGINNING) -> ChunkRow:
     """A chunk's record; `section` is the path, `metadata` the document's own, as JSON.
 
-    `spans` has the places it stands for, as JSON: its own; of a summary (`level` above 0) all it summarises.
+    `spans` has the places it stands for, as JSON: its own; of a summary (`level` above 0) all it summarizes.
     `boxes` has the rectangles they stand in, as JSON: page from 1, x0, y0, x1, y1 in PDF points.
     """
     row = _json_row(chunk, place)
@@ -198,7 +198,7 @@ def chunk_lines(chunks: Iterable[Chunk], place: SegmentPlace = _AT_THE_BEGINNING
             end_of_line = f']], "boxes": [], "parent_start": null, "parent_end": null, "metadata": {metadata}}}\n'
             text, is_plain = document.text, not document.pages and document.boxes is None
         has_context = chunk.context or chunk.context_token_count > 0
-        if not is_plain or has_context or chunk.level or chunk.summarised or chunk.parent:
+        if not is_plain or has_context or chunk.level or chunk.summarized or chunk.parent:
             yield json_line(_json_row(chunk, place))
             continue
         first, behind = chunk.start, chunk.end
@@ -256,7 +256,7 @@ def hit_row(query: Query, hit: Hit) -> HitRow:
     `opening` and `closing` are what a reader needs around `text` where it is a part of a block: a fence, the header of
     a table; `hidden` are the places inside it that are shown to nobody: comments.
     `spans` has the places it stands for: its own; of a summary (`level` above 0, its `text` is the summary) all it
-    summarises. `chunk_id` is that of the chunk it is, `matched_id` and `matched` are id and place of the one that was
+    summarizes. `chunk_id` is that of the chunk it is, `matched_id` and `matched` are id and place of the one that was
     found, `parent` is what is handed out for it: None where there is none. `metadata` is that of its document.
     """
     row: HitRow = {"query_id": query.id, "query": query.text, **hit.to_dict()}  # type: ignore[typeddict-item]

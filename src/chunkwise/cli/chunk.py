@@ -89,7 +89,7 @@ class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOption
     @property
     def written(self) -> WrittenContext | None:
         """The context that a language model writes."""
-        return self.context if self.context in ("neighbours", "document") else None
+        return self.context if self.context in ("neighbors", "document") else None
 
 
 @dataclass_command("chunk", ChunkCommandOptions, examples=_EXAMPLES)

@@ -143,11 +143,11 @@ def _table(checks: list[Check]) -> Any:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for check in checks:
-        sign, colour = _SIGNS[check.state]
-        detail = Text(one_line(check.detail), "" if check.state == "works" else colour)
+        sign, color = _SIGNS[check.state]
+        detail = Text(one_line(check.detail), "" if check.state == "works" else color)
         if check.command:
             detail.append(f"\n{one_line(check.command)}", "cyan")
-        table.add_row(Text(sign, f"bold {colour}"), one_line(check.name), detail)
+        table.add_row(Text(sign, f"bold {color}"), one_line(check.name), detail)
     return table
 
 
@@ -245,7 +245,7 @@ def packages_of(extra: str) -> set[str]:
 
 
 def _weights() -> Check:
-    from chunkwise.models.weights.catalogue import MINILM
+    from chunkwise.models.weights.catalog import MINILM
     from chunkwise.models.weights.installed import model_status
 
     status = model_status(MINILM, read=True)
@@ -290,7 +290,7 @@ def _embedding() -> Check:
 
 def _language_model() -> Iterator[Check]:
     """The small one on this machine; nobody needs it, so nothing here is a failure of the whole."""
-    from chunkwise.models.weights.catalogue import SMOLLM2
+    from chunkwise.models.weights.catalog import SMOLLM2
     from chunkwise.models.weights.installed import model_status
 
     status = model_status(SMOLLM2, read=True)

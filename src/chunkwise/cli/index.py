@@ -252,7 +252,7 @@ class IndexSummary:
 
 
 def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
-    from chunkwise.retrieval.graph.names_and_neighbours import name_count
+    from chunkwise.retrieval.graph.names_and_neighbors import name_count
 
     changes, stats, settings = built.changes, built.stats(), built.settings
     assert changes is not None
@@ -318,7 +318,7 @@ def _summary_text(summary: IndexSummary, place: str) -> str:
 
 def _context(
     options: IndexCommandOptions, known: Settings | None, is_asking: bool = False
-) -> Literal["none", "headings", "neighbours", "document"] | None:
+) -> Literal["none", "headings", "neighbors", "document"] | None:
     """What is to stand beside the chunks; None: as the index was made, or as usual.
 
     `is_asking`: the model of `--llm` has work all the same.
@@ -394,8 +394,8 @@ def _say_weak(
 ) -> None:
     """Where an index is made: who brings one up to date has heard it."""
     if known is None or options.rebuild:
-        summarises = getattr(asking.strategy.chunker, "llm", None) if asking else None
-        warn_of_weak((llm.name if llm else None, summarises), options.quiet)
+        summarizes = getattr(asking.strategy.chunker, "llm", None) if asking else None
+        warn_of_weak((llm.name if llm else None, summarizes), options.quiet)
 
 
 def _dry_run(

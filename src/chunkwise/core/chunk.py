@@ -10,9 +10,9 @@ from chunkwise.base.spec import size_and_overlap
 from chunkwise.base.wording import from_to
 from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
 
-WrittenContext = Literal["neighbours", "document"]
+WrittenContext = Literal["neighbors", "document"]
 """What a language model writes beside a chunk: from the chunks around, or from the whole document."""
-WRITTEN_CONTEXTS: tuple[WrittenContext, ...] = ("neighbours", "document")
+WRITTEN_CONTEXTS: tuple[WrittenContext, ...] = ("neighbors", "document")
 
 
 class Piece(NamedTuple):
@@ -28,7 +28,7 @@ class Piece(NamedTuple):
     """The larger span handed out when this one is found; None: the piece itself."""
     summary: str = ""
     """Text made from others, where the piece is a summary; they are pieces of the level below."""
-    summarised: tuple[Span, ...] = ()
+    summarized: tuple[Span, ...] = ()
     """What a summary stands for, in order and without overlap; `start` and `end` are those of the whole."""
     level: int = 0
     """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
@@ -52,7 +52,7 @@ class Outline(Protocol):
 
 
 class KnownSection(NamedTuple):
-    """The outline of one chunk that left the process its document was analysed in."""
+    """The outline of one chunk that left the process its document was analyzed in."""
 
     path: tuple[str, ...]
 
@@ -90,7 +90,7 @@ class Chunk(PlaceInDocument):
     """The larger span handed out when this chunk is found."""
     summary: str = ""
     """What was written for the places it stands for; empty: it is no summary."""
-    summarised: tuple[Span, ...] = ()
+    summarized: tuple[Span, ...] = ()
     level: int = 0
     """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
     context_token_count: int = -1
@@ -99,7 +99,7 @@ class Chunk(PlaceInDocument):
     def __new__(
         cls, document: Document, index: int, start: int, end: int, token_count: int, context: str = "",
         strategy: str = "", outline: Outline | None = None, parent: Span | None = None, summary: str = "",
-        summarised: tuple[Span, ...] = (), level: int = 0, context_token_count: int = -1,
+        summarized: tuple[Span, ...] = (), level: int = 0, context_token_count: int = -1,
     ) -> Self:  # fmt: skip
         # Chunks are made by the million, and what is not frozen yet is filled in half the time.
         made: Any = _Open()
@@ -113,7 +113,7 @@ class Chunk(PlaceInDocument):
         made.outline = outline
         made.parent = parent
         made.summary = summary
-        made.summarised = summarised
+        made.summarized = summarized
         made.level = level
         made.context_token_count = context_token_count
         made.__class__ = cls
@@ -218,7 +218,7 @@ class Chunk(PlaceInDocument):
     def __reduce__(self) -> tuple[object, ...]:
         # A document's analysis stays in the process that made it; the path it gives travels.
         values = (self.document, self.index, self.start, self.end, self.token_count, self.context)
-        derived = (self.summary, self.summarised, self.level, self.context_token_count)
+        derived = (self.summary, self.summarized, self.level, self.context_token_count)
         return Chunk, (*values, self.strategy, KnownSection(self.section), self.parent, *derived)
 
 

@@ -172,7 +172,7 @@ class PlaceInDocument:
     start: int
     end: int
     summary: str
-    summarised: tuple[Span, ...]
+    summarized: tuple[Span, ...]
     level: int
 
     if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class PlaceInDocument:
     @property
     def spans(self) -> tuple[Span, ...]:
         """The places it stands for, in order: one, but for a summary."""
-        return self.summarised or (self.span,)
+        return self.summarized or (self.span,)
 
     @property
     def section_path(self) -> str:

@@ -46,11 +46,11 @@ class Hit(PlaceInDocument):
     section: tuple[str, ...] = ()
     chunk: int | None = None
     """Index of the chunk in its document, where the hit is exactly one; None: a parent, a chunk with its
-    neighbours, a part of one, or sentences, whatever the chunks are."""
+    neighbors, a part of one, or sentences, whatever the chunks are."""
     summary: str = ""
     """What was written for the places it stands for; empty: it is no summary."""
-    summarised: tuple[Span, ...] = ()
-    summarised_tokens: tuple[int, ...] = ()
+    summarized: tuple[Span, ...] = ()
+    summarized_tokens: tuple[int, ...] = ()
     """Of each of these places: metrics hold a summary to what it stands for."""
     level: int = 0
     matched_chunk: int | None = None
@@ -87,7 +87,7 @@ class Hit(PlaceInDocument):
     @property
     def span_tokens(self) -> tuple[int, ...]:
         """Of each of `spans`."""
-        return self.summarised_tokens or (self.token_count,)
+        return self.summarized_tokens or (self.token_count,)
 
     @property
     def places(self) -> tuple[HitPlace, ...]:

@@ -25,7 +25,7 @@ class Block(NamedTuple):
     level: int = 0
     """Depth of a heading (1 = top) or nesting of a list item (0 = outermost)."""
     group: int = 0
-    """Items of one list and rows of one table share a number; neighbours differ."""
+    """Items of one list and rows of one table share a number; neighbors differ."""
 
 
 class Link(NamedTuple):

@@ -39,7 +39,7 @@ def check_ocr(ocr: Ocr) -> None:
         raise InvalidParameter(f"ocr is empty; needed: a command such as {EXAMPLE}, or a function")
 
 
-def recognised(picture: bytes, suffix: str, ocr: Ocr, origin: str) -> str:
+def recognized(picture: bytes, suffix: str, ocr: Ocr, origin: str) -> str:
     """The text of a picture; `suffix` tells a command what kind of file it gets."""
     if callable(ocr):
         text = ocr(picture)
@@ -82,7 +82,7 @@ def _output(words: Sequence[str], origin: str, data: bytes = b"") -> str:
     return done.stdout.decode("utf-8", "replace").replace("\f", "\n").strip()
 
 
-def recognised_pages(
+def recognized_pages(
     pdf: pypdfium2.PdfDocument, texts: Sequence[str], ocr: Ocr, origin: str
 ) -> list[str]:
     """The texts of pages, those without one read from their pictures."""
@@ -91,7 +91,7 @@ def recognised_pages(
         if text.strip():
             continue
         try:
-            found[number] = recognised(_drawn(pdf, number), ".png", ocr, origin)
+            found[number] = recognized(_drawn(pdf, number), ".png", ocr, origin)
         except UnreadableDocument as error:
             raise UnreadableDocument(origin, f"page {number + 1}: {error.reason}") from error
     return found

@@ -1,5 +1,5 @@
 """The files below a folder, in a fixed order, without those nobody means: pictures, lock files, what a tool has built,
-what chunkwise itself wrote, and the questions and judgements of a test set, which lie beside its documents."""
+what chunkwise itself wrote, and the questions and judgments of a test set, which lie beside its documents."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ _LOOKED_AT = 50
 _MARK = b"\xef\xbb\xbf"
 
 NO_DOCUMENT = (
-    "questions or judgements of a test set, which are no documents; name the field of the text with --text-field to "
+    "questions or judgments of a test set, which are no documents; name the field of the text with --text-field to "
     "read it as documents"
 )
 
@@ -279,8 +279,8 @@ Head = Callable[[str], bytes]
 """The first bytes of a file in the folder, by its name."""
 
 
-def holds_judgements(head: bytes) -> bool:
-    """Whether a file begins with judgements as TREC has them: question, 0, document, grade."""
+def holds_judgments(head: bytes) -> bool:
+    """Whether a file begins with judgments as TREC has them: question, 0, document, grade."""
     lines = _lines(head)
     return bool(lines) and all(_JUDGEMENT.fullmatch(line) for line in lines)
 
@@ -303,7 +303,7 @@ def _lines(head: bytes) -> list[bytes]:
 
 
 def may_be_of_testset(path: str) -> bool:
-    """Whether a path could be that of questions or judgements, by its name alone."""
+    """Whether a path could be that of questions or judgments, by its name alone."""
     parts = PurePosixPath(path).parts
     name = parts[-1].lower() if parts else ""
     return (
@@ -314,14 +314,14 @@ def may_be_of_testset(path: str) -> bool:
 
 
 def no_documents_among(names: Collection[str], head: Head) -> set[str]:
-    """Of the files and folders of one folder those of questions and judgements: of BEIR, AutoRAG and TREC."""
+    """Of the files and folders of one folder those of questions and judgments: of BEIR, AutoRAG and TREC."""
     found: set[str] = set()
     known = set(names)
     if BEIR_QUERIES in known and not known.isdisjoint((BEIR_CORPUS, *_BEIR_JUDGEMENTS)):
         found |= {BEIR_QUERIES, *_BEIR_JUDGEMENTS} & known
     if {AUTORAG_QUERIES, AUTORAG_CORPUS} <= known:
         found.add(AUTORAG_QUERIES)
-    judging = [each for each in _named(known, TREC_JUDGING) if holds_judgements(head(each))]
+    judging = [each for each in _named(known, TREC_JUDGING) if holds_judgments(head(each))]
     if judging:
         asking = (each for each in _named(known, TREC_ASKING) if holds_topics(head(each)))
         found |= {*judging, *asking}
@@ -355,7 +355,7 @@ def _head_inside(head: Head, folder: str, name: str) -> bytes:
 
 
 def is_no_document(source: Source) -> bool:
-    """Whether a file that was named itself holds the questions or judgements of a test set."""
+    """Whether a file that was named itself holds the questions or judgments of a test set."""
     if source.path is None or not may_be_of_testset(os.path.abspath(source.path)):
         return False
     folder, name = os.path.split(os.path.abspath(source.path))
@@ -364,7 +364,7 @@ def is_no_document(source: Source) -> bool:
         return True
     # What else lies there is only looked at where the file itself could be one: folders may be large.
     is_known = name in (BEIR_QUERIES, AUTORAG_QUERIES)
-    if not is_known and not holds_judgements(head) and not holds_topics(head):
+    if not is_known and not holds_judgments(head) and not holds_topics(head):
         return False
     try:
         return name in no_documents_among(os.listdir(folder), partial(file_head, folder))

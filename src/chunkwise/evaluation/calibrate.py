@@ -64,7 +64,7 @@ class KnownPairs:
     question_set: str
     """A hash of all questions these were drawn from."""
     disagreed: int = 0
-    """Labelled places left out because people disagree about them."""
+    """Labeled places left out because people disagree about them."""
     strategy: str = ""
     """What cut the passages presumed irrelevant; empty: there are none."""
 
@@ -89,13 +89,13 @@ def known_pairs(
     texts = {document.id: document for document in documents}
     disagreed, label = 0, ""
     if chosen == "labels":
-        relevant, irrelevant, disagreed = _labelled(queries)
+        relevant, irrelevant, disagreed = _labeled(queries)
     else:
         answered = [query for query in queries if query.references]
         relevant = {query.id: _references(query) for query in answered}
         irrelevant, label = _hard(answered, documents, strategy)
     if not any(relevant.values()) and not any(irrelevant.values()):
-        wanted = "labelled passage" if chosen == "labels" else "reference"
+        wanted = "labeled passage" if chosen == "labels" else "reference"
         raise ChunkwiseError(
             f"no question has a {wanted}; a judge is compared with people's labels (--against labels) or with "
             "references (--against spans)"
@@ -111,7 +111,7 @@ Places = dict[str, list[Passage]]
 """By question."""
 
 
-def _labelled(queries: Sequence[Query]) -> tuple[Places, Places, int]:
+def _labeled(queries: Sequence[Query]) -> tuple[Places, Places, int]:
     """Places most people call relevant, places most call irrelevant, and how many have no majority."""
     relevant: Places = {}
     irrelevant: Places = {}

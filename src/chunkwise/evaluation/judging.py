@@ -153,7 +153,7 @@ class LlmJudging:
         is_judge = any(metric.judge == LlmJudge.name for metric in metrics)
         self.judge = LlmJudge(client, model=self._model) if is_judge else None
         self._metrics = {
-            metric: metric.judgement(self._model)
+            metric: metric.judgment(self._model)
             for metric in metrics
             if isinstance(metric, LlmMetric)
         }
@@ -218,13 +218,13 @@ class LlmJudging:
     def scores(self) -> dict[str, list[Score]]:
         """Of the metrics that look at a question as a whole."""
         return {
-            metric.name: [metric.score_question(judgement, given) for given in self._material]
-            for metric, judgement in self._metrics.items()
+            metric.name: [metric.score_question(judgment, given) for given in self._material]
+            for metric, judgment in self._metrics.items()
         }
 
     def configuration(self) -> dict[str, Json]:
         """Who judged, and by which wording."""
-        versions = {judgement.prompt.version for judgement in self._metrics.values()}
+        versions = {judgment.prompt.version for judgment in self._metrics.values()}
         if self.judge is not None:
             versions.add(self.judge.prompt_version)
         prompts: list[Json] = [*sorted(versions)]
@@ -257,9 +257,9 @@ class LlmJudging:
         if self.judge is not None:
             name = ", ".join(self._relevance_metrics)
             found[name] = self.judge.tasks(self._queries, self._shown)
-        for metric, judgement in self._metrics.items():
+        for metric, judgment in self._metrics.items():
             found[metric.name] = [
-                task for given in self._material for task in metric.plan_tasks(judgement, given)
+                task for given in self._material for task in metric.plan_tasks(judgment, given)
             ]
         return {name: tasks for name, tasks in found.items() if tasks}
 

@@ -138,13 +138,13 @@ class FoundSpan:
     """By judge; None: unscored."""
     summary: str = ""
     """What a summary says; `start` and `end` are around its places in its first document."""
-    summarised: tuple[tuple[str, int, int], ...] = ()
+    summarized: tuple[tuple[str, int, int], ...] = ()
     """The places that a summary stands for: id of the document, start, end."""
 
     @property
     def places(self) -> tuple[Passage, ...]:
         """All that it is or stands for."""
-        own = self.summarised or ((self.doc_id, self.start, self.end),)
+        own = self.summarized or ((self.doc_id, self.start, self.end),)
         return tuple(Passage(*each) for each in own)
 
 

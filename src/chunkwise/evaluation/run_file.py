@@ -306,7 +306,7 @@ def _ranked(
             sizes = tuple(measure.count(*span) for span in row.spans)
             hit = Hit(
                 document, start, end, row.score or 0.0, rank, measure.tokenizer.count(row.summary),
-                summary=row.summary, summarised=row.spans, summarised_tokens=sizes, level=row.level,
+                summary=row.summary, summarized=row.spans, summarized_tokens=sizes, level=row.level,
                 elsewhere=tuple(
                     HitPlace(other.document, low, high, other.measure(tokenizer).count(low, high))
                     for doc_id, low, high in row.elsewhere

@@ -258,7 +258,7 @@ class SearchRun:
         while True:
             found = self.top(depth)
             sizes = [sum(hit.token_count for hit in own) for own in found]
-            # A question with fewer hits than asked for has no more, unless neighbours were made one: then it has
+            # A question with fewer hits than asked for has no more, unless neighbors were made one: then it has
             # no more when asking for more brings no more text.
             has_more = [
                 len(own) >= depth or (not deeper and size > last)

@@ -1,4 +1,4 @@
-"""Who labels what next, and how far labelling is: what is left, how fast people are, and how far they agree."""
+"""Who labels what next, and how far labeling is: what is left, how fast people are, and how far they agree."""
 
 from __future__ import annotations
 

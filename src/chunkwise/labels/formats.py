@@ -208,7 +208,7 @@ def _read_beir(path: Path) -> Iterator[LabelEvent]:
     )
     files = sorted((path / "qrels").glob("*.tsv"))
     if not files:
-        raise LabelProblem(f"{path} has no qrels/*.tsv; a BEIR folder has its judgements there")
+        raise LabelProblem(f"{path} has no qrels/*.tsv; a BEIR folder has its judgments there")
     for file in files:
         for number, cells in enumerate(_tsv(file), 1):
             if len(cells) < 3 or not re.fullmatch(r"-?[0-9]{1,9}", cells[-1]):

@@ -87,7 +87,7 @@ class QuestionLabels:
 
 
 def labels_of(store: LabelStore, query_id: str | None = None) -> list[QuestionLabels]:
-    """Of all questions that somebody labelled or that have a pool, or of one."""
+    """Of all questions that somebody labeled or that have a pool, or of one."""
     return question_labels(store.events(query_id), store.pools(query_id))
 
 

@@ -17,7 +17,7 @@ UNANSWERABLE = "unanswerable"
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledQuestions:
+class LabeledQuestions:
     """Questions made of labels, and what could not become one."""
 
     queries: tuple[Query, ...]
@@ -35,7 +35,7 @@ class LabelledQuestions:
 
 def questions_from_labels(
     labels: Sequence[QuestionLabels], known: Mapping[str, Query] | None = None
-) -> LabelledQuestions:
+) -> LabeledQuestions:
     """References are the gold spans, and passages that answer (grade 2 or 3) where no gold span lies in them.
 
     `known`: questions by id, whose answer, facts and types are kept.
@@ -71,7 +71,7 @@ def questions_from_labels(
                 "passages": len(own.pool.passages), "unjudged": len(own.unjudged),
                 "left": [place._asdict() for place in own.unjudged],
             }  # fmt: skip
-    return LabelledQuestions(tuple(queries), pools, disputed, empty)
+    return LabeledQuestions(tuple(queries), pools, disputed, empty)
 
 
 def _references(gold: Sequence[Passage], relevant: Sequence[Passage]) -> list[Passage]:
@@ -94,7 +94,7 @@ def _references(gold: Sequence[Passage], relevant: Sequence[Passage]) -> list[Pa
 
 
 def write_questions(
-    made: LabelledQuestions,
+    made: LabeledQuestions,
     path: Path,
     documents: Sequence[Document] = (),
     texts: Sequence[QuestionLabels] = (),

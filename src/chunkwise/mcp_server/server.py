@@ -167,7 +167,7 @@ def _sdk_tool(
             )
             values = json.loads(json_text(answer.values))
         except Stopped:
-            raise MCPError(types.INTERNAL_ERROR, "the call was cancelled") from None
+            raise MCPError(types.INTERNAL_ERROR, "the call was canceled") from None
         except Exception as error:
             content = types.TextContent(text=calls.message(error))
             return types.CallToolResult(content=[content], is_error=True)

@@ -35,7 +35,7 @@ _MOST_ENTRIES = 200_000
 
 
 class Stopped(KeyboardInterrupt):
-    """The call was cancelled; whatever clears up at Ctrl-C does so here."""
+    """The call was canceled; whatever clears up at Ctrl-C does so here."""
 
 
 class ToolCall:
@@ -239,7 +239,7 @@ class Workspace:
         return lexical
 
     def file(self, name: str) -> Path:
-        """A file of the project whose neighbours lead nowhere else: formats of several files read these, too."""
+        """A file of the project whose neighbors lead nowhere else: formats of several files read these, too."""
         found = self.path(name)
         if not found.is_file():
             raise InvalidParameter(f"{one_line(name, 120)!r} is a folder; name a file")

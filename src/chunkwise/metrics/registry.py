@@ -38,7 +38,7 @@ GROUPS: Mapping[str, str] = MappingProxyType(
     {
         "retrieval": "What is retrieved",
         "retrieval_precision": "What is retrieved",
-        "labels": "What people labelled",
+        "labels": "What people labeled",
         "completeness": "What is retrieved",
         "boundary_issues": "The chunks themselves",
         "citation_accuracy": "Answers",

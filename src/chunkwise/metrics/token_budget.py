@@ -61,7 +61,7 @@ def _kept(found: HitTable, which: NDArray[np.bool_]) -> HitTable:
 
 
 _LOOK = 64
-"""How far from a place a restart of the tokenizer is sought; without one the whole document is tokenised."""
+"""How far from a place a restart of the tokenizer is sought; without one the whole document is tokenized."""
 
 
 class TokenCut:

@@ -26,7 +26,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 @runtime_checkable
 class NameFinder(Protocol):
-    """Says where a text has names: people, places, organisations, works, products."""
+    """Says where a text has names: people, places, organizations, works, products."""
 
     @property
     def identity(self) -> str:
@@ -148,7 +148,7 @@ class SpacyNames:
 
 
 _LAC_NAMES = frozenset("PER LOC ORG nr ns nt nw nz".split())
-"""People, places, organisations, works and other names."""
+"""People, places, organizations, works and other names."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted
-from chunkwise.models.weights.catalogue import Pooling, digest
+from chunkwise.models.weights.catalog import Pooling, digest
 
 _LONGEST_WINDOW = 32_768
 """Configurations say "without end" with numbers such as 10 ** 30."""

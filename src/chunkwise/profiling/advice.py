@@ -105,7 +105,7 @@ def _contexts(total: DocumentGroup) -> Iterator[str]:
     yield (
         f"The documents are long ({short_number(total.lengths.median)} tokens in the median), so many chunks do not "
         "say what they are about: contextual chunks may pay. --context headings costs nothing (3 points fewer missed "
-        "references of contracts and handbooks); --context neighbours asks a language model about each chunk, "
+        "references of contracts and handbooks); --context neighbors asks a language model about each chunk, "
         f"{calls} for chunks of {_CHUNK} tokens. chunkwise tune --llm NAME compares them."
     )
 

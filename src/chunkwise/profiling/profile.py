@@ -458,7 +458,7 @@ class GroupTally:
 
 
 def _sizes(spans: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Tokens that start inside each span: sums of neighbours are exact, a count alone may differ by one."""
+    """Tokens that start inside each span: sums of neighbors are exact, a count alone may differ by one."""
     bounds = tokens.searchsorted(spans)
     return bounds[:, 1] - bounds[:, 0]
 

@@ -51,7 +51,7 @@ def _powers(base: int, count: int) -> NDArray[np.uint64]:
 
 
 def _scattered(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finishing steps of splitmix64: neighbours end up far apart."""
+    """The finishing steps of splitmix64: neighbors end up far apart."""
     values = (values ^ (values >> np.uint64(30))) * _MIX
     values = (values ^ (values >> np.uint64(27))) * _MIX_AGAIN
     return values ^ (values >> np.uint64(31))

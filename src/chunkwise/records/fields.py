@@ -31,7 +31,7 @@ _GOLD_FIELDS = (
     "relevant_text", "relevant_texts", "relevant_passage", "relevant_passages", "relevant", "quote",
     "quotes", "reference_text", "reference_texts", "reference_contexts", "expected", "expected_answer",
     "expected_facts", "expected_entities", "facts", "key_facts", "ground_truth", "ground_truths",
-    "reference_answer", "gold_answer", "gt_answer", "retrieval_gt", "labels", "judgements", "judgments",
+    "reference_answer", "gold_answer", "gt_answer", "retrieval_gt", "labels", "judgments", "judgments",
 )  # fmt: skip
 """What says how a question is to be answered; not `answer`: a list of questions and answers may be what is searched."""
 

@@ -6,7 +6,7 @@ import re
 
 from chunkwise.base.wording import shortened
 
-# A terminal obeys these: colours, cursor moves, window titles, links.
+# A terminal obeys these: colors, cursor moves, window titles, links.
 _ESCAPES = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
     "|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)?"

@@ -126,7 +126,7 @@ def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Resul
         made, material.questions, retriever=settings.retriever,
         k=settings.k if settings.budget is None else None,
         budget=settings.budget, reranker=settings.reranker or None,
-        search=SearchOptions(neighbors=settings.neighbours, tokenizer=settings.tokenizer),
+        search=SearchOptions(neighbors=settings.neighbors, tokenizer=settings.tokenizer),
         metrics=[sweep.objective, OF_CUTS.name],
     )  # fmt: skip
 

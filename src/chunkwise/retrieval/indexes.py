@@ -269,7 +269,7 @@ def index(
             opensearch://host:9200/index; in memory without it.
         embedder: Embedding model by name, or your own; "none" for BM25 only.
         vectors: "late" (each document at once), "own" (each chunk by itself), "both" or "none".
-        context: Text indexed beside each chunk: "none", "headings", or "neighbours" and "document", which `llm` writes.
+        context: Text indexed beside each chunk: "none", "headings", or "neighbors" and "document", which `llm` writes.
         llm: Language model that writes contexts and reads how names are related.
         graph: Store where names occur, for the retriever `graph`; with `llm` also how they are related.
         chunks: Chunks of these documents that nothing is cut for: `Chunk`s, nodes of LangChain, LlamaIndex or

@@ -47,7 +47,7 @@ from chunkwise.retrieval.searchable import (
     CandidateSpan,
     QueryBatch,
     Searchable,
-    Summarised,
+    Summarized,
 )
 from chunkwise.retrieval.tables_lists_code import WholeBlock, WholeBlocks
 from chunkwise.text.language import UNKNOWN, language_of_text
@@ -555,7 +555,7 @@ def default_retriever(
     """What suits the index and what is wanted of it."""
     vectors = source.settings.vectors
     # Sentences of several sizes would pass by what a model was asked to write.
-    summaries = isinstance(source, Summarised) and source.has_summaries
+    summaries = isinstance(source, Summarized) and source.has_summaries
     # Chunks embedded each by itself leave nothing to make the vectors of other sizes from.
     if (
         budget

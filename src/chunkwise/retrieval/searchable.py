@@ -146,7 +146,7 @@ class ChunkTable(NamedTuple):
     tokens: NDArray[np.int64]
     level: NDArray[np.int64] | None = None
     """0: a chunk, above it a summary; None: there are no summaries."""
-    summarised: NDArray[np.int64] | None = None
+    summarized: NDArray[np.int64] | None = None
     """A row each place that a summary stands for, in order: which chunk the summary is, start, end, tokens."""
 
 
@@ -231,7 +231,7 @@ class NamedSource(AtomSource, Searchable, Protocol):
 
 
 class CommunityPlace(NamedTuple):
-    """Neighbouring passages of one document."""
+    """Neighboring passages of one document."""
 
     document: int
     """Its number in the index."""
@@ -247,7 +247,7 @@ class Community(NamedTuple):
     """1: of passages; above: of communities of the levels below."""
     summary: str
     places: tuple[CommunityPlace, ...]
-    """All that is summarised, by document."""
+    """All that is summarized, by document."""
 
 
 class Communities(NamedTuple):
@@ -278,7 +278,7 @@ class CommunitySource(Protocol):
 
 
 @runtime_checkable
-class Summarised(Protocol):
+class Summarized(Protocol):
     """An index that may have summaries among its chunks."""
 
     @property

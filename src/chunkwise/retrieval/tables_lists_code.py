@@ -38,7 +38,7 @@ def _headings_backwards(document: Document, start: int, end: int) -> Iterator[Sp
     if blocks is None:
         shown = document.text[start:end]
         if "\n" not in shown[len(shown.rstrip()) :]:
-            return  # it ends inside a line, as most cuts do: nothing has to be analysed
+            return  # it ends inside a line, as most cuts do: nothing has to be analyzed
         # From the start of a line: the rest of a heading is not known by itself.
         floor = max(0, start - _AROUND)
         shift = max(floor, document.text.rfind("\n", floor, start) + 1)

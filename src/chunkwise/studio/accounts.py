@@ -20,8 +20,8 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.records.json import json_text
 
-Role = Literal["reader", "labeller", "owner"]
-ROLES: tuple[Role, ...] = ("reader", "labeller", "owner")
+Role = Literal["reader", "labeler", "owner"]
+ROLES: tuple[Role, ...] = ("reader", "labeler", "owner")
 """Each may do what those before it may: look and ask; label; change runs, indexes and questions."""
 KEYS_VARIABLE = "CHUNKWISE_KEYS"
 LEAST_PASSWORD = 10
@@ -225,7 +225,7 @@ def accounts_in(environment: Mapping[str, str]) -> list[Account]:
         if not key or not _NAME.fullmatch(name) or role not in ("", *ROLES):
             raise InvalidParameter(
                 f"{KEYS_VARIABLE} has a part that is no key (it is not shown here); write it like "
-                "name=KEY or name/labeller=KEY, parted by commas"
+                "name=KEY or name/labeler=KEY, parted by commas"
             )
         if not key.startswith("sha256:") and len(key) < 16:
             raise InvalidParameter(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 import chunkwise.studio.ask as ask
 import chunkwise.studio.documents as documents
 import chunkwise.studio.draft_questions as draft_questions
-import chunkwise.studio.labelling as labelling
+import chunkwise.studio.labeling as labeling
 import chunkwise.studio.pdf_pages as pdf_pages
 import chunkwise.studio.question_review as question_review
 import chunkwise.studio.questions as questions
@@ -37,7 +37,7 @@ class ApiEndpoint:
     answer: Callable[[Project, Any], View]
     method: Literal["GET", "POST"] = "GET"
     role: Role | None = None
-    """Who may ask; None: readers for GET, labellers for POST."""
+    """Who may ask; None: readers for GET, labelers for POST."""
     units: float = 0.0
     """What it costs of the units that a caller has a minute; a search is 1."""
 
@@ -55,7 +55,7 @@ class ApiEndpoint:
 
     @property
     def needs(self) -> Role:
-        return self.role or ("reader" if self.method == "GET" else "labeller")
+        return self.role or ("reader" if self.method == "GET" else "labeler")
 
     def read(
         self, path: Mapping[str, str], query: Sequence[tuple[str, str]], body: bytes = b""
@@ -100,13 +100,13 @@ ENDPOINTS = (
     ApiEndpoint("/api/questions", "Every question with its score in every run.", questions.questions),
     ApiEndpoint("/api/question", "One question: gold, what every run retrieved, and what it missed.",
                 questions.question),
-    ApiEndpoint("/api/labelling", "A question to label, its passages pooled and in no order that tells who found them.",
-                labelling.labelling),
+    ApiEndpoint("/api/labeling", "A question to label, its passages pooled and in no order that tells who found them.",
+                labeling.labeling),
     ApiEndpoint("/api/label", "Keeps what a person says of a passage or a question; nothing is ever written over.",
-                labelling.keep_label, method="POST"),
-    ApiEndpoint("/api/labels", "How far labelling is, who did how much, how far people agree.", labelling.labels),
-    ApiEndpoint("/api/adjudication", "Passages that people graded differently.", labelling.adjudication),
-    ApiEndpoint("/api/documents/{number}/sentences", "A stretch of a document in sentences.", labelling.sentences),
+                labeling.keep_label, method="POST"),
+    ApiEndpoint("/api/labels", "How far labeling is, who did how much, how far people agree.", labeling.labels),
+    ApiEndpoint("/api/adjudication", "Passages that people graded differently.", labeling.adjudication),
+    ApiEndpoint("/api/documents/{number}/sentences", "A stretch of a document in sentences.", labeling.sentences),
     ApiEndpoint("/api/edit", "A question as it stands in its file, to be changed.", question_review.edit),
     ApiEndpoint("/api/edit/save", "Makes, changes, accepts or drops a question, unless somebody else changed it.",
                 question_review.save, method="POST", role="owner"),

@@ -104,7 +104,7 @@ PAGES = (
     PageRoute("/history", "history.html.j2", "/api/history"),
     PageRoute("/questions", "questions.html.j2", "/api/questions"),
     PageRoute("/question", "question.html.j2", "/api/question"),
-    PageRoute("/labelling", "labelling.html.j2"),
+    PageRoute("/labeling", "labeling.html.j2"),
     PageRoute("/adjudication", "adjudication.html.j2"),
     PageRoute("/edit", "question_review.html.j2"),
 )

@@ -126,7 +126,7 @@ class StudioCorpus:
         self.languages: Counter[str] = Counter()
         self._source: DocumentSource = _InMemory()
         self._numbers: dict[str, int] = {}
-        self._analysed: RecentlyUsed[Analyzed] = RecentlyUsed(_ANALYSED_CHARACTERS)
+        self._analyzed: RecentlyUsed[Analyzed] = RecentlyUsed(_ANALYSED_CHARACTERS)
         self._cuts: RecentlyUsed[Cuts] = RecentlyUsed(_KEPT_CUTS)
         self._bands: RecentlyUsed[NDArray[np.int64]] = RecentlyUsed(_KEPT_CUTS)
 
@@ -190,7 +190,7 @@ class StudioCorpus:
     def analyzed(self, number: int) -> Analyzed:
         """Kept, so that another strategy or size is arithmetic."""
         document = self.document(number)
-        return self._analysed.get(number, lambda: Analyzed(document), len(document.text))
+        return self._analyzed.get(number, lambda: Analyzed(document), len(document.text))
 
     def cuts(self, number: int, strategy: Strategy) -> Cuts:
         analyzed = self.analyzed(number)

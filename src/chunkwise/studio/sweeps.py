@@ -24,7 +24,7 @@ from chunkwise.tuning.run.sweep_folder import RECOMMENDATION, RESULTS
 USUAL_NAME = "chunkwise-tune"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 Embedder = Literal["none", "minilm", "bge-small"]
-LABELLED = Path(".chunkwise") / "labelled-questions.json"
+LABELLED = Path(".chunkwise") / "labeled-questions.json"
 """What `chunkwise testset from-labels` would write, for a sweep by people's labels."""
 TimeLimit = Literal["", "1 min", "5 min", "10 min", "30 min", "2 h"]
 
@@ -85,8 +85,8 @@ class SweepsView(View):
     """Why none can be started; empty: it can."""
     embedders: tuple[str, ...]
     times: tuple[str, ...]
-    labelled: int
-    """Questions that people have labelled."""
+    labeled: int
+    """Questions that people have labeled."""
     into: str
     """Where a recommendation is applied."""
     rows: tuple[SweepRow, ...]
@@ -224,9 +224,9 @@ def sweeps(project: Project, _: NoParameters) -> SweepsView:
     )
     rows = tuple(_row(project, name) for name in there if _NAME.fullmatch(name))
     store = project.labels()
-    labelled = len({each.query_id for each in store.events()}) if store.exists() else 0
+    labeled = len({each.query_id for each in store.events()}) if store.exists() else 0
     return SweepsView(
-        _why_not(project), get_args(Embedder), get_args(TimeLimit), labelled, project.into, rows
+        _why_not(project), get_args(Embedder), get_args(TimeLimit), labeled, project.into, rows
     )
 
 

@@ -98,7 +98,7 @@ def _check_summaries(
             )
         if chunk.index != number or chunk.doc_id != document.id:
             raise BrokenContract(_say(chunk, f"should be number {number} of {document.id!r}"))
-        piece = Piece(*chunk.span, summary=chunk.text, summarised=chunk.spans, level=chunk.level)
+        piece = Piece(*chunk.span, summary=chunk.text, summarized=chunk.spans, level=chunk.level)
         check_summary(piece, _say(chunk, "is no summary"))
         if merged_spans(span for own in chunk.spans for span in _inside(below, own)) != chunk.spans:
             raise BrokenContract(_say(chunk, f"stands for more than chunks of level {level}"))

@@ -36,7 +36,7 @@ def check_embedder(
     for kind in kinds:
         rows = _rows(model, every, kind)
         _check_lengths(identity, every, rows)
-        _check_neighbours(model, every, kind, rows, tolerance)
+        _check_neighbors(model, every, kind, rows, tolerance)
     _check_copy(model, every[0], tolerance)
     if model.identity != identity or model.dimensions != dimensions:
         raise BrokenContract(
@@ -65,7 +65,7 @@ def _check_lengths(identity: str, texts: Sequence[str], rows: NDArray[np.float32
             )
 
 
-def _check_neighbours(
+def _check_neighbors(
     model: Embedder, texts: Sequence[str], kind: Kind, rows: NDArray[np.float32], tolerance: float
 ) -> None:
     """A text's vector is the same alone, the other way round and among fewer."""

@@ -119,7 +119,7 @@ _ANSWER = (
 )  # fmt: skip
 _FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities", "key_facts")
 TYPES = ("types", "type", "tags", "tag", "question_type", "query_type", "category", "categories")
-_LABELS = ("labels", "ratings", "judgements", "judgments")
+_LABELS = ("labels", "ratings", "judgments", "judgments")
 
 OWN_FIELDS = frozenset((*_REFERENCES, *_QUOTES, *_FACTS, *_LABELS)) - {"snippets"}
 """A record with one of these is ours, whatever else it has; LegalBench-RAG has snippets."""

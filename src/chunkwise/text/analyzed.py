@@ -261,7 +261,7 @@ class Analyzed:
         return self.lines.start[~blank & np.append(True, blank[:-1])[: len(blank)]]
 
     def measure(self, tokenizer: TokenizerLike = DEFAULT_TOKENIZER) -> TokenMeasure:
-        """Sizes by this tokenizer; the text is tokenised once, whatever is asked."""
+        """Sizes by this tokenizer; the text is tokenized once, whatever is asked."""
         key = tokenizer if isinstance(tokenizer, str) else id(tokenizer)
         if key not in self._measures:  # a measure keeps its tokenizer alive, and with it the id
             self._measures[key] = measure_of(self.characters, get_tokenizer(tokenizer))

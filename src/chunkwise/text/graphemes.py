@@ -39,7 +39,7 @@ _APART, _JOINED, _IF_PICTURE, _IF_SECOND = range(4)
 
 
 def _rule(before: int, after: int) -> int:
-    """What two neighbours say, in the order of the rules GB3 to GB999."""
+    """What two neighbors say, in the order of the rules GB3 to GB999."""
     names = ("", *_CLASSES, "")
     one, other = names[before], names[after]
     if (one, other) == ("CR", "LF"):

@@ -120,7 +120,7 @@ _SOLID = regex.compile(r"[\p{L}\p{N}]")
 
 
 class WordSpans(NamedTuple):
-    """Every word of a text in order; words do not overlap, neighbouring pairs share a character."""
+    """Every word of a text in order; words do not overlap, neighboring pairs share a character."""
 
     start: NDArray[np.int64]
     end: NDArray[np.int64]
@@ -160,7 +160,7 @@ def _spaced(characters: CharacterArrays, inside: NDArray[np.bool_]) -> WordSpans
 
 
 def _pairs(characters: CharacterArrays, unspaced: NDArray[np.bool_]) -> WordSpans:
-    """Each two neighbours of a run; a run of one character is a word by itself."""
+    """Each two neighbors of a run; a run of one character is a word by itself."""
     goes_on, follows = np.zeros((2, len(unspaced)), dtype=np.bool_)
     goes_on[:-1] = unspaced[1:]
     follows[1:] = unspaced[:-1]

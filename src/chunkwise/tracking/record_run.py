@@ -182,7 +182,7 @@ def _chosen_settings(chosen: Outcome | None) -> dict[str, Json]:
     own = chosen.configuration
     return {
         "strategy": own.strategy, "retriever": own.retriever, "context": own.context,
-        "neighbours": own.neighbours, "vectors": own.vectors,
+        "neighbors": own.neighbors, "vectors": own.vectors,
         **({"embedder": own.embedder} if own.embedder else {}),
         **({"reranker": own.reranker} if own.reranker else {}),
     }  # fmt: skip

@@ -42,7 +42,7 @@ class Recommendation:
     k: Count = 5
     budget: Count | None = None
     """Tokens a question, for retrievers that fill a budget; None: `k` hits."""
-    neighbours: Amount = 0
+    neighbors: Amount = 0
     tokenizer: str = DEFAULT_TOKENIZER
     """What the budget is counted by."""
     reranker: str = ""
@@ -100,7 +100,7 @@ class Recommendation:
             retriever=self.retriever,
             k=self.k if self.budget is None else None,
             budget=self.budget,
-            neighbors=self.neighbours,
+            neighbors=self.neighbors,
             reranker=self.reranker or None,
         )
 
@@ -326,7 +326,7 @@ def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendat
         retriever=configuration.retriever,
         k=sweep.k,
         budget=budget_of(sweep.objective) or (1000 if several else None),
-        neighbours=configuration.neighbours,
+        neighbors=configuration.neighbors,
         tokenizer=sweep.tokenizer,
         reranker=configuration.reranker,
         maxsim=configuration.maxsim,

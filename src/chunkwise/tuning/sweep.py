@@ -97,10 +97,10 @@ class Configuration:
     retriever: str
     """The label of the retriever."""
     context: Context | WrittenContext = "none"
-    neighbours: int = 0
+    neighbors: int = 0
     vectors: VectorKind = "late"
     levers: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
-    """What was varied, in words for tables: boundaries, size, overlap, context, neighbours, sizes, retriever."""
+    """What was varied, in words for tables: boundaries, size, overlap, context, neighbors, sizes, retriever."""
     baseline: str = field(default="", compare=False)
     """What it is known as, where it is a common default everything is compared with."""
     embedder: str = ""
@@ -119,8 +119,8 @@ class Configuration:
         """What a table calls it."""
         context = "" if self.context == "none" else self.context
         parts = [self.strategy, context, self.retriever]
-        if self.neighbours:
-            parts.append(f"neighbours {self.neighbours}")
+        if self.neighbors:
+            parts.append(f"neighbors {self.neighbors}")
         parts += [self.embedder, f"reranked by {self.reranker}" if self.reranker else ""]
         parts.append(f"token vectors of {self.maxsim}" if self.maxsim else "")
         if self.vectors == "own" and not self.embedder:
@@ -135,7 +135,7 @@ class Configuration:
     @property
     def key(self) -> str:
         """The name of its file."""
-        said = [self.strategy, self.retriever, self.context, str(self.neighbours), self.vectors]
+        said = [self.strategy, self.retriever, self.context, str(self.neighbors), self.vectors]
         if self.embedder or self.reranker:
             said += [self.embedder, self.reranker]
         if self.maxsim:
@@ -155,7 +155,7 @@ class Grid:
     names: tuple[str, ...]
     """Strategies, or retrievers."""
     values: tuple[tuple[str, tuple[SweepValue, ...]], ...] = ()
-    """Parameters with their values, in the order they were written: max_tokens, overlap, context, neighbours …"""
+    """Parameters with their values, in the order they were written: max_tokens, overlap, context, neighbors …"""
 
 
 NO_MODEL = "none"

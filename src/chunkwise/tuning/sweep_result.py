@@ -63,7 +63,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class NestedJudgement:
+class NestedJudgment:
     """What choosing like this is worth on questions that had no part in it: nested cross-validation.
 
     In turn a fold of the questions is left out, the others choose, and the choice is judged on the fold.
@@ -154,7 +154,7 @@ class MethodByType:
     """What one way to index misses, and how right the answers from its hits are."""
 
     name: str
-    """context neighbours, sentences 1024/200 …"""
+    """context neighbors, sentences 1024/200 …"""
     key: str
     figures: Mapping[str, Mapping[str, Figure]]
     """By type of question, "all" for all of them, and metric."""
@@ -193,7 +193,7 @@ class SweepResult:
     """Questions that would about separate the best two; None: they are the same, or nothing is known."""
     small_parts: Mapping[str, int] = field(default_factory=dict)
     """Parts of the corpus with too few questions to be looked at, and how many they have."""
-    nested: NestedJudgement | None = None
+    nested: NestedJudgment | None = None
     """None: test questions judge, or there are too few to leave any out."""
     prior: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """What was expected of each value of each lever beforehand, from public question sets; empty: nothing."""

@@ -105,7 +105,7 @@ def test_other_words_may_say_the_same(claim: str, text: str) -> None:
 
 def test_words_from_all_over_a_text_say_nothing() -> None:
     filler = "The weather was grey and the sea was rough for many days in that long winter. " * 4
-    text = f"The harbour has a lamp. {filler}Paint is kept in the shed. {filler}Green is the colour of hope."
+    text = f"The harbour has a lamp. {filler}Paint is kept in the shed. {filler}Green is the color of hope."
     assert not said("The harbour lamp has green paint.", text)
     assert said("The harbour lamp has green paint.", "The lamp of the harbour is painted green.")
 

@@ -15,7 +15,7 @@ from chunkwise.metrics.cuts.coherence import (
     Coherence,
     chunk_cohesions,
     mean_of,
-    neighbour_cosines,
+    neighbor_cosines,
 )
 
 EAST, NORTH, DIAGONAL, NOWHERE = [1.0, 0.0], [0.0, 2.0], [3.0, 3.0], [0.0, 0.0]
@@ -42,18 +42,18 @@ def coherence(
     chunk: np.ndarray,
 ) -> Coherence:
     return Coherence(
-        mean_of(neighbour_cosines(chunks, document)),
+        mean_of(neighbor_cosines(chunks, document)),
         mean_of(chunk_cohesions(chunks, sentences, sentence, chunk)),
     )
 
 
-def test_neighbours_are_of_one_document() -> None:
+def test_neighbors_are_of_one_document() -> None:
     chunks = vectors(EAST, NORTH, NORTH, DIAGONAL)
-    assert neighbour_cosines(chunks, numbers(0, 0, 1, 1)).tolist() == pytest.approx(
+    assert neighbor_cosines(chunks, numbers(0, 0, 1, 1)).tolist() == pytest.approx(
         [0, math.sqrt(0.5)]
     )
-    assert len(neighbour_cosines(chunks, numbers(0, 1, 2, 3))) == 0
-    assert mean_of(neighbour_cosines(chunks[:0], numbers())) is None
+    assert len(neighbor_cosines(chunks, numbers(0, 1, 2, 3))) == 0
+    assert mean_of(neighbor_cosines(chunks[:0], numbers())) is None
 
 
 def test_a_chunk_of_one_sentence_says_nothing_about_cohesion() -> None:
@@ -81,7 +81,7 @@ def test_contrast_is_what_cohesion_has_more() -> None:
 
 
 def test_vectors_without_length_have_no_cosine() -> None:
-    assert np.isnan(neighbour_cosines(vectors(EAST, NOWHERE), numbers(0, 0))).all()
+    assert np.isnan(neighbor_cosines(vectors(EAST, NOWHERE), numbers(0, 0))).all()
     found = chunk_cohesions(
         vectors(EAST), vectors(EAST, EAST, NOWHERE), numbers(0, 1, 2), numbers(0, 0, 0)
     )
@@ -125,6 +125,6 @@ def test_equal_to_loops(data: st.DataObject) -> None:
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(3)
     chunks = chance.normal(size=(50, 8)).astype(np.float32)
-    whole = neighbour_cosines(chunks, np.zeros(50, np.int64))
+    whole = neighbor_cosines(chunks, np.zeros(50, np.int64))
     monkeypatch.setattr(measured, "_AT_ONCE", 7)
-    assert np.array_equal(whole, neighbour_cosines(chunks, np.zeros(50, np.int64)))
+    assert np.array_equal(whole, neighbor_cosines(chunks, np.zeros(50, np.int64)))

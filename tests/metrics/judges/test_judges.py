@@ -103,7 +103,7 @@ def test_a_hit_takes_the_rating_of_the_place_it_shares_most_with() -> None:
 
 def test_a_passage_in_a_hit_speaks_for_it_only_if_it_is_relevant() -> None:
     relevant, irrelevant = ("a", 50, 53, True), ("a", 60, 63, False)
-    assert by_labels([irrelevant], hit(0, 100)) == [Score(None, "not labelled")]
+    assert by_labels([irrelevant], hit(0, 100)) == [Score(None, "not labeled")]
     assert values(by_labels([relevant], hit(0, 100))) == [1]
     assert values(by_labels([relevant, irrelevant, ("a", 70, 99, False)], hit(0, 100))) == [1]
     # Nearly the same place rated irrelevant does not take back what is relevant in it.
@@ -126,8 +126,8 @@ def test_a_place_that_says_too_little_about_a_hit_is_no_label() -> None:
     labels = [("a", 0, 20, True)]
     found = by_labels(labels, hit(15, 40), hit(30, 40), hit(0, 20, B), hit(4, 21))
     assert values(found) == [None, None, None, 1]
-    assert found[0].reason == "not labelled"
-    assert by_labels([], hit(0, 5)) == [Score(None, "not labelled")]
+    assert found[0].reason == "not labeled"
+    assert by_labels([], hit(0, 5)) == [Score(None, "not labeled")]
 
 
 def test_of_several_people_the_majority_decides_and_a_draw_nobody() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit, Query, Score
-from chunkwise.metrics.judges.llm_answer_judgements import (
+from chunkwise.metrics.judges.llm_answer_judgments import (
     AnswerRelevancy,
     Attribution,
     Completeness,

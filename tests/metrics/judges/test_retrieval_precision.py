@@ -16,15 +16,15 @@ def none(reason: str) -> Score:
 
 
 def test_the_share_is_of_the_judged_hits() -> None:
-    verdicts = [[YES, NO, none("not labelled")], [YES, YES], [NO]]
+    verdicts = [[YES, NO, none("not labeled")], [YES, YES], [NO]]
     assert [score.value for score in retrieval_precision(verdicts)] == [0.5, 1.0, 0.0]
 
 
 def test_zero_verdicts_are_unscored_and_say_why() -> None:
-    verdicts = [[], [none("not labelled")] * 2, [none("a"), none("b"), none("b")]]
+    verdicts = [[], [none("not labeled")] * 2, [none("a"), none("b"), none("b")]]
     scores = retrieval_precision(verdicts)
     assert [score.value for score in scores] == [None, None, None]
-    assert [score.reason for score in scores] == ["nothing was retrieved", "not labelled", "b"]
+    assert [score.reason for score in scores] == ["nothing was retrieved", "not labeled", "b"]
 
 
 def test_nothing_retrieved_is_nothing_found_where_something_is_there() -> None:
@@ -45,7 +45,7 @@ def test_hits_without_a_verdict_are_counted_by_reason() -> None:
 
 def test_judges_are_compared_on_what_both_judged() -> None:
     verdicts = {
-        "labels": [[YES, YES, NO], [NO, none("not labelled")]],
+        "labels": [[YES, YES, NO], [NO, none("not labeled")]],
         "spans": [[YES, NO, NO], [NO, YES]],
         "similarity": [[none("no words")] * 3, [none("no words")] * 2],
     }

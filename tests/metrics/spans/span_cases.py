@@ -95,16 +95,16 @@ def references(draw: st.DrawFn) -> Reference:
 
 
 @st.composite
-def queries_and_hits(draw: st.DrawFn, *, summarised: bool = True) -> Case:
+def queries_and_hits(draw: st.DrawFn, *, summarized: bool = True) -> Case:
     """Hits overlap, repeat or are missing; most are chunks, chunks overlap and nest, and some are summaries."""
     chunks = [
         Place(*p, p.end - p.start) for p in draw(st.lists(passages(), max_size=12, unique=True))
     ]
     distinct = st.lists(summaries(), max_size=3, unique_by=lambda summary: summary.where)
-    chunks += draw(distinct) if summarised else []
+    chunks += draw(distinct) if summarized else []
     chunks.sort(key=lambda chunk: (NUMBERS[chunk.doc_id], bool(chunk.further), chunk.start))
     other = passages(least=0).map(lambda p: Place(*p, p.end - p.start))
-    other = other | summaries() if summarised else other
+    other = other | summaries() if summarized else other
     hit = st.sampled_from(chunks) | other if chunks else other
     queries, hits = [], []
     for number in range(draw(st.integers(0, 4))):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chunkwise.metrics.spans.ranking import JudgedRanking
 from chunkwise.metrics.spans.retrieval_metrics import context_precision, hit
 from how_many import examples
-from metrics.spans.judgements import Judged, ours, theirs
+from metrics.spans.judgments import Judged, ours, theirs
 from tables import cases
 
 KEPT = json.loads(Path(__file__).with_name("ir_measures_values.json").read_text(encoding="utf-8"))

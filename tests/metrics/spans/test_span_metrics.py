@@ -332,13 +332,13 @@ def test_hits_become_all_their_places() -> None:
     document = Document("a", "x" * 40)
     spans = (Span(0, 12), Span(18, 22))
     hit = Hit(
-        document, 0, 22, 1.0, 1, 3, summary="xx", summarised=spans, summarised_tokens=(12, 4), level=1
+        document, 0, 22, 1.0, 1, 3, summary="xx", summarized=spans, summarized_tokens=(12, 4), level=1
     )  # fmt: skip
     found = HitTable.of(
         [
             [
                 hit,
-                replace(hit, rank=2, level=0, summarised=(), summarised_tokens=(), token_count=12),
+                replace(hit, rank=2, level=0, summarized=(), summarized_tokens=(), token_count=12),
             ],
             [],
         ],
@@ -382,7 +382,7 @@ def test_a_summary_takes_the_ranks_of_the_chunks_it_stands_for() -> None:
 
 
 def test_a_summary_of_one_place_is_no_chunk_of_that_place() -> None:
-    """A chunk with its neighbours stays unscored where a summary happens to stand for the same text."""
+    """A chunk with its neighbors stays unscored where a summary happens to stand for the same text."""
     wide = Place("a", 0, 10)
     asked = Query("q", "?", (Reference("a", 0, 10),))
     chunks = chunking_of([Place("a", 0, 5), Place("a", 5, 10)])
@@ -390,12 +390,12 @@ def test_a_summary_of_one_place_is_no_chunk_of_that_place() -> None:
     columns = [np.append(each, last) for each, last in zip(
         (chunks.document, chunks.start, chunks.end, chunks.tokens), (0, 0, 10, 3), strict=True
     )]  # fmt: skip
-    summarised = Chunking(*columns, level, stood_for)
+    summarized = Chunking(*columns, level, stood_for)
     gold, found = Gold.of([asked], NUMBERS), found_of([[wide]])
-    got = span_scores([parse("ndcg@5")], gold, found, summarised, CUT)["ndcg@5"]
+    got = span_scores([parse("ndcg@5")], gold, found, summarized, CUT)["ndcg@5"]
     assert np.isnan(got).all()
     hit = replace(found, summary=np.array([True]))
-    assert span_scores([parse("ndcg@5")], gold, hit, summarised, CUT)["ndcg@5"].tolist() == [1.0]
+    assert span_scores([parse("ndcg@5")], gold, hit, summarized, CUT)["ndcg@5"].tolist() == [1.0]
 
 
 def test_why_a_question_is_unscored() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import ir_measures
 from ir_measures.providers import registry
 
-from metrics.spans.judgements import Judged, theirs
+from metrics.spans.judgments import Judged, theirs
 
 CUTS = (1, 5, 20)
 PACKAGES = {"ranx": "ranx", "pytrec_eval": "pytrec-eval-terrier"}

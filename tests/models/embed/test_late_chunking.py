@@ -175,17 +175,17 @@ def test_kept_bounds_of_other_windows_are_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Counted(Letters):
-        tokenised = 0
+        tokenized = 0
 
         def token_starts(self, text: str) -> NDArray[np.int64]:
-            Counted.tokenised += text == document.text
+            Counted.tokenized += text == document.text
             return super().token_starts(text)
 
     document = analyzed("a bc def. " * 9)
     starts = np.arange(0, len(document.text), 10)
-    for number, tokenised in ((1, 1), (1, 1), (2, 2)):
+    for number, tokenized in ((1, 1), (1, 1), (2, 2)):
         monkeypatch.setattr(windows, "ALGORITHM", number)
         atom_sums(
             CachedTokenEmbedder(Counted(), ModelCache(tmp_path / "v.sqlite")), document, starts
         )
-        assert Counted.tokenised == tokenised
+        assert Counted.tokenized == tokenized

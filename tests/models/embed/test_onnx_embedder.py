@@ -16,7 +16,7 @@ from chunkwise.models.embed import onnx as onnx_embedder
 from chunkwise.models.embed.embedder import TokenEmbedder
 from chunkwise.models.embed.onnx import OnnxEmbedder
 from chunkwise.models.embed.pretrained import MiniLM
-from chunkwise.models.weights.catalogue import MINILM
+from chunkwise.models.weights.catalog import MINILM
 from chunkwise.models.weights.installed import ensure
 from tables import cases
 

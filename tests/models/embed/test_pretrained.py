@@ -1,4 +1,4 @@
-"""Embedders by name: read as the record in the catalogue says, whichever weights are here."""
+"""Embedders by name: read as the record in the catalog says, whichever weights are here."""
 
 import pickle
 from pathlib import Path
@@ -10,7 +10,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.models import embedders, get_embedder
 from chunkwise.models.embed.onnx import OnnxEmbedder
 from chunkwise.models.embed.pretrained import MiniLM, PretrainedEmbedder
-from chunkwise.models.weights.catalogue import ALL, MINILM, Weights
+from chunkwise.models.weights.catalog import ALL, MINILM, Weights
 from chunkwise.models.weights.installed import ensure, model_status
 from chunkwise.testkit import check_embedder
 

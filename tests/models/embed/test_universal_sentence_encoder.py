@@ -14,7 +14,7 @@ from chunkwise.models.embed.universal_sentence_encoder import (
     SentenceEncoder,
     _without_tokenizer,
 )
-from chunkwise.models.weights.catalogue import SETS, USE_MULTILINGUAL
+from chunkwise.models.weights.catalog import SETS, USE_MULTILINGUAL
 from chunkwise.models.weights.installed import ensure, model_status
 
 KNOWN_TOKENS = {

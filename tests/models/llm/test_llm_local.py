@@ -52,11 +52,11 @@ def test_the_same_question_gets_the_same_answer_whatever_came_before_and_beyond_
 ) -> None:
     """Another question comes before the first time, nothing before the child's, one that begins alike at last."""
     assert steered.text
-    one = Request("s", "Two colours?", max_tokens=2)
+    one = Request("s", "Two colors?", max_tokens=2)
     first = local.complete(one)
     assert first.text
     assert (first.output_tokens, first.is_whole, first.is_counted) == (2, False, True)
-    local.complete(Request("s", "Two colours of foam?", max_tokens=1, shares_prefix=True))
+    local.complete(Request("s", "Two colors of foam?", max_tokens=1, shares_prefix=True))
     context = multiprocessing.get_context("fork")
     mine, theirs = context.Pipe()
     child = context.Process(target=_in_child, args=(local, one, theirs))

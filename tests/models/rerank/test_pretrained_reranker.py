@@ -15,7 +15,7 @@ from chunkwise.models import get_reranker
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.rerank import cross_encoder
 from chunkwise.models.rerank.cross_encoder import PretrainedReranker
-from chunkwise.models.weights.catalogue import MS_MARCO_MINILM
+from chunkwise.models.weights.catalog import MS_MARCO_MINILM
 from chunkwise.models.weights.installed import model_status
 from chunkwise.testkit import check_reranker
 

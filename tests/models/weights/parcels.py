@@ -4,7 +4,7 @@ import zipfile
 from hashlib import sha256
 from pathlib import Path
 
-from chunkwise.models.weights.catalogue import Package, WeightFile, Weights
+from chunkwise.models.weights.catalog import Package, WeightFile, Weights
 
 CONTENT = bytes(range(256)) * 300
 OTHER = b"{}" * 40

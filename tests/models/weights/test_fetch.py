@@ -23,7 +23,7 @@ import chunkwise
 from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.models.home_folder import fetched_models, home
-from chunkwise.models.weights.catalogue import (
+from chunkwise.models.weights.catalog import (
     ALL,
     SETS,
     Package,

@@ -1,4 +1,4 @@
-"""Communities of passages: the same every time, linear, summarised level on level; and questions about the whole."""
+"""Communities of passages: the same every time, linear, summarized level on level; and questions about the whole."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from chunkwise.retrieval.graph.communities import (
 from chunkwise.retrieval.searchable import Communities
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples
-from rule_summariser import FirstSentences
+from rule_summarizer import FirstSentences
 from tables import cases
 
 THEMES = {"sea": "Port Velsay", "mountain": "Hal Ridge", "city": "Mount Corso"}
@@ -43,7 +43,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Reader(FirstSentences):
-    """Reads no relations, and summarises by repeating first sentences."""
+    """Reads no relations, and summarizes by repeating first sentences."""
 
     def complete(self, request: Request, stop: Any = None) -> Completion:
         if request.schema is not None:
@@ -262,7 +262,7 @@ def test_what_a_model_cannot_hold_is_missing_and_no_error() -> None:
     assert found.missing
     assert found.found
     assert index.changes is not None
-    assert any("too much text to be summarised at once" in note for note in index.changes.notes)
+    assert any("too much text to be summarized at once" in note for note in index.changes.notes)
 
 
 def test_text_that_says_nothing_is_not_asked_about() -> None:
@@ -272,7 +272,7 @@ def test_text_that_says_nothing_is_not_asked_about() -> None:
     assert model.asked == []
 
 
-def test_what_could_not_be_summarised_is_no_place_of_the_summary_above() -> None:
+def test_what_could_not_be_summarized_is_no_place_of_the_summary_above() -> None:
     index = make(DOCUMENTS, Reader(stumble="mountain"))
     found = index.source.communities().found
     assert found[-1].level > 1

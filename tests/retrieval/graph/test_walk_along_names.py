@@ -20,7 +20,7 @@ from chunkwise.chunkers.chunk import Chunked, under_id
 from chunkwise.ext import Filter
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval.graph.build_graph import name_graph
-from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
+from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 from chunkwise.retrieval.graph.walk_along_names import AllowedEdges, Walk, Walked, _members
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, RowBuilder
 from chunkwise.retrieval.search.chains import chains_of_hits

@@ -18,7 +18,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParamete
 from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
-from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
+from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.indexing.relations import RelationReader, related_places, segments
 from chunkwise.text.analyzed import Analyzed
@@ -395,13 +395,13 @@ def test_a_passage_that_was_not_read_is_counted_once(tmp_path: Path) -> None:
 def test_contexts_and_relations_are_one_configuration(tmp_path: Path) -> None:
     class Both(Scripted):
         def complete(self, request: Request, stop: Any = None) -> Completion:
-            if request.schema is None and "Summarise" not in request.user:
+            if request.schema is None and "Summarize" not in request.user:
                 return Completion("It is about the sea.", 10, 10)
             return super().complete(request, stop)
 
     model = Both(by_passage=True)
-    index = make([FILM, DIRECTOR], model, context="neighbours", into=tmp_path / "kb")
-    assert (index.settings.context, index.settings.graph) == ("neighbours", "relations")
+    index = make([FILM, DIRECTOR], model, context="neighbors", into=tmp_path / "kb")
+    assert (index.settings.context, index.settings.graph) == ("neighbors", "relations")
     assert all("sea" in chunk.context for chunk in index.chunks())
     assert index.source.relations(0).relations
     again = make([FILM, DIRECTOR], model, into=tmp_path / "kb")

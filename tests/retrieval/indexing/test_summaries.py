@@ -24,7 +24,7 @@ from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from retrieval.postgres_server import new_url
 from retrieval.tiny_embedder import Tiny
-from rule_summariser import FirstSentences
+from rule_summarizer import FirstSentences
 from tables import cases
 
 QUESTIONS = [
@@ -168,7 +168,7 @@ class Apart:
                 own[0].start,
                 own[-1].end,
                 summary=f"A zebra of {len(own)}.",
-                summarised=own,
+                summarized=own,
                 level=1,
             )
             for own in held
@@ -274,7 +274,7 @@ def test_a_budget_holds_and_no_summary_is_cut(budget: int) -> None:
         assert all(hit.text in texts for hit in own if hit.level)
 
 
-def test_neighbours_are_chunks_and_summaries_stand_alone() -> None:
+def test_neighbors_are_chunks_and_summaries_stand_alone() -> None:
     kept = made(vectors="none")
     chunks = [chunk for chunk in raptor().chunks(DOCUMENTS[0]) if not chunk.level]
     for hit in kept.search(

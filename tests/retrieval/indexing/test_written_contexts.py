@@ -52,15 +52,15 @@ def documents(*rules: str) -> list[Document]:
 def test_what_was_written_is_searched_and_what_was_said_stays(tmp_path: Path) -> None:
     scribe = Scribe()
     made = index(
-        documents(), "paragraphs", into=tmp_path / "kb", vectors="none", context="neighbours",
+        documents(), "paragraphs", into=tmp_path / "kb", vectors="none", context="neighbors",
         llm=scribe,
     )  # fmt: skip
     assert scribe.asked == 7
     settings = made.settings
     assert (settings.context, settings.llm, settings.llm_identity) == (
-        "neighbours", "scribe", "scribe",
+        "neighbors", "scribe", "scribe",
     )  # fmt: skip
-    assert settings.prompt == load_prompt("context_neighbours").version
+    assert settings.prompt == load_prompt("context_neighbors").version
     found = open_index(tmp_path / "kb").search("zeppelin", k=20)
     assert len(found) == 7
     assert all("zeppelin" not in hit.text for hit in found)
@@ -104,7 +104,7 @@ def test_vectors_are_of_context_and_text(tmp_path: Path) -> None:
         scribe = Scribe(answer, answer)
         made = index(
             [Document("a", "It is open.\n\nIt is shut.")], "paragraphs", vectors="own",
-            context="neighbours", llm=scribe, embedder=model,
+            context="neighbors", llm=scribe, embedder=model,
         )  # fmt: skip
         return [f"{hit.score:.3f}" for hit in made.search("airships", k=2, retriever="dense")]
 
@@ -115,27 +115,27 @@ def test_another_model_another_way_another_wording_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kb = tmp_path / "kb"
-    index(documents(), "paragraphs", into=kb, vectors="none", context="neighbours", llm=Scribe())
+    index(documents(), "paragraphs", into=kb, vectors="none", context="neighbors", llm=Scribe())
     with pytest.raises(
         InvalidParameter, match=r"made with llm='scribe'.*llm='other' was asked for"
     ):
         index(documents(), into=kb, llm=Scribe("other"))
-    with pytest.raises(InvalidParameter, match="context='neighbours', and context='document'"):
+    with pytest.raises(InvalidParameter, match="context='neighbors', and context='document'"):
         index(documents(), into=kb, context="document", llm=Scribe())
     wording = "version: 9\n---\n\n---\nSay {{passage}} {{place}} {{before}} {{after}}\n"
-    (tmp_path / "context_neighbours.md").write_text(wording)
+    (tmp_path / "context_neighbors.md").write_text(wording)
     monkeypatch.setenv("CHUNKWISE_PROMPTS", str(tmp_path))
-    with pytest.raises(InvalidParameter, match="made with the prompt context_neighbours@1"):
+    with pytest.raises(InvalidParameter, match="made with the prompt context_neighbors@1"):
         index(documents(), into=kb, llm=Scribe())
     made = index(
-        documents(), into=kb, vectors="none", context="neighbours", llm=Scribe(), rebuild=True
+        documents(), into=kb, vectors="none", context="neighbors", llm=Scribe(), rebuild=True
     )
-    assert made.settings.prompt.startswith("context_neighbours@9")
+    assert made.settings.prompt.startswith("context_neighbors@9")
 
 
 def test_a_model_of_ones_own_is_wanted_where_there_is_something_to_write(tmp_path: Path) -> None:
     kb = tmp_path / "kb"
-    index(documents(), "paragraphs", into=kb, vectors="none", context="neighbours", llm=Scribe())
+    index(documents(), "paragraphs", into=kb, vectors="none", context="neighbors", llm=Scribe())
     assert index(documents(), into=kb).changes.unchanged == 2  # type: ignore[union-attr]
     more = documents(*RULES, "Something new.")
     with pytest.raises(InvalidParameter, match="'scribe', which cannot be made again by that name"):
@@ -156,7 +156,7 @@ def test_without_a_model_the_headings_are_taken(tmp_path: Path) -> None:
 def test_a_model_without_a_context_to_write_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="context is 'none', which needs none"):
         index(documents(), vectors="none", llm=Scribe())
-    with pytest.raises(InvalidParameter, match="allowed: none, headings, neighbours, document"):
+    with pytest.raises(InvalidParameter, match="allowed: none, headings, neighbors, document"):
         index(documents(), vectors="none", context="sideways")  # type: ignore[arg-type]
     index(documents(), into=tmp_path / "kb", vectors="none")
     with pytest.raises(InvalidParameter, match="context='none', for which no language model"):
@@ -171,9 +171,7 @@ def test_contexts_that_could_not_be_had_are_told_and_asked_for_again(tmp_path: P
             return super().complete(request, stop)
 
     kb, moody = tmp_path / "kb", Moody()
-    made = index(
-        documents(), "paragraphs", into=kb, vectors="none", context="neighbours", llm=moody
-    )
+    made = index(documents(), "paragraphs", into=kb, vectors="none", context="neighbors", llm=moody)
     assert made.changes
     assert "1 of 7 chunks has no context of the model" in made.changes.notes[0]
     assert "is out for lunch" in made.changes.notes[0]
@@ -206,7 +204,7 @@ def test_a_model_that_is_gone_does_not_stop_an_update(place: str | None, tmp_pat
     into = tmp_path / place if place else None
 
     def put(llm: Scribe, *rules: str) -> Index:
-        how: dict[str, Any] = {"strategy": "paragraphs", "vectors": "none", "context": "neighbours"}
+        how: dict[str, Any] = {"strategy": "paragraphs", "vectors": "none", "context": "neighbors"}
         if into is not None:
             return index(documents(*rules), into=into, llm=llm, **how)
         if not made:

@@ -141,7 +141,7 @@ def fill(atoms: list[Atom], votes: list[float], budget: int, alone: bool = False
 
 
 def runs(atoms: list[Atom], taken: set[int]) -> list[list[int]]:
-    """Neighbours of one document together."""
+    """Neighbors of one document together."""
     found: list[list[int]] = []
     for i in sorted(taken):
         if found and found[-1][-1] == i - 1 and atoms[i].document == atoms[i - 1].document:

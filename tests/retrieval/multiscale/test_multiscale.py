@@ -293,7 +293,7 @@ def check_promises(
     assert len(set(order)) == sum(a != b for a, b in zip([-1, *order], order, strict=False))
     for one, other in pairwise(spans):
         if one.document == other.document:
-            assert one.end < other.start  # in document order, and neighbours are one span
+            assert one.end < other.start  # in document order, and neighbors are one span
     tops = [max(s.score for s in spans if s.document == d) for d in dict.fromkeys(order)]
     assert tops == sorted(tops, reverse=True)
 

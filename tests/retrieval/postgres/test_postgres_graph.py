@@ -25,7 +25,7 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
+from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.postgres.index import PostgresIndex
 from chunkwise.retrieval.search.chains import chains_of_hits

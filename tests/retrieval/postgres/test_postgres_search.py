@@ -125,7 +125,7 @@ def test_bm25_takes_its_parameters_on_the_server() -> None:
 
 
 @cases("only", [EVERYTHING, *FILTERS])
-def test_exact_neighbours_are_those_of_the_memory_engine(only: Filter) -> None:
+def test_exact_neighbors_are_those_of_the_memory_engine(only: Filter) -> None:
     pg, memory = both()
     there = pg.nearest(_vectors(), 20, only, exact=True)
     _same(pg, there, memory.nearest(_vectors(), 20, only))

@@ -107,7 +107,7 @@ def test_writing_says_what_is_lost(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "b/corpus.jsonl").read_text())["_id"] == "d"
 
 
-def test_judgements_that_are_there_already_are_not_mixed_in(tmp_path: Path) -> None:
+def test_judgments_that_are_there_already_are_not_mixed_in(tmp_path: Path) -> None:
     beir(tmp_path, qrels__train_tsv=HEADER)
     with pytest.raises(ChunkwiseError, match=r"train\.tsv would be read"):
         write("beir", tmp_path, [Query("1", "?")], None)
@@ -129,7 +129,7 @@ def test_questions_of_another_form_beside_a_corpus_are_not_beir(tmp_path: Path) 
         assert BeirFormat().accepts(beir(tmp_path, queries_jsonl=other), b"")
 
 
-def test_the_file_of_questions_stands_for_its_folder_where_it_has_judgements(
+def test_the_file_of_questions_stands_for_its_folder_where_it_has_judgments(
     tmp_path: Path,
 ) -> None:
     folder = beir(tmp_path, qrels__test_tsv=HEADER + "q1\td1\t1\n")

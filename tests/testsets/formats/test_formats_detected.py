@@ -41,7 +41,7 @@ def test_words_of_other_formats_inside_texts_mean_nothing(tmp_path: Path) -> Non
         "What happened in 1984\nWho was there in 3\n",
         "",
         "\n\n",
-        "a 0 b 1\nno judgement\n",
+        "a 0 b 1\nno judgment\n",
         "[",
         "{",
     ],

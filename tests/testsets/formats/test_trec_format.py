@@ -1,4 +1,4 @@
-"""TREC judgements with their topics."""
+"""TREC judgments with their topics."""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ overlap = [0, "10%", "25%"]
 context = ["none", "headings"]
 [sweep.retrieval]
 retriever = ["bm25", "dense", "hybrid", "multiscale"]
-neighbours = [0, 1]
+neighbors = [0, 1]
 """
 
 
@@ -64,7 +64,7 @@ retrieval_grids = st.builds(
     Grid,
     _some(RETRIEVERS, 4),
     _values(
-        neighbours=(0, 1, 2, -1, True),
+        neighbors=(0, 1, 2, -1, True),
         dense=(0, 0.5, 1, 1.0, 99),
         words=(0, 1),
         fusion=("rrf", "sums"),

@@ -60,7 +60,7 @@ def _can_be_run(made, sweep, late):
             assert hasattr(retriever, "rank")
         else:
             assert hasattr(retriever, "spans")
-            assert (each.context, each.neighbours) == ("none", 0)
+            assert (each.context, each.neighbors) == ("none", 0)
         assert (each.vectors == "none") == (
             each.retriever == "bm25" or (getattr(retriever, "dense", 1) == 0 and not each.strategy)
         )
@@ -82,11 +82,11 @@ def _common_defaults_are_in_with_every_chunk_retriever(made):
     for name, label in BASELINES.items():
         own = [each for each in made.configurations if each.baseline == name]
         assert {each.retriever for each in own} == chunk_retrievers
-        assert {(each.strategy, each.context, each.neighbours) for each in own} == {
+        assert {(each.strategy, each.context, each.neighbors) for each in own} == {
             (label, "none", 0)
         }
     marked = [each for each in made.configurations if each.strategy in BASELINES.values()]
-    assert all(each.baseline for each in marked if not each.neighbours and each.context == "none")
+    assert all(each.baseline for each in marked if not each.neighbors and each.context == "none")
 
 
 def _everything_written_is_tried_or_named_as_left_out(made, sweep):
@@ -104,15 +104,15 @@ def _everything_written_is_tried_or_named_as_left_out(made, sweep):
             used = any(
                 each.retriever.startswith(name.partition("(")[0]) for each in made.configurations
             )
-            assert used or name.partition("(")[0] in lines or not _good_neighbours(grid)
-        for value in dict(grid.values).get("neighbours", ()):
+            assert used or name.partition("(")[0] in lines or not _good_neighbors(grid)
+        for value in dict(grid.values).get("neighbors", ()):
             if value is True or value < 0:
-                assert f"neighbours = {value!r}" in lines
+                assert f"neighbors = {value!r}" in lines
     assert all(line.what and line.why for line in made.left_out)
 
 
-def _good_neighbours(grid):
-    return [n for n in dict(grid.values).get("neighbours", (0,)) if n is not True and n >= 0]
+def _good_neighbors(grid):
+    return [n for n in dict(grid.values).get("neighbors", (0,)) if n is not True and n >= 0]
 
 
 def test_plan_of_the_documentation(tmp_path):
@@ -120,14 +120,14 @@ def test_plan_of_the_documentation(tmp_path):
     made = plan_sweep(read_sweep(tmp_path / "sweep.toml"))
     # 7 strategies × 5 sizes × 3 overlaps, less parent_child(1000); two contexts; two common defaults.
     assert len(made.chunkings) == (7 * 5 * 3 - 3) * 2 + 2
-    parents = 4 * 3 * 2 * 3  # no neighbours
+    parents = 4 * 3 * 2 * 3  # no neighbors
     assert len(made.configurations) == 6 * 15 * 2 * 6 + parents + 2 * 3 + 6
     assert [line.what for line in made.left_out] == [
-        "neighbours = 1 of multiscale",
+        "neighbors = 1 of multiscale",
         "parent_child(max_tokens=1000, overlap=0)",
         "parent_child(max_tokens=1000, overlap='10%')",
         "parent_child(max_tokens=1000, overlap='25%')",
-        "neighbours = 1 of parent_child",
+        "neighbors = 1 of parent_child",
         "context = 'headings' of several sizes at once",
     ]
     assert [each.label for each in made.configurations[6:12]] == [
@@ -217,10 +217,10 @@ def test_what_a_name_says_itself_holds():
 
 def test_a_default_that_is_asked_for_is_there_once_with_all_that_was_asked():
     grid = _grid("sentences", max_tokens=[1024], overlap=[200], context=["none", "headings"])
-    made = plan_sweep(_sweep([grid], [_grid("bm25", "hybrid", neighbours=[1])]))
+    made = plan_sweep(_sweep([grid], [_grid("bm25", "hybrid", neighbors=[1])]))
     own = [each for each in made.configurations if each.strategy == BASELINES["sentences 1024/200"]]
     assert sorted(
-        (each.context, each.retriever, each.neighbours, bool(each.baseline)) for each in own
+        (each.context, each.retriever, each.neighbors, bool(each.baseline)) for each in own
     ) == [
         ("headings", "bm25", 1, False),
         ("headings", "hybrid", 1, False),
@@ -340,15 +340,15 @@ def test_levers_are_words_for_tables():
         "sentences", "parent_child", max_tokens=[200], overlap=["25%"], context=["headings"]
     )
     made = plan_sweep(
-        _sweep([grid], [_grid("hybrid(dense=1)", "multiscale(dense=2)", neighbours=[0, 2])])
+        _sweep([grid], [_grid("hybrid(dense=1)", "multiscale(dense=2)", neighbors=[0, 2])])
     )
     by_label = {each.label: each.levers for each in made.configurations}
-    assert by_label["sentences(max_tokens=200, overlap=50) · headings · hybrid(dense=1) · neighbours 2"] == {
+    assert by_label["sentences(max_tokens=200, overlap=50) · headings · hybrid(dense=1) · neighbors 2"] == {
         "boundaries": "sentences", "size": "200 tokens", "overlap": "25 %", "context": "headings",
-        "neighbours": "2", "one size or several": "one", "retriever": "hybrid", "weights": "dense 1",
+        "neighbors": "2", "one size or several": "one", "retriever": "hybrid", "weights": "dense 1",
     }  # fmt: skip
     parent = by_label["parent_child(max_tokens=200, overlap=50) · headings · hybrid(dense=1)"]
-    assert (parent["size"], parent["neighbours"]) == ("200 words", "parent")
+    assert (parent["size"], parent["neighbors"]) == ("200 words", "parent")
     assert by_label["multiscale(dense=2)"] == {
         "one size or several": "several",
         "retriever": "multiscale",

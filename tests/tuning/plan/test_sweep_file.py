@@ -48,7 +48,7 @@ def test_plan_of_the_documentation(read, tmp_path):
                 ),
             ),
         ),
-        (Grid(("bm25", "dense", "hybrid", "multiscale"), (("neighbours", (0, 1)),)),),
+        (Grid(("bm25", "dense", "hybrid", "multiscale"), (("neighbors", (0, 1)),)),),
         objective="recall@1000t",
         k=5,
         time=600.0,
@@ -69,8 +69,8 @@ def test_what_is_not_said_is_the_usual(read, tmp_path):
 
 
 def test_an_unknown_key_is_answered_with_those_there_are(read):
-    with pytest.raises(InvalidParameter, match="colour"):
-        read(HEAD + 'colour = "red"\nembedder = "none"')
+    with pytest.raises(InvalidParameter, match="color"):
+        read(HEAD + 'color = "red"\nembedder = "none"')
 
 
 def test_paths_are_meant_from_the_file(read, tmp_path):
@@ -130,7 +130,7 @@ WRONG = {
         'embedder = "none"\nembedders = ["minilm"]', "maxsim = 3", "rerankers = 3", 'pipeline = "./mine.py:build"',
     ],
     CHUNKERS: [
-        "max_token = [1]", "neighbours = 1", "max_tokens = []", 'max_tokens = ["100"]', "max_tokens = [100.5]",
+        "max_token = [1]", "neighbors = 1", "max_tokens = []", 'max_tokens = ["100"]', "max_tokens = [100.5]",
         "max_tokens = [100, 0]", "max_tokens = [true]", "max_tokens = [[1]]", "max_tokens = 2026-01-01",
         "context = 'heading'", "context = 1", "regex = 'yes'",
     ],

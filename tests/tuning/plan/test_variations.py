@@ -43,15 +43,15 @@ def test_a_language_model_writes_contexts_for_the_best_chunking_alone() -> None:
     (usual,) = variations(
         [replace(WORDS, retriever="bm25(k1=2.0)"), DENSE], replace(SWEEP, llm="local")
     ).values()
-    assert [each.context for each in usual] == ["headings", "neighbours", "document"]
+    assert [each.context for each in usual] == ["headings", "neighbors", "document"]
     assert [each.llm for each in usual] == ["", "local", "local"]
     assert all(each.strategy == WORDS.strategy for each in usual)
-    named = replace(SWEEP, chunkers=(Grid(("sentences",), (("context", ("none", "neighbours")),)),))
+    named = replace(SWEEP, chunkers=(Grid(("sentences",), (("context", ("none", "neighbors")),)),))
     assert "language model" in plan_sweep(named).left_out[0].why
     planned = plan_sweep(replace(named, llm="local"))
     assert {(each.context, each.llm) for each in planned.configurations} == {
         ("none", ""),
-        ("neighbours", "local"),
+        ("neighbors", "local"),
     }
 
 

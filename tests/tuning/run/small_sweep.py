@@ -44,10 +44,10 @@ def plan_of(*configurations: Configuration) -> Plan:
 
 WORDS = plan_of(
     *(
-        Configuration(f"sentences(max_tokens={size})", retriever, context, neighbours, "none")
+        Configuration(f"sentences(max_tokens={size})", retriever, context, neighbors, "none")
         for size in (50, 200)
         for context in ("none", "headings")
-        for retriever, neighbours in (("bm25", 0), ("bm25", 1))
+        for retriever, neighbors in (("bm25", 0), ("bm25", 1))
     ),
     Configuration("", "multiscale(dense=0)", "none", 0, "none"),
 )

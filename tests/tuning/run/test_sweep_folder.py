@@ -70,7 +70,7 @@ def test_values_of_another_kind_and_files_of_another_name_are_damage(tmp_path: P
     for change in (
         {"scores": {"recall@5": [True]}},
         {"configuration": {**value["outcome"]["configuration"], "context": "mine"}},
-        {"configuration": {**value["outcome"]["configuration"], "neighbours": 0}},  # not its key
+        {"configuration": {**value["outcome"]["configuration"], "neighbors": 0}},  # not its key
         {"seconds": None},
     ):
         file.write_text(json.dumps({**value, "outcome": {**value["outcome"], **change}}))

@@ -36,7 +36,7 @@ from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration, VectorKind
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder, PlainHashEmbedder
-from rule_summariser import FirstSentences
+from rule_summarizer import FirstSentences
 from tables import cases
 from tuning.run.small_sweep import WORDS, inputs, plan_of, sweep
 
@@ -71,7 +71,7 @@ def evaluated(
         indexed(configuration.strategy, configuration.vectors, configuration.context),
         QUERIES,
         retriever=configuration.retriever,
-        search=SearchOptions(neighbors=configuration.neighbours),
+        search=SearchOptions(neighbors=configuration.neighbors),
         metrics=metric,
         budget=budget,
         **({} if k is None else {"k": k}),
@@ -416,10 +416,10 @@ def test_it_is_the_same_index() -> None:
         assert made.arrays[name].tolist() == array.tolist(), name
 
 
-@cases("neighbours", [0, 1])
-def test_it_has_the_scores_of_an_evaluation(neighbours: int) -> None:
+@cases("neighbors", [0, 1])
+def test_it_has_the_scores_of_an_evaluation(neighbors: int) -> None:
     corpus = SharedCorpus(DOCUMENTS, QUERIES, None)
-    configuration = Configuration(SPEC, "bm25", "none", neighbours, "none")
+    configuration = Configuration(SPEC, "bm25", "none", neighbors, "none")
     (outcome,) = outcomes_of(corpus, (configuration,), [parse(name) for name in METRICS], 5)
     assert not outcome.error
     whole = chunkwise.index(DOCUMENTS, SPEC, vectors="none")
@@ -430,7 +430,7 @@ def test_it_has_the_scores_of_an_evaluation(neighbours: int) -> None:
         QUERIES,
         retriever="bm25",
         metrics=METRICS,
-        search=SearchOptions(neighbors=neighbours),
+        search=SearchOptions(neighbors=neighbors),
     )
     for name in METRICS:
         told = [question.scores[name] for question in results.questions]

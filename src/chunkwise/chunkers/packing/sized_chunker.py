@@ -42,7 +42,7 @@ class SizedChunker:
     )
     min_tokens: int | None = param(
         0,
-        "smaller chunks join a neighbour where the limit allows",
+        "smaller chunks join a neighbor where the limit allows",
         unit="tokens",
         low=0,
         high=LARGEST,
@@ -117,7 +117,7 @@ class SizedChunker:
         )
 
     def join_small_chunks(self, document: Analyzed, pieces: list[Piece]) -> list[Piece]:
-        """Pieces smaller than `min_tokens` joined with a neighbour where the limit allows."""
+        """Pieces smaller than `min_tokens` joined with a neighbor where the limit allows."""
         if not self.min_tokens:
             return pieces
         sizes = self.min_tokens, self.max_tokens

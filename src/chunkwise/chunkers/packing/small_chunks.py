@@ -1,4 +1,4 @@
-"""Chunks smaller than they should be: joined with the one before, or by meaning with the nearer neighbour."""
+"""Chunks smaller than they should be: joined with the one before, or by meaning with the nearer neighbor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TRIES = 8
 def with_the_one_before(
     pieces: list[Piece], measure: TokenMeasure, least: int, most: int
 ) -> list[Piece]:
-    """Neighbours of which one is too small joined, from the first on, where both together have room."""
+    """Neighbors of which one is too small joined, from the first on, where both together have room."""
     kept: list[Piece] = []
     for piece in pieces:
         if kept and min(piece.token_count, kept[-1].token_count) < least:
@@ -76,11 +76,11 @@ class SmallChunks:
     """Whether a cut may be moved: not where chunks repeat something, which would be lost."""
 
     def without(self, pieces: list[Piece]) -> list[Piece]:
-        """Small pieces joined with the nearer neighbour that has room, or else filled up from one."""
+        """Small pieces joined with the nearer neighbor that has room, or else filled up from one."""
         waiting, kept = [*pieces], list[Piece]()
         for index, piece in enumerate(waiting):
             after = waiting[index + 1 : index + 2]
-            made = piece.token_count < self.least and self._merged_with_neighbour(
+            made = piece.token_count < self.least and self._merged_with_neighbor(
                 kept[-1:], piece, after
             )
             if not made:
@@ -92,7 +92,7 @@ class SmallChunks:
                 kept += done
         return kept
 
-    def _merged_with_neighbour(
+    def _merged_with_neighbor(
         self, before: list[Piece], piece: Piece, after: list[Piece]
     ) -> tuple[int, list[Piece]] | None:
         """How many pieces before it were taken, one or none, and what was made of the two."""

@@ -23,7 +23,7 @@ from chunkwise.cli.streams import print_json, shown_place, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.report.views.graph import GraphView
-    from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
+    from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 
 _EXAMPLES = """
   chunkwise index docs/ --into kb --graph
@@ -61,7 +61,7 @@ def command(options: NamesOptions) -> None:
     outputs = [options.source] if options.page else []
     check_outputs(outputs, page=options.page)
     from chunkwise.retrieval import open_index
-    from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
+    from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 
     lookup = NameLookup(open_index(options.source).source)
     name = " ".join(options.words)
@@ -76,7 +76,7 @@ def command(options: NamesOptions) -> None:
             click.echo(f"written: {shown_path(options.page)}", err=True)
     if not (options.as_json or options.page):
         from chunkwise.report.terminal.graph import render_name, render_overview
-        from chunkwise.retrieval.graph.names_and_neighbours import NameDetails
+        from chunkwise.retrieval.graph.names_and_neighbors import NameDetails
 
         console = stdout_console()
         if isinstance(found, NameDetails):
@@ -91,7 +91,7 @@ def _view(lookup: NameLookup, options: NamesOptions, name: str) -> GraphView:
     title = shown_place(options.source)
     if name:
         found = lookup.details(name, max(options.show, _READ))
-        return name_view(found, lookup.links([each.name for each in found.neighbours]), title)
+        return name_view(found, lookup.links([each.name for each in found.neighbors]), title)
     every = lookup.overview(max(options.show, _ON_PAGE))
     read = takewhile(lambda each: lookup.knows(each.name), every.most_linked[:_READ])
     details = [lookup.details(each.name, 6) for each in read]

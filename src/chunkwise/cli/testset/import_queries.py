@@ -205,6 +205,6 @@ def _show(
     if new:
         click.echo(f"written: {options.into} ({counted(len(new), 'new question')})", err=True)
         say(
-            "to be labelled: say where the answers stand (relevant_text), then: "
+            "to be labeled: say where the answers stand (relevant_text), then: "
             f"chunkwise testset check {options.into} SOURCE"
         )

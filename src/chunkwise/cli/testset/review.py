@@ -221,7 +221,7 @@ class ReviewCard:
 
 
 def _marked(text: str) -> Text:
-    """With marks as well as a colour: not every terminal has one."""
+    """With marks as well as a color: not every terminal has one."""
     from rich.text import Text
 
     return Text(f"»{shortened(_plain_lines(text), _LONGEST)}«", "bold green")

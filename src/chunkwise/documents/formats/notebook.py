@@ -19,7 +19,7 @@ _LONGEST_RESULT = 2_000
 """Characters; a longer result is a log or a table of numbers, and is passed over."""
 _PICTURE = re.compile(r"\((?:data:[^()\s]*|attachment:[^()\s]*)\)")
 _PICTURE_TYPE = re.compile(r"(?:image|video|audio)/|(?:png|jpeg|svg)\Z")
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_COLOR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _BACKTICKS = re.compile(r"`{3,}")
 _DEEPEST_HEADING = 6
 Lines = str | list[str]
@@ -93,7 +93,7 @@ def _parts(cell: _Cell, language: str) -> Iterator[str]:
         if text.strip():
             yield _fenced(text, language)
         for output in cell.outputs:
-            result = _COLOUR.sub("", _printed(output)).strip("\n")
+            result = _COLOR.sub("", _printed(output)).strip("\n")
             if result.strip() and len(result) <= _LONGEST_RESULT:
                 yield _fenced(result, "")
     elif cell.cell_type == "heading":  # before version 4

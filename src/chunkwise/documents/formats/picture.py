@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
-from chunkwise.documents.ocr import EXAMPLE, recognised
+from chunkwise.documents.ocr import EXAMPLE, recognized
 from chunkwise.documents.source import Source
 
 _MAGIC = (
@@ -46,5 +46,5 @@ class PictureLoader:
         suffix = suffix_of(source.name)
         suffix = suffix if suffix in self.suffixes else ".png"
         picture = source.read(options.max_bytes)
-        text = recognised(picture, suffix, options.ocr, source.origin)
+        text = recognized(picture, suffix, options.ocr, source.origin)
         yield Document(source.id, text, source=source.origin, format="picture")

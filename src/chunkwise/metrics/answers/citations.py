@@ -23,7 +23,7 @@ from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
 from chunkwise.metrics.claims.numbers import has_number
 from chunkwise.metrics.claims.text_normalization import Readable, holds, plain_form, sentences
 from chunkwise.metrics.evidence import Answer, AnswerCitation
-from chunkwise.metrics.judges.llm_answer_judgements import Judgement, Support
+from chunkwise.metrics.judges.llm_answer_judgments import Judgment, Support
 from chunkwise.metrics.judges.llm_judge import JudgeTask
 from chunkwise.metrics.metric import NO_CHUNKS, KeyQuestion, Metric, Remedy, Targets, WholeScore
 
@@ -230,7 +230,7 @@ def _overlap(one: Passage, other: Passage) -> bool:
 class _CitationMetric(LlmMetric):
     """A citation of no claim in particular is for any sentence of the answer."""
 
-    def plan_tasks(self, judgement: Judgement, given: QuestionEvidence) -> list[JudgeTask]:
+    def plan_tasks(self, judgment: Judgment, given: QuestionEvidence) -> list[JudgeTask]:
         # Claims that cite the same place are asked about together.
         claims: dict[str, dict[str, None]] = {}
         for citation in given.answer.scored.citations if given.answer else ():
@@ -240,19 +240,19 @@ class _CitationMetric(LlmMetric):
         return [
             task
             for text, own in claims.items()
-            for task in judgement.tasks(given.query.text, list(own), [text])
+            for task in judgment.tasks(given.query.text, list(own), [text])
         ]
 
-    def score_question(self, judgement: Judgement, given: QuestionEvidence) -> Score:
+    def score_question(self, judgment: Judgment, given: QuestionEvidence) -> Score:
         if given.answer is None or given.answer.why_uncited:
             return Score(None, NO_ANSWER if given.answer is None else given.answer.why_uncited)
-        return share([_one(judgement, given, each) for each in given.answer.scored.citations])
+        return share([_one(judgment, given, each) for each in given.answer.scored.citations])
 
 
-def _one(judgement: Judgement, given: QuestionEvidence, citation: AnswerCitation) -> Score:
+def _one(judgment: Judgment, given: QuestionEvidence, citation: AnswerCitation) -> Score:
     """One that leads nowhere supports nothing; nobody needs to be asked."""
     scores = [
-        judgement.score(given.query.text, claim, [text])
+        judgment.score(given.query.text, claim, [text])
         for text in _places(given, citation)
         for claim in _claims(given.answer, citation)
     ]
@@ -297,7 +297,7 @@ METRICS = (
     ),
     _CitationMetric(
         "citation_accuracy.llm", "Share of the citations whose place, to a language model, supports the claim.",
-        judgement=Support, ask=lambda _: [], group="citation_accuracy", question=QUESTION, needs=("citations", "llm"),
+        judgment=Support, ask=lambda _: [], group="citation_accuracy", question=QUESTION, needs=("citations", "llm"),
     ),
     Metric(
         "citation_precision", "Of the claims with a citation, those that it supports.",

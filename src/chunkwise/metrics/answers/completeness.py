@@ -18,7 +18,7 @@ from chunkwise.metrics.claims.claim_support import THRESHOLD, supports, without_
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
 from chunkwise.metrics.claims.text_normalization import plain_form, sentences
 from chunkwise.metrics.evidence import Answer
-from chunkwise.metrics.judges.llm_answer_judgements import Attribution, Completeness
+from chunkwise.metrics.judges.llm_answer_judgments import Attribution, Completeness
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets
 from chunkwise.metrics.span_tables import Gold, HitTable
 from chunkwise.metrics.spans.coverage import covered_references
@@ -66,7 +66,7 @@ def coverage(
 
     What it says are the expected facts where they are given, sought as `facts` seeks them in hits; else its sentences,
     each of which one hit must hold, word by word or as `claim_support.supports` says: the same numbers, names and
-    negations, and at least `threshold` of the content terms in neighbouring sentences. A sentence of one or two terms,
+    negations, and at least `threshold` of the content terms in neighboring sentences. A sentence of one or two terms,
     or of numbers alone ("12/31/14"), must stand there. The yes or no that a reference opens with is not looked for: no
     document says it.
     """
@@ -151,12 +151,12 @@ METRICS = (
     ),
     LlmMetric(
         "completeness.llm", "Share of the questions whose context has, to a language model, all that the answer says.",
-        judgement=Completeness, ask=_expected_and_context, group="completeness", question=QUESTION,
+        judgment=Completeness, ask=_expected_and_context, group="completeness", question=QUESTION,
         needs=("reference answer", "llm"),
     ),
     LlmMetric(
         "context_recall.llm", "Share of the reference’s statements that a language model finds in a hit.",
-        judgement=Attribution, ask=_statements_and_hits, group="completeness", needs=("reference answer", "llm"),
+        judgment=Attribution, ask=_statements_and_hits, group="completeness", needs=("reference answer", "llm"),
     ),
     Metric(
         "answer_completeness", "Share of the expected facts that the answer names.",

@@ -25,7 +25,7 @@ from chunkwise.metrics.claims.text_normalization import (
     without_citation_marks,
 )
 from chunkwise.metrics.evidence import Answer
-from chunkwise.metrics.judges.llm_answer_judgements import Support
+from chunkwise.metrics.judges.llm_answer_judgments import Support
 from chunkwise.metrics.metric import Metric
 from chunkwise.text.terms import NONE, stemmer, stop_words
 
@@ -175,7 +175,7 @@ METRICS = (
     LlmMetric(
         "answer_correctness.llm",
         "F1 of the claims of answer and reference answer that the other supports, to a language model.",
-        judgement=Support, ask=_both_ways, combine=_f1_of, group="answers",
+        judgment=Support, ask=_both_ways, combine=_f1_of, group="answers",
         needs=("answers", "reference answer", "llm"),
     ),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits
 from chunkwise.metrics.claims.text_normalization import sentences
 from chunkwise.metrics.evidence import Answer
-from chunkwise.metrics.judges.llm_answer_judgements import Support
+from chunkwise.metrics.judges.llm_answer_judgments import Support
 from chunkwise.metrics.metric import Metric
 
 
@@ -66,6 +66,6 @@ METRICS = (
     ),
     LlmMetric(
         "faithfulness.llm", "Of the claims of an answer, those that the context supports, to a language model.",
-        judgement=Support, ask=_claims_and_context, group="answers", needs=("answers", "llm"),
+        judgment=Support, ask=_claims_and_context, group="answers", needs=("answers", "llm"),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from chunkwise.core import Document, Hit, Passage, Query, Score, Span
 from chunkwise.metrics.claims.hit_texts import joined
 from chunkwise.metrics.claims.text_normalization import Readable, sentences
 from chunkwise.metrics.evidence import Answer, AnswerCitation
-from chunkwise.metrics.judges.llm_answer_judgements import Judgement
+from chunkwise.metrics.judges.llm_answer_judgments import Judgment
 from chunkwise.metrics.judges.llm_judge import JudgeModel, JudgeTask
 from chunkwise.metrics.metric import Metric
 from chunkwise.text.find_passages import occurrences
@@ -185,30 +185,30 @@ Asked = Sequence[tuple[Sequence[str], Sequence[str]]]
 class LlmMetric(Metric):
     """A metric for which a language model is asked: what, is planned for all questions before anything is sent."""
 
-    judgement: Callable[[JudgeModel], Judgement]
+    judgment: Callable[[JudgeModel], Judgment]
     ask: Callable[[QuestionEvidence], Asked | str]
     """What a question needs judged; a text says why it has no score."""
     combine: Callable[[Sequence[Score]], Score] = share
     """The score of the question from those of each of its claims and texts."""
     asks: str = "llm"
 
-    def plan_tasks(self, judgement: Judgement, given: QuestionEvidence) -> list[JudgeTask]:
+    def plan_tasks(self, judgment: Judgment, given: QuestionEvidence) -> list[JudgeTask]:
         """Plan the requests for a question."""
         asked = self.ask(given)
         return [
             task
             for claims, texts in (() if isinstance(asked, str) else asked)
-            for task in judgement.tasks(given.query.text, claims, texts)
+            for task in judgment.tasks(given.query.text, claims, texts)
         ]
 
-    def score_question(self, judgement: Judgement, given: QuestionEvidence) -> Score:
+    def score_question(self, judgment: Judgment, given: QuestionEvidence) -> Score:
         """Score a question from the verdicts so far."""
         asked = self.ask(given)
         if isinstance(asked, str):
             return Score(None, asked)
         return self.combine(
             [
-                share([judgement.score(given.query.text, claim, texts) for claim in claims])
+                share([judgment.score(given.query.text, claim, texts) for claim in claims])
                 for claims, texts in asked
             ]
         )

@@ -17,7 +17,7 @@ from chunkwise.metrics.answers.question_evidence import (
     QuestionEvidence,
 )
 from chunkwise.metrics.evidence import Answer
-from chunkwise.metrics.judges.llm_answer_judgements import AnswerRelevancy
+from chunkwise.metrics.judges.llm_answer_judgments import AnswerRelevancy
 from chunkwise.metrics.metric import Metric
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder
@@ -85,6 +85,6 @@ METRICS = (
     ),
     LlmMetric(
         "answer_relevancy.llm", "Whether the answer answers the question, right or wrong: 1, in part 0.5, or 0.",
-        judgement=AnswerRelevancy, ask=_answer, group="answers", needs=("answers", "llm"),
+        judgment=AnswerRelevancy, ask=_answer, group="answers", needs=("answers", "llm"),
     ),
 )  # fmt: skip

@@ -170,7 +170,7 @@ def without_citation_marks(text: str) -> str:
 
 
 WINDOW = 3
-"""Neighbouring sentences that may say something together."""
+"""Neighboring sentences that may say something together."""
 LIST = 400
 """Characters within which more of them may, where they are as short as the entries of a list."""
 _ENTRY = 60
@@ -238,7 +238,7 @@ class Readable:
     def windows(
         self, terms: Collection[int], least: int, language: str
     ) -> list[dict[int, set[int]]]:
-        """The neighbouring sentences that have at least so many of the terms, those with most first: for each sentence
+        """The neighboring sentences that have at least so many of the terms, those with most first: for each sentence
         of a window the terms it has. What is said again in the same words is left out."""
         has: defaultdict[int, set[int]] = defaultdict(set)
         index = self._index(language)

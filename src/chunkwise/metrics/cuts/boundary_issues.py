@@ -185,7 +185,7 @@ class CutPlaces:
 
     @cached_property
     def in_word(self) -> Flags:
-        """Both neighbours belong to one word; the parts of "don't", "3.14" and "well-known" do."""
+        """Both neighbors belong to one word; the parts of "don't", "3.14" and "well-known" do."""
         tight = (self.left == self.right) & ~self.edge
         tight[tight] = ~_are_among(self.cuts[tight], self.document.sentences)
         wrong = np.zeros(len(self.cuts), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Whether chunks hold together and neighbours differ: cosines of the vectors an index has."""
+"""Whether chunks hold together and neighbors differ: cosines of the vectors an index has."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Coherence(NamedTuple):
     """None: there is nothing to take a mean of."""
 
     coherence: float | None
-    """Mean cosine of neighbouring chunks, every pair of neighbours once."""
+    """Mean cosine of neighboring chunks, every pair of neighbors once."""
     cohesion: float | None
     """Mean over chunks of the mean cosine of a chunk's sentences to the chunk."""
 
@@ -40,7 +40,7 @@ class Coherence(NamedTuple):
         return self.cohesion - self.coherence
 
 
-def neighbour_cosines(chunks: Vectors, document: Numbers) -> Cosines:
+def neighbor_cosines(chunks: Vectors, document: Numbers) -> Cosines:
     """Of each two chunks that follow each other in one document: a document of one chunk has none.
 
     `document` is that of each chunk; chunks stand in order.
@@ -116,17 +116,17 @@ def _mean(parts: Iterator[Cosines]) -> float | None:
 
 
 def _own_cosines(index: Index) -> Iterator[Cosines]:
-    """Of the neighbours in each document."""
+    """Of the neighbors in each document."""
     for number in index.source.document_numbers():
         numbers: Sequence[int] = range(*index.source.chunk_range(number))
         if index.source.has_summaries:
             numbers = [each.number for each in index.source.chunks(numbers) if not each.level]
         vectors = index.source.chunk_vectors(numbers)
-        yield neighbour_cosines(vectors, np.zeros(len(vectors), np.int64))
+        yield neighbor_cosines(vectors, np.zeros(len(vectors), np.int64))
 
 
 def _late_cosines(index: Index) -> Iterator[tuple[Cosines, Cosines]]:
-    """Of the neighbours in each document, and of the chunks' sentences to them.
+    """Of the neighbors in each document, and of the chunks' sentences to them.
 
     Vectors of chunks are made of those of their atoms, also where the index has others: both are then of one kind.
     A sentence is an atom (items, rows and lines are some, too), and lies in the chunk that holds its middle.
@@ -145,7 +145,7 @@ def _late_cosines(index: Index) -> Iterator[tuple[Cosines, Cosines]]:
         sums = atoms.vectors.turned(slice(low, high))
         vectors = span_vectors(start, int(end[-1]), sums, spans)
         sentence, chunk = _inside(start, end, spans)
-        near = neighbour_cosines(vectors, np.zeros(len(vectors), np.int64))
+        near = neighbor_cosines(vectors, np.zeros(len(vectors), np.int64))
         yield near, chunk_cohesions(vectors, sums, sentence, chunk)
 
 
@@ -173,7 +173,7 @@ def _figure(name: str) -> Callable[[Evidence], WholeScore]:
 
 METRICS = (
     Metric(
-        "coherence", "How alike neighbouring chunks are: lower is better, as each then has a matter of its own.",
+        "coherence", "How alike neighboring chunks are: lower is better, as each then has a matter of its own.",
         score=_figure("coherence"),
         group="boundary_issues", better="lower", bounds=(-1.0, 1.0), needs=("vectors",), per="chunking",
     ),

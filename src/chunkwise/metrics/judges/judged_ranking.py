@@ -15,8 +15,8 @@ from chunkwise.metrics.evidence import Evidence
 from chunkwise.metrics.judges.relevance_judges import balance_by_place, says_something
 from chunkwise.metrics.metric import Metric
 
-NO_LABELS = "nobody labelled passages of this question"
-NO_RELEVANT = "no passage that was labelled is relevant"
+NO_LABELS = "nobody labeled passages of this question"
+NO_RELEVANT = "no passage that was labeled is relevant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class JudgedPlace:
 
 
 def judged_places(query: Query) -> list[JudgedPlace]:
-    """Each labelled place once; one on which as many say yes as no is left out."""
+    """Each labeled place once; one on which as many say yes as no is left out."""
     grades: dict[Passage, list[int]] = {}
     for label in query.labels:
         grade = int(label.relevant) if label.grade is None else label.grade

@@ -164,7 +164,7 @@ _AROUND = 26 + _LABEL_TOKENS + 24
 
 @dataclass(frozen=True, slots=True)
 class JudgeModel:
-    """Shared by all judgements of one evaluation."""
+    """Shared by all judgments of one evaluation."""
 
     client: LlmClient
     verdicts: VerdictStore
@@ -332,7 +332,7 @@ class LlmJudge:
         seed: int = 0,
         model: JudgeModel | None = None,
     ) -> None:
-        """`model` instead of cache and seed: it is shared with other judgements."""
+        """`model` instead of cache and seed: it is shared with other judgments."""
         self.model = model or JudgeModel.of(client, cache, seed)
         self._relevance = Relevance(self.model)
         self.error = ""

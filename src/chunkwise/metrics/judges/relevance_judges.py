@@ -15,11 +15,11 @@ from chunkwise.metrics.spans.ranking import relevant_hits
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder, Kind
 
-NOT_LABELLED = "not labelled"
+NOT_LABELLED = "not labeled"
 DISAGREE = "people disagree"
 
 LEAST = 0.5
-"""Intersection over union from which a hit and a labelled place are the same to a reader."""
+"""Intersection over union from which a hit and a labeled place are the same to a reader."""
 NEAR = 1e-6
 """Cosines so far under a threshold reach it: rounding must not decide."""
 

@@ -101,7 +101,7 @@ def _by_spans(evidence: Evidence) -> list[Score]:
 
 def reachable(evidence: Evidence) -> float | None:
     """The mean of the best ranking of the same chunks, with as many hits a question: five hits for a question that one
-    chunk answers hold four that do not. None where hits are no chunks of the index, as parents, neighbours, summaries
+    chunk answers hold four that do not. None where hits are no chunks of the index, as parents, neighbors, summaries
     and spans of several sizes are not."""
     every, shown = evidence.chunking, evidence.hits
     chunks = None if every is None else every.without_summaries

@@ -16,7 +16,7 @@ from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Kind, TokenVectors, numbered
 from chunkwise.models.embed.onnx import OnnxEmbedder
 from chunkwise.models.onnx_file import over_threads
-from chunkwise.models.weights.catalogue import COLBERT_SMALL, weights_of
+from chunkwise.models.weights.catalog import COLBERT_SMALL, weights_of
 from chunkwise.models.weights.installed import ensure
 
 DEFAULT_TOKEN_ENCODER = COLBERT_SMALL.name

@@ -21,13 +21,13 @@ from chunkwise.models.onnx_file import (
     said_pooling,
     said_window,
 )
-from chunkwise.models.weights.catalogue import Pooling
+from chunkwise.models.weights.catalog import Pooling
 from chunkwise.text.characters import SURROGATE
 
 Long = Literal["windows", "truncate"]
 
 _AT_ONCE = 256
-"""Texts tokenised before the model reads them: enough to keep every core busy."""
+"""Texts tokenized before the model reads them: enough to keep every core busy."""
 _WINDOW = 256
 
 

@@ -1,4 +1,4 @@
-"""Embedders by name: weights of the catalogue, on this machine, read as the record beside them says."""
+"""Embedders by name: weights of the catalog, on this machine, read as the record beside them says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.onnx import Long, OnnxEmbedder, check_reading, identity_of
 from chunkwise.models.embed.universal_sentence_encoder import SentenceEncoder
-from chunkwise.models.weights.catalogue import (
+from chunkwise.models.weights.catalog import (
     ARCTIC_S,
     BGE_SMALL,
     E5_SMALL,

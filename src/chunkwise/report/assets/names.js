@@ -1,4 +1,4 @@
-// Pointing at a name, or reaching it by the keyboard, leaves it and its neighbours; a chosen one is opened below.
+// Pointing at a name, or reaching it by the keyboard, leaves it and its neighbors; a chosen one is opened below.
 (() => {
   "use strict";
   for (const drawing of document.querySelectorAll("figure.names svg")) {

@@ -1,4 +1,4 @@
-"""The graph of names in a terminal: those that link most, or one with its mentions, neighbours and passages."""
+"""The graph of names in a terminal: those that link most, or one with its mentions, neighbors and passages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chunkwise.base.wording import counted, from_to, one_or_many, thousands
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import bar, heading, line, plain_table
-from chunkwise.retrieval.graph.names_and_neighbours import NameDetails, NameMention, NameOverview
+from chunkwise.retrieval.graph.names_and_neighbors import NameDetails, NameMention, NameOverview
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,9 +88,9 @@ def render_name(found: NameDetails, console: Console) -> None:
     for mention in found.mentions:
         _sentence(mention, console)
     _more(own.mentions, found.mentions, "mention", console)
-    if found.neighbours:
+    if found.neighbors:
         heading(console, "Beside it")
-    for beside in found.neighbours:
+    for beside in found.neighbors:
         both = f"{counted(beside.shared, 'passage')} with both, {thousands(beside.passages)} in all"
         line(console, f"{one_line(beside.name, 80)}  ({both})", "bold")
         _sentence(beside.evidence, console)

@@ -35,7 +35,7 @@ def render_tuning(view: TuningView, console: Console) -> None:
     heading(console, "Recommendation")
     line(console, view.sentence)
     if view.chosen_key:
-        _judgement(console, view)
+        _judgment(console, view)
         _leaders(console, view)
     elif view.chunkings:
         _chunkings(console, view)
@@ -74,7 +74,7 @@ def render_tuning(view: TuningView, console: Console) -> None:
             line(console, one_line(caveat))
 
 
-def _judgement(console: Console, view: TuningView) -> None:
+def _judgment(console: Console, view: TuningView) -> None:
     """Which figure is which, where the same questions choose and judge."""
     if view.nested is not None and view.chose is not None:
         heading(console, "Which figure is which")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chunkwise.base.wording import counted, thousands
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import Tile, View
-from chunkwise.retrieval.graph.names_and_neighbours import (
+from chunkwise.retrieval.graph.names_and_neighbors import (
     CommunitySummary,
     NameCount,
     NameDetails,
@@ -33,7 +33,7 @@ _STEPS = 240
 _REACH = 2.0
 """Times the distance that is wanted between names, within which they push each other."""
 _GROUPS = 8
-"""Colours."""
+"""Colors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class DrawnName:
     width: float
     height: float
     group: int
-    """Names that hang together have one colour."""
+    """Names that hang together have one color."""
     told: str
     """For who points at it, or hears it."""
     target: str
@@ -85,7 +85,7 @@ class GraphView(View):
     narrow: GraphPicture
     """For a telephone: fewer names, one below the other."""
     names: tuple[NameDetails, ...]
-    """Each with its mentions and neighbours; of one name that was asked for, that one."""
+    """Each with its mentions and neighbors; of one name that was asked for, that one."""
     counts: tuple[NameCount, ...]
     """All that are listed, those above among them."""
     asked: str
@@ -172,7 +172,7 @@ def _linked_first(names: int, links: Sequence[NameLink], most: int) -> list[int]
         beside.setdefault(each.other, set()).add(each.one)
     taken: set[int] = set()
     for name in range(names):
-        # One that comes later brings the first of its neighbours that are not there yet.
+        # One that comes later brings the first of its neighbors that are not there yet.
         own = beside.get(name, set())
         brings = {name} if own & taken else {name, min(own)} if own else set()
         if len(taken | brings) <= most:
@@ -182,25 +182,25 @@ def _linked_first(names: int, links: Sequence[NameLink], most: int) -> list[int]
 
 
 def name_view(found: NameDetails, links: Sequence[NameLink], title: str = "") -> GraphView:
-    """Of one name; `links` are those between its neighbours, by their places among them."""
+    """Of one name; `links` are those between its neighbors, by their places among them."""
     own = found.counts
-    around = [NameCount(each.name, 0, each.passages, 0, False) for each in found.neighbours]
+    around = [NameCount(each.name, 0, each.passages, 0, False) for each in found.neighbors]
     counts = (own, *around)
-    every = [NameLink(0, at, each.shared) for at, each in enumerate(found.neighbours, 1)] + [
+    every = [NameLink(0, at, each.shared) for at, each in enumerate(found.neighbors, 1)] + [
         NameLink(each.one + 1, each.other + 1, each.shared) for each in links
     ]
     tiles = (
         Tile(thousands(own.mentions), "mentions"),
         Tile(thousands(own.passages), "passages that mention it or are about it"),
         Tile(thousands(own.documents), "documents"),
-        Tile(thousands(len(found.neighbours)), "neighbours shown here"),
+        Tile(thousands(len(found.neighbors)), "neighbors shown here"),
     )
     note = (
         "It is in too many passages to lead anywhere: searches do not follow it."
         if own.is_common
         else ""
     )
-    targets = {at: f"neighbour-{at}" for at in range(1, len(counts))}
+    targets = {at: f"neighbor-{at}" for at in range(1, len(counts))}
     wide, narrow = (
         _picture(counts[:most], every, width, targets, middle=True)
         for most, width in ((30, 1060.0), (13, 340.0))
@@ -266,7 +266,7 @@ def _strongest(links: Sequence[NameLink], middle: bool) -> list[NameLink]:
 
 
 def _groups(names: int, links: Sequence[NameLink]) -> list[int]:
-    """By label propagation over the lines that are drawn, in a fixed order; the largest group has the first colour."""
+    """By label propagation over the lines that are drawn, in a fixed order; the largest group has the first color."""
     beside: dict[int, list[tuple[int, int]]] = {}
     for each in links:
         beside.setdefault(each.one, []).append((each.other, each.shared))

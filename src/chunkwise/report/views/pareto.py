@@ -135,7 +135,7 @@ def _costs(outcome: Outcome | None) -> tuple[str, str]:
 
 
 class ParetoPoint(NamedTuple):
-    """`look` is one of five; those with a `name` are labelled."""
+    """`look` is one of five; those with a `name` are labeled."""
 
     look: int
     name: str

@@ -318,7 +318,7 @@ def reference(sweep: SweepFigures) -> Configuration | None:
 
 
 def fixed_settings(sweep: SweepFigures) -> str:
-    """ "hybrid, late vectors, headings beside the text, neighbours 1": what is the same in all charts."""
+    """ "hybrid, late vectors, headings beside the text, neighbors 1": what is the same in all charts."""
     like = reference(sweep)
     if like is None:
         return ""
@@ -327,7 +327,7 @@ def fixed_settings(sweep: SweepFigures) -> str:
         "no vectors" if like.vectors == "none" else f"{like.vectors} vectors",
     ]
     settings += ["headings beside the text"] if like.context == "headings" else []
-    settings += [f"neighbours {like.neighbours}"] if like.neighbours else []
+    settings += [f"neighbors {like.neighbors}"] if like.neighbors else []
     return ", ".join(settings)
 
 
@@ -336,10 +336,10 @@ def _alike(configuration: Configuration, like: Configuration) -> bool:
         (
             configuration.retriever,
             configuration.context,
-            configuration.neighbours,
+            configuration.neighbors,
             configuration.vectors,
         )
-        == (like.retriever, like.context, like.neighbours, like.vectors)
+        == (like.retriever, like.context, like.neighbors, like.vectors)
     )
 
 

@@ -53,7 +53,7 @@ from chunkwise.tuning.sweep_result import (
     CorpusPart,
     Lever,
     MethodByType,
-    NestedJudgement,
+    NestedJudgment,
     Outcome,
     SweepResult,
     WeightFit,
@@ -229,7 +229,7 @@ class TuningView(View):
     """What does the same, by what it is for."""
     defaults: tuple[DefaultComparison, ...]
     default_scale: Scale
-    nested: NestedJudgement | None
+    nested: NestedJudgment | None
     """What choosing like this is worth on questions that had no part in it; None: test questions tell, or nothing."""
     chose: Figure | None
     """What the choice reaches on the questions that chose it, which flatters."""
@@ -538,7 +538,7 @@ def _settings(outcome: Outcome) -> dict[str, Json]:
     chosen = outcome.configuration
     return {
         "key": chosen.key, "strategy": chosen.strategy or "none", "retriever": chosen.retriever,
-        "context": chosen.context, "neighbours": chosen.neighbours, "vectors": chosen.vectors,
+        "context": chosen.context, "neighbors": chosen.neighbors, "vectors": chosen.vectors,
         **({"embedder": chosen.embedder} if chosen.embedder else {}),
         **({"reranker": chosen.reranker} if chosen.reranker else {}),
     }  # fmt: skip

@@ -27,7 +27,7 @@ from chunkwise.text.analyzed import Analyzed
 
 SUMMARY_TOKENS = 150
 _MOST = 6
-"""Passages, or communities, that are summarised at once."""
+"""Passages, or communities, that are summarized at once."""
 _USUAL = 4
 """Of these, about: what an estimate counts with."""
 _ROUNDS = 20
@@ -176,7 +176,7 @@ class CommunityWriter:
             texts = [
                 said[tuple(group)] if tuple(group) in said else texts[group[0]] for group in groups
             ]
-            # What could not be summarised stands in no summary above it, either.
+            # What could not be summarized stands in no summary above it, either.
             places = [
                 _joined([own for at in group if before[at] for own in places[at]])
                 for group in groups
@@ -234,7 +234,7 @@ def _passage_places(
 
 
 def _joined(places: Sequence[CommunityPlace]) -> tuple[CommunityPlace, ...]:
-    """Neighbours as one place."""
+    """Neighbors as one place."""
     found: list[CommunityPlace] = []
     for each in sorted(places):
         if found and (found[-1].document, found[-1].end) == (each.document, each.start):
@@ -245,7 +245,7 @@ def _joined(places: Sequence[CommunityPlace]) -> tuple[CommunityPlace, ...]:
 
 
 class PassageSizes(NamedTuple):
-    """How much there is to summarise."""
+    """How much there is to summarize."""
 
     passages: int = 0
     tokens: int = 0

@@ -1,4 +1,4 @@
-"""Questions about all of the documents: found among summaries of communities, with every place they summarise."""
+"""Questions about all of the documents: found among summaries of communities, with every place they summarize."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 def no_communities_error() -> InvalidParameter:
     return InvalidParameter(
-        "communities are summarised by a language model, and the index was made without; choose another retriever, or "
+        "communities are summarized by a language model, and the index was made without; choose another retriever, or "
         "make it again: chunkwise index DOCUMENTS --into PLACE --rebuild --graph --llm NAME "
         "(index(…, graph=True, llm=…, rebuild=True))"
     )
@@ -45,7 +45,7 @@ class _Known:
     communities: Communities
     terms: list[NDArray[np.uint64]]
     breadth: NDArray[np.float64]
-    """How much of the documents each summarises, 0 to 1."""
+    """How much of the documents each summarizes, 0 to 1."""
 
 
 _known: WeakKeyDictionary[AtomSource, tuple[AtomTable, _Known]] = WeakKeyDictionary()
@@ -60,7 +60,7 @@ class CommunitiesRetriever:
     """
 
     breadth: float = param(
-        0.5, "how much it counts how much of the documents is summarised; the words count 1", low=0.0, high=10.0
+        0.5, "how much it counts how much of the documents is summarized; the words count 1", low=0.0, high=10.0
     )  # fmt: skip
 
     def __post_init__(self) -> None:

@@ -149,7 +149,7 @@ class DocumentFeatures:
 
     @cached_property
     def _atom_tokens(self) -> NDArray[np.int32]:
-        """Of the whole document, so that those of neighbours add up."""
+        """Of the whole document, so that those of neighbors add up."""
         bounds = np.append(self.starts, self.length)
         return np.diff(self.measure.befores(bounds)).astype(np.int32)
 

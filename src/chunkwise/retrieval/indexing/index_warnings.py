@@ -9,7 +9,7 @@ from chunkwise.base.wording import counted, main_reason, one_or_many, thousands
 from chunkwise.chunkers import Strategy
 from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Windowed
-from chunkwise.models.weights.catalogue import USE_MULTILINGUAL
+from chunkwise.models.weights.catalog import USE_MULTILINGUAL
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexed_document import IndexedDocument
 from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings

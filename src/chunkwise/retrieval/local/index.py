@@ -176,14 +176,14 @@ class LocalIndex:
             FoundChunk(
                 number, document, number - begin, start, end, tokens,
                 self._path(document, section), (parent[0], parent[1]), contexts[number],
-                level, summaries[number] if level else "", *(self._summarised(number) if level else ()),
+                level, summaries[number] if level else "", *(self._summarized(number) if level else ()),
             )
             for number, document, begin, start, end, tokens, section, parent, level in zip(
                 index.tolist(), documents.tolist(), first[documents].tolist(), *columns, strict=True
             )
         ]  # fmt: skip
 
-    def _summarised(self, chunk: int) -> tuple[tuple[Span, ...], tuple[int, ...]]:
+    def _summarized(self, chunk: int) -> tuple[tuple[Span, ...], tuple[int, ...]]:
         """The places of a summary, and the tokens of each."""
         low, high = self._begins("span")[chunk : chunk + 2].tolist()
         start, end, tokens = (
@@ -295,7 +295,7 @@ class LocalIndex:
         owner = np.repeat(np.arange(len(sizes)), sizes)
         return table._replace(
             level=self._array("chunk.level").astype(np.int64),
-            summarised=np.column_stack((owner, *places)).astype(np.int64),
+            summarized=np.column_stack((owner, *places)).astype(np.int64),
         )
 
     def atoms(self, document: int) -> AtomBounds:

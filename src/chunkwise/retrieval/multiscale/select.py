@@ -1,4 +1,4 @@
-"""From votes for atoms to spans: the best atoms until the budget is full, neighbours as one span."""
+"""From votes for atoms to spans: the best atoms until the budget is full, neighbors as one span."""
 
 from __future__ import annotations
 

@@ -145,10 +145,10 @@ def read_chunk_table(
     found = np.array(rows.fetchall(), np.int64).reshape(-1, 6)
     known = np.array(documents, np.int64)
     table = ChunkTable(known.searchsorted(found[:, 0]), found[:, 1], found[:, 2], found[:, 3])
-    summarised = _places_of_summaries(connection, names, found[:, 5])
-    if summarised is None:
+    summarized = _places_of_summaries(connection, names, found[:, 5])
+    if summarized is None:
         return table
-    return table._replace(level=found[:, 4], summarised=summarised)
+    return table._replace(level=found[:, 4], summarized=summarized)
 
 
 def _places_of_summaries(
@@ -174,10 +174,10 @@ def _found_chunk(row: tuple[Any, ...]) -> FoundChunk:
     found = FoundChunk(
         number, document, position, start, stop, tokens, section, parent, text_of(context)
     )
-    level, text, summarised = summary
+    level, text, summarized = summary
     if not level:
         return found
-    places = _places(summarised)
+    places = _places(summarized)
     spans = tuple(Span(start, end) for start, end in places[:, :2].tolist())
     counted = tuple(places[:, 2].tolist())
     return found._replace(level=level, summary=text_of(text), spans=spans, span_tokens=counted)

@@ -159,7 +159,7 @@ class PostgresUpdate:
             [readable(document.title), readable(document.source), record, known.number],
         )  # fmt: skip
 
-    def summarise(self, writer: CommunityWriter, advance: OnProgress | None) -> None:
+    def summarize(self, writer: CommunityWriter, advance: OnProgress | None) -> None:
         """Once all documents are there: what they have in common is of all of them."""
         self._settle()
         connection, names = self._connection, self._names
@@ -357,7 +357,7 @@ def into_postgres(
         update = writer.start(resolved.settings, anew=rebuild)
         changes = update_documents(update, reading, resolved)
         if summaries := community_writer(resolved):
-            update.summarise(summaries, reading.advance)
+            update.summarize(summaries, reading.advance)
             changes = replace(changes, notes=changes.notes + summaries.notes())
     return BuiltIndex(PostgresIndex(address), resolved, changes)
 

@@ -64,7 +64,7 @@ def with_neighbors(
 def _until_shut(
     source: Searchable, chunks: Iterable[FoundChunk], only: Filter
 ) -> Iterable[FoundChunk]:
-    """Chunks, going away from the hit, up to the first that the filter does not take; no summary is a neighbour."""
+    """Chunks, going away from the hit, up to the first that the filter does not take; no summary is a neighbor."""
     for chunk in chunks:
         if chunk.level or not only.takes_section(chunk.section):
             return

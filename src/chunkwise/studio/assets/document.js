@@ -59,7 +59,7 @@ function drawBand(band, cuts) {
   points.forEach((from, index) => {
     const to = index + 1 < points.length ? points[index + 1] : from;
     const active = band.chunks.filter((chunk) => chunk.start <= from && chunk.end > from);
-    // What ends inside another chunk needs a mark of its own: no new colour begins there.
+    // What ends inside another chunk needs a mark of its own: no new color begins there.
     if (active.some((chunk) => chunk.start < from)) {
       for (const chunk of band.chunks) if (chunk.end === from) box.append(element("span", { className: `close t${chunk.place % TINTS}`, "data-n": chunk.place + 1 }));
     }

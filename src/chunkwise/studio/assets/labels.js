@@ -1,4 +1,4 @@
-// What labelling and adjudication share: who signs, and labels that are sent until the studio has them.
+// What labeling and adjudication share: who signs, and labels that are sent until the studio has them.
 import { $, Refused } from "./shared.js";
 
 const NAME = "chunkwise-name", PENDING = "chunkwise-pending";

@@ -21,7 +21,7 @@ function draw() {
   for (const each of form.querySelectorAll("button")) if (["accept", "drop"].includes(each.value)) each.hidden = isNew;
   mine.hidden = true;
   link($("#following"), view.following && view.following !== view.id ? `/edit?id=${encodeURIComponent(view.following)}` : "");
-  link($("#label"), isNew ? "" : `/labelling?id=${encodeURIComponent(view.id)}`);
+  link($("#label"), isNew ? "" : `/labeling?id=${encodeURIComponent(view.id)}`);
   places = null;
   gold(view.gold);
 }

@@ -41,8 +41,8 @@ function show(found) {
   for (const [name, choices] of [["embedder", found.embedders], ["time", found.times]]) {
     if (!form[name].options.length) form[name].append(...choices.map((each) => element("option", { value: each, selected: each === "5 min" }, each || "no limit")));
   }
-  form.questions.options[1].disabled = !found.labelled;
-  form.questions.options[1].textContent = found.labelled ? `labels (${number(found.labelled)})` : "labels: none yet";
+  form.questions.options[1].disabled = !found.labeled;
+  form.questions.options[1].textContent = found.labeled ? `labels (${number(found.labeled)})` : "labels: none yet";
   rows.replaceChildren(...found.rows.map((each) => row(each, found.into)));
   startButton.disabled = !estimated || found.rows.some((each) => each.state === "running");
 }

@@ -1,6 +1,6 @@
-"""BEIR: a folder with `corpus.jsonl`, `queries.jsonl` and judgements of documents in `qrels/*.tsv`.
+"""BEIR: a folder with `corpus.jsonl`, `queries.jsonl` and judgments of documents in `qrels/*.tsv`.
 
-As BEIR does, questions without a judgement are left out; without any qrels all are read.
+As BEIR does, questions without a judgment are left out; without any qrels all are read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chunkwise.records.read import csv_records, read_json_lines, read_text
 from chunkwise.records.write import text_file, write_json_lines
 from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.qrels import (
-    Judgements,
+    Judgments,
     Qrel,
     grade_of,
     judged_documents,
@@ -62,15 +62,15 @@ class BeirFormat:
         if not queries.is_file():
             raise ChunkwiseError(f"{path} has no {_QUERIES}; a BEIR folder has one")
         files = _qrels(path)
-        judgements = Judgements()
+        judgments = Judgments()
         for file in files:
             split = _SPLITS.get(file.stem.lower(), "") if len(files) > 1 else ""
-            for judgement in _judged(file):
-                if isinstance(judgement, Unreadable):
-                    yield judgement
+            for judgment in _judged(file):
+                if isinstance(judgment, Unreadable):
+                    yield judgment
                 else:
-                    judgements.add(judgement, split)
-        lengths = self._lengths(path, judgements)
+                    judgments.add(judgment, split)
+        lengths = self._lengths(path, judgments)
         asked: set[str] = set()
 
         def draft(where: str, record: Mapping[str, object], number: str) -> Draft:
@@ -78,17 +78,17 @@ class BeirFormat:
             if id is None:
                 raise WrongField(f"no '_id' among {listed(record)}")
             asked.add(id)
-            query = Query(id, string(record, "text"), split=judgements.splits.get(id, ""))
-            return Draft(where, query, judgements.passages(id, lengths))
+            query = Query(id, string(record, "text"), split=judgments.splits.get(id, ""))
+            return Draft(where, query, judgments.passages(id, lengths))
 
         for found in made_of(queries, read_json_lines(str(queries)), draft):
             if (
                 isinstance(found, Unreadable)
                 or not files
-                or found.question.id in judgements.relevant
+                or found.question.id in judgments.relevant
             ):
                 yield found
-        yield from judgements.without_question(asked)
+        yield from judgments.without_question(asked)
 
     def documents(self, path: Path) -> Iterator[Document | Unreadable]:
         path = _folder(path)
@@ -140,11 +140,11 @@ class BeirFormat:
         missing = "the texts are not known: name the documents to have corpus.jsonl written"
         return [*losses.lines(), *([missing] if documents is None else [])]
 
-    def _lengths(self, path: Path, judgements: Judgements) -> dict[str, int]:
+    def _lengths(self, path: Path, judgments: Judgments) -> dict[str, int]:
         """Lengths of the documents that are relevant to something."""
         if not (path / _CORPUS).is_file():
             return {}
-        wanted = {doc_id for found in judgements.relevant.values() for doc_id in found}
+        wanted = {doc_id for found in judgments.relevant.values() for doc_id in found}
         documents = (each for each in self.documents(path) if isinstance(each, Document))
         return {each.id: len(each.text) for each in documents if each.id in wanted}
 

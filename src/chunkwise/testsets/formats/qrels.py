@@ -1,4 +1,4 @@
-"""Judgements of documents (qrels): which questions were judged, and what is relevant to each."""
+"""Judgments of documents (qrels): which questions were judged, and what is relevant to each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Qrel(NamedTuple):
     grade: int
 
 
-class Judgements:
+class Judgments:
     """The relevant documents of each judged question, in the order of the file."""
 
     def __init__(self) -> None:
@@ -27,12 +27,12 @@ class Judgements:
         self.where: dict[str, str] = {}
         self.splits: dict[str, str] = {}
 
-    def add(self, judgement: Qrel, split: str = "") -> None:
-        known = self.relevant.setdefault(judgement.query_id, {})
-        self.where.setdefault(judgement.query_id, judgement.where)
-        self.splits.setdefault(judgement.query_id, split)
-        if judgement.grade > 0:
-            known[judgement.doc_id] = None
+    def add(self, judgment: Qrel, split: str = "") -> None:
+        known = self.relevant.setdefault(judgment.query_id, {})
+        self.where.setdefault(judgment.query_id, judgment.where)
+        self.splits.setdefault(judgment.query_id, split)
+        if judgment.grade > 0:
+            known[judgment.doc_id] = None
 
     def passages(self, query_id: str, lengths: Mapping[str, int]) -> tuple[GivenPassage, ...]:
         """Each relevant document as a whole."""

@@ -1,4 +1,4 @@
-"""TREC: judgements (`qid 0 docid grade`) with topics beside them, as a table or in the classic form."""
+"""TREC: judgments (`qid 0 docid grade`) with topics beside them, as a table or in the classic form."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
 from chunkwise.documents.walk import TREC_ASKING as _ASKING
 from chunkwise.documents.walk import TREC_JUDGING as _JUDGING
-from chunkwise.documents.walk import holds_judgements
+from chunkwise.documents.walk import holds_judgments
 from chunkwise.records.read import read_text
 from chunkwise.records.write import text_file
 from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.qrels import (
-    Judgements,
+    Judgments,
     Qrel,
     grade_of,
     judged_documents,
@@ -41,25 +41,25 @@ class TrecFormat:
         text = head.removeprefix(b"\xef\xbb\xbf")
         if text.lstrip()[:5].lower() == b"<top>":
             return True
-        return holds_judgements(head)
+        return holds_judgments(head)
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         qrels, topics = _pair(path)
-        judgements = Judgements()
+        judgments = Judgments()
         for found in _judged(qrels) if qrels is not None else ():
             if isinstance(found, Unreadable):
                 yield found
             else:
-                judgements.add(found)
+                judgments.add(found)
         asked: set[str] = set()
         for where, id, text in _topics(topics):
             if id is None:
                 yield Unreadable(where, text)
                 continue
             asked.add(id)
-            if qrels is None or id in judgements.relevant:
-                yield Draft(where, Query(id, text), judgements.passages(id, {}))
-        yield from judgements.without_question(asked)
+            if qrels is None or id in judgments.relevant:
+                yield Draft(where, Query(id, text), judgments.passages(id, {}))
+        yield from judgments.without_question(asked)
 
     def write(
         self, testset: TestSet, documents: Sequence[Document] | None, path: Path
@@ -94,7 +94,7 @@ def _named(folder: Path, parts: tuple[str, ...], other_than: Path | None = None)
 
 
 def _pair(path: Path) -> tuple[Path | None, Path]:
-    """The judgements and the topics; the one given, the other found beside it."""
+    """The judgments and the topics; the one given, the other found beside it."""
     if path.is_dir():
         qrels, topics = _named(path, _JUDGING), _named(path, _ASKING)
     elif _begins_with_topics(path):

@@ -141,7 +141,7 @@ def needs_passage(question: str, language: str, is_rare: IsRare) -> bool:
     if pronoun is None:
         return False
     before = words_in(plain[: pronoun.start()], language)
-    # Two content words before it: one of them can be what it stands for. "What colour is it?" has one.
+    # Two content words before it: one of them can be what it stands for. "What color is it?" has one.
     return len(before) < 2 and not (before and is_rare(before))
 
 

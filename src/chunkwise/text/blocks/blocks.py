@@ -58,7 +58,7 @@ class Blocks:
         return np.stack([self.start[index], self.end[index]], axis=1)
 
     def grouped(self, *kinds: BlockKind) -> NDArray[np.int64]:
-        """Starts and ends of whole lists or tables: neighbouring blocks of these kinds and one group."""
+        """Starts and ends of whole lists or tables: neighboring blocks of these kinds and one group."""
         index = self.of(*kinds)
         if not len(index):
             return np.zeros((0, 2), dtype=np.int64)

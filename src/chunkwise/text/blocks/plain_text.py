@@ -131,7 +131,7 @@ def drop_false_headings(
 
 
 def _amounts(single: list[HeadingCandidate], numbers_below: set[int]) -> set[int]:
-    """Lines whose bare numbers neither rise as those of headings do nor have a neighbour: "3 Eier", "1 Prise Salz"."""
+    """Lines whose bare numbers neither rise as those of headings do nor have a neighbor: "3 Eier", "1 Prise Salz"."""
     bare = [heading for heading in single if heading.amount]
     found = [heading.number[0] for heading in bare]
     numbers = set(found)
@@ -146,7 +146,7 @@ def _amounts(single: list[HeadingCandidate], numbers_below: set[int]) -> set[int
 
 
 def _in_order(number: int, numbers: set[int], numbers_below: set[int]) -> bool:
-    """Whether a number has a neighbour, or parts of its own."""
+    """Whether a number has a neighbor, or parts of its own."""
     return bool(numbers & {number - 1, number + 1}) or number in numbers_below
 
 

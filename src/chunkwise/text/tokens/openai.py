@@ -258,7 +258,7 @@ def token_starts(data: bytes, encode: Encode) -> NDArray[np.int64]:
         before, window = window, data[middle:end]
         # Megabytes of one sign are what the tokenizer reads slowest: no window is read twice in a row.
         following = lengths if window == before else encode(window)
-        # Tokens of which every two neighbours would be cut as they are, by themselves, are the right ones.
+        # Tokens of which every two neighbors would be cut as they are, by themselves, are the right ones.
         if cut > done and not _meet(data, int(starts[cut - 1]), middle, following, encode):
             cut, middle, end = done, begin, len(data)
             window = data[middle:]

@@ -43,7 +43,7 @@ from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.sweep_result import (
     BaselineComparison,
-    NestedJudgement,
+    NestedJudgment,
     Outcome,
     Standing,
     SweepResult,
@@ -354,7 +354,7 @@ def _expectation(score_table: ScoreTable, sweep: Sweep) -> Expectation:
     return expectation(scores, configurations, sweep.objective if sweep.prior else "")
 
 
-def _nested(score_table: ScoreTable, left_out: HeldOut) -> NestedJudgement:
+def _nested(score_table: ScoreTable, left_out: HeldOut) -> NestedJudgment:
     scores = left_out.scores[:, 0]
     found = intervals(scores[:, None])[0]
     assert found is not None  # every question that chooses has a score
@@ -362,7 +362,7 @@ def _nested(score_table: ScoreTable, left_out: HeldOut) -> NestedJudgement:
         (score_table.outcomes[at].configuration.label, share) for at, share in left_out.chosen.items()
     )  # fmt: skip
     many = len(scores) > FOLDS
-    return NestedJudgement(
+    return NestedJudgment(
         Figure(*found, len(scores)), min(FOLDS, len(scores)), REPEATS if many else 1, shares
     )
 

@@ -116,18 +116,18 @@ def main_effects(
     of = np.array([groups[member.group] for member in members])
     # Each member minus the mean of its group: what is left of scores and levels is the lever alone.
     belongs = (of[:, None] == np.arange(len(groups))).astype(np.float64)
-    centred = np.eye(len(members)) - belongs @ (belongs / belongs.sum(axis=0)).T
+    centered = np.eye(len(members)) - belongs @ (belongs / belongs.sum(axis=0)).T
     numbers = {level: at for at, level in enumerate(levels)}
     has = np.zeros((len(members), len(levels)))
     has[np.arange(len(members)), [numbers[member.level] for member in members]] = 1.0
     # Levels add up to nothing in every group, so one direction is empty but for rounding: it must not count.
-    weights = np.linalg.pinv(centred @ has, rcond=1e-9) @ centred
+    weights = np.linalg.pinv(centered @ has, rcond=1e-9) @ centered
     own = scores[:, [member.column for member in members]]
     return np.round(own @ weights.T, _DIGITS) + 0.0
 
 
 LEVERS = (
-    "boundaries", "size", "overlap", "context", "neighbours", "one size or several", "retriever", "weights",
+    "boundaries", "size", "overlap", "context", "neighbors", "one size or several", "retriever", "weights",
 )  # fmt: skip
 
 

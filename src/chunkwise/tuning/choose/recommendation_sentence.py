@@ -30,7 +30,7 @@ from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Configuration, Sweep, fits_nearly_all
 from chunkwise.tuning.sweep_result import (
     BaselineComparison,
-    NestedJudgement,
+    NestedJudgment,
     Outcome,
     Standing,
 )
@@ -53,7 +53,7 @@ class Findings:
     against: tuple[BaselineComparison, ...]
     agreement: Mapping[str, float]
     detectable: float | None
-    nested: NestedJudgement | None = None
+    nested: NestedJudgment | None = None
 
     @property
     def configuration(self) -> Configuration:

@@ -137,7 +137,7 @@ def levers_of_chunks(
     strategy: Strategy,
     context: Context | WrittenContext,
     retriever: str,
-    neighbours: int,
+    neighbors: int,
     *,
     share: str | None = None,
 ) -> dict[str, str]:
@@ -149,9 +149,9 @@ def levers_of_chunks(
     if repeated is not None:
         found["overlap"] = _overlap_words(strategy, *repeated, share)
     found["context"] = context
-    # A parent is what others get by asking for neighbours: the same lever, another position.
+    # A parent is what others get by asking for neighbors: the same lever, another position.
     around = "parent" if isinstance(strategy.chunker, ParentChildChunker) else "none"
-    found["neighbours"] = str(neighbours) if neighbours else around
+    found["neighbors"] = str(neighbors) if neighbors else around
     return found | {"one size or several": "one"} | retriever_levers(retriever)
 
 
@@ -304,7 +304,7 @@ WEIGHTS: tuple[Mapping[str, SweepValue], ...] = (
 )  # fmt: skip
 """Of words and vectors at several sizes, from words alone to vectors alone: few, so that they can be fitted."""
 
-_NOT_PARAMETERS = ("neighbours", "k")
+_NOT_PARAMETERS = ("neighbors", "k")
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ class PlannedSearch:
 
     label: str
     retriever: Retriever
-    neighbours: int = 0
+    neighbors: int = 0
 
     @property
     def of_chunks(self) -> bool:
@@ -332,20 +332,20 @@ def retriever_grid(sweep: Sweep, why_not_late: str, left_out: NotTriedLog) -> li
     found: dict[tuple[str, int], PlannedSearch] = {}
     for grid in sweep.retrieval:
         check_amount(grid)
-        neighbours = _neighbours(grid, left_out)
+        neighbors = _neighbors(grid, left_out)
         for search, written in _retrievers(grid, left_out):
             why = _no_vectors(search, sweep.embedder, why_not_late)
             if why:
                 left_out.add(search.label, why)
             elif search.of_chunks:
-                for count in neighbours:
+                for count in neighbors:
                     known = found.setdefault(
                         (search.label, count), PlannedSearch(search.label, search.retriever, count)
                     )
                     if known.retriever is not search.retriever:
                         left_out.add(written, f"the same as {search.label}, which is tried")
             else:
-                _without_neighbours(search.label, neighbours, left_out)
+                _without_neighbors(search.label, neighbors, left_out)
                 if found.setdefault((search.label, 0), search) is not search:
                     left_out.add(written, f"the same as {search.label}, which is tried")
     return list(found.values())
@@ -363,23 +363,23 @@ def _no_vectors(search: PlannedSearch, model: str, why_not_late: str) -> str:
     )
 
 
-def _without_neighbours(label: str, neighbours: list[int], left_out: NotTriedLog) -> None:
-    given = [str(count) for count in neighbours if count]
+def _without_neighbors(label: str, neighbors: list[int], left_out: NotTriedLog) -> None:
+    given = [str(count) for count in neighbors if count]
     if given:
         left_out.add(
-            f"neighbours = {', '.join(given)} of {spec.parse(label)[0]}",
-            "it hands out sentences, as many as belong together; neighbours are those of chunks",
+            f"neighbors = {', '.join(given)} of {spec.parse(label)[0]}",
+            "it hands out sentences, as many as belong together; neighbors are those of chunks",
         )
 
 
-def _neighbours(grid: Grid, left_out: NotTriedLog) -> list[int]:
+def _neighbors(grid: Grid, left_out: NotTriedLog) -> list[int]:
     found: list[int] = []
-    for value in map(plain_number, dict(grid.values).get("neighbours", (0,))):
+    for value in map(plain_number, dict(grid.values).get("neighbors", (0,))):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             why = "a whole number of chunks is needed, 0 or more"
-            left_out.add(f"neighbours = {value!r}", why)
+            left_out.add(f"neighbors = {value!r}", why)
         elif value in found:
-            left_out.add(f"neighbours = {value!r}", "it is in the list already")
+            left_out.add(f"neighbors = {value!r}", "it is in the list already")
         else:
             found.append(value)
     return found
@@ -424,7 +424,7 @@ NOT_TRIED_BY_DEFAULT = (
         "documents; name them in a plan of your own to try them",
     ),
     NotTried(
-        "neighbours",
+        "neighbors",
         "they double the searches; parent_child hands out what stands around a chunk, too. Name them in a plan of "
         "your own to try them",
     ),

@@ -98,7 +98,7 @@ def plan_sweep(sweep: Sweep, *, why_not_late: str = "") -> Plan:
 def _searches_of(
     chunking: PlannedChunking, of_chunks: Sequence[PlannedSearch], model: str, left_out: NotTriedLog
 ) -> list[PlannedSearch]:
-    """How one chunking is searched: a baseline by every retriever, without neighbours."""
+    """How one chunking is searched: a baseline by every retriever, without neighbors."""
     plain: dict[str, PlannedSearch] = {}
     if chunking.baseline:
         plain = {
@@ -110,14 +110,14 @@ def _searches_of(
     if not chunking.in_plan:
         return list(plain.values())
     if isinstance(chunking.strategy.chunker, ParentChildChunker):
-        around = sorted({search.neighbours for search in of_chunks if search.neighbours})
+        around = sorted({search.neighbors for search in of_chunks if search.neighbors})
         if around:
             left_out.add(
-                f"neighbours = {', '.join(map(str, around))} of {chunking.strategy.name}",
+                f"neighbors = {', '.join(map(str, around))} of {chunking.strategy.name}",
                 "what stands around a chunk is handed out already: its parent",
             )
-        of_chunks = [search for search in of_chunks if not search.neighbours]
-    return [*plain.values(), *(search for search in of_chunks if search.neighbours or not plain)]
+        of_chunks = [search for search in of_chunks if not search.neighbors]
+    return [*plain.values(), *(search for search in of_chunks if search.neighbors or not plain)]
 
 
 def _searched(
@@ -126,12 +126,12 @@ def _searched(
     strategy, context = chunking.strategy, chunking.context
     for search in searches:
         levers = levers_of_chunks(
-            strategy, context, search.label, search.neighbours, share=chunking.share
+            strategy, context, search.label, search.neighbors, share=chunking.share
         )
-        baseline = "" if search.neighbours else chunking.baseline
+        baseline = "" if search.neighbors else chunking.baseline
         vectors: VectorKind = kind if search.by_vectors else "none"
         yield Configuration(
-            strategy.label, search.label, context, search.neighbours, vectors, levers, baseline,
+            strategy.label, search.label, context, search.neighbors, vectors, levers, baseline,
             llm=llm if context in WRITTEN_CONTEXTS else "",
         )  # fmt: skip
 

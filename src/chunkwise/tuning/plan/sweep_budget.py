@@ -73,7 +73,7 @@ _A_QUESTION = 0.25e-3
 _A_COMPARISON = 2e-8
 """Of a question with a chunk."""
 _WIDENED = 9e-3
-"""A question whose hits get their neighbours: another search for every budget."""
+"""A question whose hits get their neighbors: another search for every budget."""
 _SEVERAL_SIZES = 11e-3
 _AN_ATOM_TOKEN = 20e-9
 """Of a question at several sizes, and of each token of the corpus for it: another search for every budget, too."""
@@ -251,7 +251,7 @@ def _asked(
     mean = max(1, round(sum(own.chunks for own in chunkings.values()) / len(chunkings)))
     window = USUAL_WINDOW if client.model.window is None else client.model.window
     for way in (*ways, *(way for way in WRITTEN_CONTEXTS if way not in ways)):
-        told = min(CONTEXT_TOKENS if way == "neighbours" else window, tokens // documents, window)
+        told = min(CONTEXT_TOKENS if way == "neighbors" else window, tokens // documents, window)
         found += client.estimate_of(
             mean, mean * (told + tokens // mean + _WORDING), mean * ANSWER_TOKENS
         )
@@ -300,7 +300,7 @@ def _a_question(
     """Seconds to answer and to score it."""
     if not each.strategy:
         return _SEVERAL_SIZES + _AN_ATOM_TOKEN * tokens
-    searched = _WIDENED if each.neighbours else _A_QUESTION
+    searched = _WIDENED if each.neighbors else _A_QUESTION
     return searched + _A_COMPARISON * chunkings[each.strategy, each.context].chunks
 
 

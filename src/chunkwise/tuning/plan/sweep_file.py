@@ -194,7 +194,7 @@ def _reading(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return options_given(LoadOptions.read({**given, **loader}))
 
 
-_SPECIAL = {"strategy": ("context",), "retriever": ("neighbours",)}
+_SPECIAL = {"strategy": ("context",), "retriever": ("neighbors",)}
 """Keys that are no parameters of a strategy or a retriever."""
 
 

@@ -33,8 +33,8 @@ def methods_to_compare(
         f"context {context}": each
         for context in ANY_CONTEXT
         for each in known
-        if (each.strategy, each.retriever, each.neighbours, each.vectors, each.context)
-        == (best.strategy, best.retriever, best.neighbours, best.vectors, context)
+        if (each.strategy, each.retriever, each.neighbors, each.vectors, each.context)
+        == (best.strategy, best.retriever, best.neighbors, best.vectors, context)
         and not (each.embedder or each.reranker)
     }
     keys = {each.key: each.baseline for each in against}
@@ -56,9 +56,9 @@ def methods_by_type(
         for name, each in methods.items():
             index = corpus.index_of(get_strategy(each.strategy), each.context, each.vectors)
             scores, _ = retriever_scores(
-                corpus, index, each.retriever, each.neighbours, [parse(FAILURE)], k
+                corpus, index, each.retriever, each.neighbors, [parse(FAILURE)], k
             )
-            options = SearchOptions(retriever=each.retriever, k=k, neighbors=each.neighbours)
+            options = SearchOptions(retriever=each.retriever, k=k, neighbors=each.neighbors)
             hits = Index(index, corpus.model).search(asked, options=options)
             answers: dict[str, Answer] = {}
             questions = [RetrievedQuestion(*pair) for pair in zip(asked, hits, strict=True)]

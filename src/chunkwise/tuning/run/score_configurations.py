@@ -150,11 +150,11 @@ Rank = Callable[[int], Sequence[Ranking]]
 """The best so many chunks of every question."""
 
 
-class WithNeighbours:
+class WithNeighbors:
     """The chunks of an index, each with so many on either side; no document's run into another's."""
 
     def __init__(
-        self, places: RankedPlaces, measures: Sequence[TokenMeasure], neighbours: int
+        self, places: RankedPlaces, measures: Sequence[TokenMeasure], neighbors: int
     ) -> None:
         """`places` are chunks."""
         self._measures = measures
@@ -164,7 +164,7 @@ class WithNeighbours:
         high = chunks.document.searchsorted(chunks.document, "right") - 1
         self._document = chunks.document
         start, end = chunks.start.copy(), chunks.end.copy()
-        for step in range(1, neighbours + 1):
+        for step in range(1, neighbors + 1):
             before, behind = np.maximum(number - step, low), np.minimum(number + step, high)
             for other in (before, behind):
                 start = np.minimum(start, chunks.start[other])
@@ -240,7 +240,7 @@ class WithNeighbours:
 class WidenedHits:
     """What every metric looks at, made once for each depth and each budget."""
 
-    def __init__(self, widened: WithNeighbours, rank: Rank, k: int) -> None:
+    def __init__(self, widened: WithNeighbors, rank: Rank, k: int) -> None:
         self._widened, self._rank, self._k = widened, rank, k
         self._tables: dict[tuple[bool, int], HitTable] = {}
 
@@ -274,7 +274,7 @@ def retriever_scores(
     corpus: SharedCorpus,
     index: SharedIndex,
     retriever: str,
-    neighbours: int,
+    neighbors: int,
     wanted: Sequence[MetricAt],
     k: int,
     *,
@@ -287,7 +287,7 @@ def retriever_scores(
     """
     queries = corpus.queries if queries is None else queries
     options = with_budget(
-        SearchOptions(retriever=retriever, neighbors=neighbours, reranker=reranker)
+        SearchOptions(retriever=retriever, neighbors=neighbors, reranker=reranker)
     )
     usual = options.budget
     system = index_system(Index(index, corpus.model), options)
@@ -391,10 +391,10 @@ class _Chunking:
             or not all(isinstance(each.metric, SpanMetric) for each in self._wanted)
         ):
             scores, tokens = self._scores_of(index, configuration)
-        elif not configuration.neighbours:
+        elif not configuration.neighbors:
             scores, tokens = self._ranked(index, retriever)
         elif self._asking(index)[0].are_chunks:
-            scores, tokens = self._widened(index, retriever, configuration.neighbours)
+            scores, tokens = self._widened(index, retriever, configuration.neighbors)
         else:
             scores, tokens = self._scores_of(index, configuration)
         cost = corpus.cost_of(index, configuration.vectors)
@@ -417,7 +417,7 @@ class _Chunking:
         tokens: list[int] = []
         for some in race.blocks(len(queries)):
             found, read = retriever_scores(
-                self._corpus, index, configuration.retriever, configuration.neighbours, self._wanted, self._k,
+                self._corpus, index, configuration.retriever, configuration.neighbors, self._wanted, self._k,
                 reranker=reranker, queries=[queries[at] for at in some],
             )  # fmt: skip
             for name, own in found.items():
@@ -439,12 +439,12 @@ class _Chunking:
         return scores, self._read(found if within else first_hits(found, self._k))
 
     def _widened(
-        self, index: SharedIndex, retriever: ChunkRetriever, neighbours: int
+        self, index: SharedIndex, retriever: ChunkRetriever, neighbors: int
     ) -> RetrieverScores:
         """More chunks make longer hits: every depth is an answer of its own."""
         places, questions = self._asking(index)
         measures = [features.measure for features in self._corpus.all_features]
-        widened = WithNeighbours(places, measures, neighbours)
+        widened = WithNeighbors(places, measures, neighbors)
 
         def rank(depth: int) -> list[Ranking]:
             return ranking_of(index, retriever, questions, depth)
@@ -464,8 +464,8 @@ class _Chunking:
         return np.minimum(paid, most).astype(np.int64).tolist()
 
     def _scores_of(self, index: SharedIndex, configuration: Configuration) -> RetrieverScores:
-        retriever, neighbours = configuration.retriever, configuration.neighbours
-        return retriever_scores(self._corpus, index, retriever, neighbours, self._wanted, self._k)
+        retriever, neighbors = configuration.retriever, configuration.neighbors
+        return retriever_scores(self._corpus, index, retriever, neighbors, self._wanted, self._k)
 
     def _asking(self, index: SharedIndex) -> tuple[RankedPlaces, QueryBatch]:
         """What is handed out for its chunks, and the questions with vectors that fit its own."""

@@ -398,21 +398,23 @@ SECTIONS = [
 ]  # fmt: skip
 
 
-def centred(y: float, text: str, size: float, font: str = "B") -> Set:
+def centered(y: float, text: str, size: float, font: str = "B") -> Set:
     return Set(306 - 0.3 * size * len(text), y, text, size, font)
 
 
 def parties(size: float) -> list[Set]:
     """A title page with two names of this size below the title."""
     return [
-        centred(600, "SERVICE AGREEMENT", 24), centred(560, "between", 10, "R"),
-        centred(520, "NORTHERN LIGHTS LTD", size), centred(480, "and", 10, "R"),
-        centred(440, "BETA HOLDINGS LTD", size), centred(400, "dated 5 May 2024", 10, "R"),
+        centered(600, "SERVICE AGREEMENT", 24), centered(560, "between", 10, "R"),
+        centered(520, "NORTHERN LIGHTS LTD", size), centered(480, "and", 10, "R"),
+        centered(440, "BETA HOLDINGS LTD", size), centered(400, "dated 5 May 2024", 10, "R"),
     ]  # fmt: skip
 
 
 NAME_FIRST = [
-    centred(640, "NORTHERN LIGHTS LTD", 16), centred(560, "Service Agreement", 24), centred(480, "5 May 2024", 10, "R"),
+    centered(640, "NORTHERN LIGHTS LTD", 16),
+    centered(560, "Service Agreement", 24),
+    centered(480, "5 May 2024", 10, "R"),
 ]  # fmt: skip
 NOTICE_FIRST = [
     *(Set(72, 740 - 12 * n, f"CONFIDENTIAL TREATMENT IS REQUESTED FOR PART {n} OF THIS", 10, "B") for n in range(3)),
@@ -439,8 +441,8 @@ def test_of_a_title_page_the_title_alone_stands_above_the_sections(
 
 def test_authors_above_an_abstract_are_no_section(reader, write, make_pdf) -> None:
     first = [
-        centred(740, "On the Drift of Boats", 20), centred(705, "Anna Hale and Bert Stone", 15),
-        centred(680, "University of the Isle", 10, "R"), Set(72, 640, "Abstract", 14, "B"), *paragraph(615),
+        centered(740, "On the Drift of Boats", 20), centered(705, "Anna Hale and Bert Stone", 15),
+        centered(680, "University of the Isle", 10, "R"), Set(72, 640, "Abstract", 14, "B"), *paragraph(615),
     ]  # fmt: skip
     document = reader.one(write("a.pdf", make_pdf(first, *body_pages())))
     assert [text for _, text in headings(document)] == [

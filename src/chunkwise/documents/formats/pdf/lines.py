@@ -120,7 +120,7 @@ _LEADING = 12.0
 """Points from line to line."""
 
 
-def recognised_page(page: Page, number: int, text: str) -> Page:
+def recognized_page(page: Page, number: int, text: str) -> Page:
     """A page whose text was read from its picture: lines below each other, which lie anywhere on the page."""
     written = text.splitlines()
     leading = min(_LEADING, page.height / (len(written) + 1))

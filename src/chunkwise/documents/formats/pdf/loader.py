@@ -33,12 +33,12 @@ from chunkwise.documents.formats.pdf.lines import (
     Line,
     Page,
     read_page,
-    recognised_page,
+    recognized_page,
     without_hyphens,
 )
 from chunkwise.documents.formats.pdf.paragraphs import Body, Group, body_of, groups, page_starts
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
-from chunkwise.documents.ocr import EXAMPLE, Ocr, recognised_pages
+from chunkwise.documents.ocr import EXAMPLE, Ocr, recognized_pages
 from chunkwise.documents.source import Source
 
 if TYPE_CHECKING:
@@ -269,9 +269,9 @@ def _pages(data: bytes, origin: str, ocr: Ocr | None) -> tuple[str, list[Page], 
                 ) from error
         if ocr is not None:
             known = ["\n".join(line.text for line in page.lines) for page in pages]
-            texts = recognised_pages(pdf, known, ocr, origin)
+            texts = recognized_pages(pdf, known, ocr, origin)
             pages = [
-                page if page.lines else recognised_page(page, number, text)
+                page if page.lines else recognized_page(page, number, text)
                 for number, (page, text) in enumerate(zip(pages, texts, strict=True))
             ]
         return title, pages, bookmarks(pdf)

@@ -28,7 +28,7 @@ from studio.made_studio import (
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    folder = tmp_path_factory.mktemp("labelling")
+    folder = tmp_path_factory.mktemp("labeling")
     sources = write_project(folder)
     write_harbours(folder / "docs")
     return read_project(sources)
@@ -82,20 +82,20 @@ def _label(client: TestClient, view: Any, at: int, grade: int, key: str, who: st
 def test_passages_are_blind_and_what_is_said_of_them_stays(
     asking: TestClient, own: Project
 ) -> None:
-    view = get(asking, "/api/labelling", who="ada", id="q01")
+    view = get(asking, "/api/labeling", who="ada", id="q01")
     assert len(view["passages"]) >= 2
     told = json.dumps(view)
     assert not any(word in told for word in ("bm25", "multiscale", "found_by", "rank", "score"))
     assert _label(asking, view, 0, 3, "one")["is_new"]
     assert not _label(asking, view, 0, 3, "one")["is_new"]
-    again = get(asking, "/api/labelling", who="ada", id="q01")
+    again = get(asking, "/api/labeling", who="ada", id="q01")
     assert [each["grade"] for each in again["passages"]].count(3) == 1
     assert again["last"] == "one"
     assert again["pool"] == view["pool"]
-    other = get(asking, "/api/labelling", who="grace", id="q01")
+    other = get(asking, "/api/labeling", who="grace", id="q01")
     assert {each["grade"] for each in other["passages"]} == {None}
     post(asking, "/api/label", key="two", kind="undo", who="ada", id="q01", undoes="one")
-    assert get(asking, "/api/labelling", who="ada", id="q01")["last"] == ""
+    assert get(asking, "/api/labeling", who="ada", id="q01")["last"] == ""
     assert len(own.labels().events()) == 2
 
 
@@ -103,7 +103,7 @@ def test_sentences_of_a_passage_join_to_a_stretch_of_its_document(
     asking: TestClient, own: Project
 ) -> None:
     for id in ("q01", "evil"):
-        for each in get(asking, "/api/labelling", who="ada", id=id)["passages"]:
+        for each in get(asking, "/api/labeling", who="ada", id=id)["passages"]:
             text = own.corpus.document(each["document"]).text
             low, high = each["sentences"][0]["start"], each["sentences"][-1]["end"]
             assert "".join(part["text"] for part in each["sentences"]) == text[low:high]
@@ -112,11 +112,11 @@ def test_sentences_of_a_passage_join_to_a_stretch_of_its_document(
 
 
 def test_a_label_that_cannot_be_is_a_sentence(asking: TestClient) -> None:
-    view = get(asking, "/api/labelling", who="ada", id="q01")
+    view = get(asking, "/api/labeling", who="ada", id="q01")
     passage = {name: view["passages"][0][name] for name in ("doc_id", "start", "end")}
     for status, wrong in (
         (400, {"grade": 7}), (400, {"who": ""}), (404, {"id": "gone"}), (404, {"doc_id": "gone.md"}),
-        (400, {"end": 10**9}), (400, {"kind": "love"}), (400, {"colour": "red"}),
+        (400, {"end": 10**9}), (400, {"kind": "love"}), (400, {"color": "red"}),
     ):  # fmt: skip
         sent = {
             "key": "k",
@@ -135,7 +135,7 @@ def test_a_label_that_cannot_be_is_a_sentence(asking: TestClient) -> None:
 
 def test_two_people_agree_or_are_adjudicated(asking: TestClient) -> None:
     for who, grade in (("ada", 3), ("grace", 0)):
-        view = get(asking, "/api/labelling", who=who, id="q01")
+        view = get(asking, "/api/labeling", who=who, id="q01")
         # Each sees them in an order of their own.
         places = [(each["doc_id"], each["start"]) for each in view["passages"]]
         _label(asking, view, places.index(min(places)), grade, f"key of {who}", who)
@@ -216,7 +216,7 @@ def test_two_studios_and_the_terminal_on_one_file_lose_nothing(
     values = {"id": "q01", "revision": opened["revision"]}
     post(other, "/api/edit/save", 409, **values, text="What the other studio says?")
     for client, who in ((asking, "ada"), (other, "bo")):
-        _label(client, get(client, "/api/labelling", id="q01", who=who), 0, 2, f"key-{who}", who)
+        _label(client, get(client, "/api/labeling", id="q01", who=who), 0, 2, f"key-{who}", who)
     rows = json.loads(own.questions_file().read_text("utf-8"))
     assert {f"Question {at}?" for at in range(8)} < {row["query"] for row in rows}
     assert rows[0]["review"] == "accepted"

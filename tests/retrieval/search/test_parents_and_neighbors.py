@@ -104,7 +104,7 @@ def test_it_stays_in_its_document() -> None:
     assert with_neighbors(INDEX, place_of(3), 0) == place_of(3)
 
 
-def test_hits_whose_neighbours_touch_become_one_with_the_better_score() -> None:
+def test_hits_whose_neighbors_touch_become_one_with_the_better_score() -> None:
     hits = search(INDEX, "nets gulls lamp", SearchOptions(k=3, retriever="bm25", neighbors=1))[0]
     assert [hit.text.split() for hit in hits] == [TEXT.split()[:10]]
     (far, near) = search(
@@ -167,7 +167,7 @@ PAGES = Document("p", "One lamp. Two ropes. Three gulls. Four nets.", pages=(0, 
 
 
 @cases("place", ["memory", "tiny"])
-def test_a_filter_holds_for_neighbours_too(place: str) -> None:
+def test_a_filter_holds_for_neighbors_too(place: str) -> None:
     document = Document("m", LEAVE, format="markdown")
     if place == "tiny":
         source = TinyIndex([document], "sections", "none")

@@ -1,4 +1,4 @@
-"""Labelling in a real browser: by the keyboard alone, two people at once, the studio gone for a while, hostile text."""
+"""Labeling in a real browser: by the keyboard alone, two people at once, the studio gone for a while, hostile text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IDLE = "localStorage.getItem('chunkwise-pending') in {null: 1, '[]': 1}"
 
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedStudio]:
-    folder = tmp_path_factory.mktemp("labelling-browser")
+    folder = tmp_path_factory.mktemp("labeling-browser")
     sources = write_project(folder)
     write_harbours(folder / "docs")
     asked = ("How is leave asked for?", "Who decides on lamps?", "Der Leuchtturm?", HOSTILE)
@@ -35,7 +35,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedStudio]:
         with opened_browser() as browser:
             made.browser = browser
             browser.open(
-                f"{made.address}/labelling?token={TOKEN}", "document.querySelector('#sign')"
+                f"{made.address}/labeling?token={TOKEN}", "document.querySelector('#sign')"
             )
             yield made
     finally:
@@ -49,7 +49,7 @@ def test_pages_are_whole_narrow_and_wide_light_and_dark(studio: BrowsedStudio) -
     browser.requests.clear()
     browser.run("localStorage.setItem('chunkwise-name', 'ada')")
     ready = {
-        "/labelling?id=q03": "document.querySelector('#passages > li.here') && document.querySelector('#progress p')",
+        "/labeling?id=q03": "document.querySelector('#passages > li.here') && document.querySelector('#progress p')",
         "/adjudication": "document.querySelector('#note').textContent",
         "/edit?id=q03": "document.querySelector('textarea').value",
         "/edit": "document.querySelector('#state').textContent",
@@ -86,7 +86,7 @@ def test_labels_by_the_keyboard_alone_while_another_person_labels(studio: Browse
 
     def other() -> None:
         while not stop.is_set():
-            view = studio.api("/api/labelling?who=grace")
+            view = studio.api("/api/labeling?who=grace")
             for number, each in enumerate(view["passages"]):
                 turns.acquire()
                 if stop.is_set() or not view["id"]:
@@ -127,7 +127,7 @@ def test_labels_by_the_keyboard_alone_while_another_person_labels(studio: Browse
 @pytest.mark.usefixtures("browser")
 def test_every_key_does_what_the_help_says(studio: BrowsedStudio) -> None:
     browser, store = studio.browser, studio.project.labels()
-    studio.as_person("eve", "/labelling?id=q01")
+    studio.as_person("eve", "/labeling?id=q01")
     count = browser.run("document.querySelectorAll('#passages > li.passage-card').length")
     assert count > 1
     browser.press("j")
@@ -165,7 +165,7 @@ def test_every_key_does_what_the_help_says(studio: BrowsedStudio) -> None:
 @pytest.mark.usefixtures("browser")
 def test_who_listens_is_told_the_passage_and_the_next_question(studio: BrowsedStudio) -> None:
     browser = studio.browser
-    studio.as_person("helen", "/labelling?id=q04")
+    studio.as_person("helen", "/labeling?id=q04")
     focused = "document.activeElement"
     assert browser.run(f"{focused}.id") == "asked"
     browser.press("j")
@@ -174,7 +174,7 @@ def test_who_listens_is_told_the_passage_and_the_next_question(studio: BrowsedSt
         f"{focused}.ariaCurrent, document.querySelectorAll('#passages > .passage-card').length]"
     )
     assert name == f"Passage 2 of {count}"
-    view = studio.api("/api/labelling?who=helen&id=q04")
+    view = studio.api("/api/labeling?who=helen&id=q04")
     assert described == "".join(each["text"] for each in view["passages"][1]["sentences"])
     assert current == "true"
     browser.press("3")
@@ -190,7 +190,7 @@ def test_who_listens_is_told_the_passage_and_the_next_question(studio: BrowsedSt
 @pytest.mark.usefixtures("browser")
 def test_a_studio_that_goes_between_two_labels_loses_none(studio: BrowsedStudio) -> None:
     browser, store = studio.browser, studio.project.labels()
-    studio.as_person("joan", "/labelling?id=q02")
+    studio.as_person("joan", "/labeling?id=q02")
     browser.press("2")
     browser.wait_for(IDLE)
     studio.stop()
@@ -209,18 +209,18 @@ def test_a_studio_that_goes_between_two_labels_loses_none(studio: BrowsedStudio)
 @pytest.mark.usefixtures("browser")
 def test_hostile_text_is_shown_to_the_letter_and_obeyed_in_nothing(studio: BrowsedStudio) -> None:
     browser = studio.browser
-    studio.as_person("<b>ada</b>", "/labelling?id=q03")
-    view = studio.api("/api/labelling?who=%3Cb%3Eada%3C/b%3E&id=q03")
+    studio.as_person("<b>ada</b>", "/labeling?id=q03")
+    view = studio.api("/api/labeling?who=%3Cb%3Eada%3C/b%3E&id=q03")
     shown = browser.run(
         "[...document.querySelectorAll('.passage-text')].map((each) => each.textContent)"
     )
     assert shown == [
         "".join(part["text"] for part in each["sentences"]) for each in view["passages"]
     ]
-    assert browser.run("document.title") == "Labelling – studio"
+    assert browser.run("document.title") == "Labeling – studio"
     assert (
         browser.run(
-            "document.querySelectorAll('#labelling script, #labelling img, #labelling b').length"
+            "document.querySelectorAll('#labeling script, #labeling img, #labeling b').length"
         )
         == 0
     )
@@ -266,7 +266,7 @@ def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: BrowsedStu
 def test_disagreements_are_decided_by_the_keyboard(studio: BrowsedStudio, tmp_path: Path) -> None:
     browser = studio.browser
     browser.faults.clear()
-    view = studio.api("/api/labelling?who=ada&id=q06")
+    view = studio.api("/api/labeling?who=ada&id=q06")
     place = {name: view["passages"][0][name] for name in ("doc_id", "start", "end")}
     for who, grade in (("ada", 3), ("hedy", 0)):
         body = {

@@ -1,4 +1,4 @@
-"""What an index knows of names: those that link most, and of one its mentions, neighbours and passages."""
+"""What an index knows of names: those that link most, and of one its mentions, neighbors and passages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LINKED = 200
 """Names whose links among each other are counted: more than a picture can show."""
 _PASSAGES_AT_ONCE = 4096
 _RANKED = 4
-"""Times as many neighbours are ranked as are shown: some turn out to be the same name in other words."""
+"""Times as many neighbors are ranked as are shown: some turn out to be the same name in other words."""
 
 _READ = 200
 """Documents that name a name whose relations are looked through."""
@@ -71,7 +71,7 @@ class NameCount:
 
 
 @dataclass(frozen=True, slots=True)
-class NameNeighbour:
+class NameNeighbor:
     """A name that stands in the same passages."""
 
     name: str
@@ -124,7 +124,7 @@ class NameDetails:
 
     counts: NameCount
     mentions: tuple[NameMention, ...]
-    neighbours: tuple[NameNeighbour, ...]
+    neighbors: tuple[NameNeighbor, ...]
     passages: tuple[NamePassage, ...]
     relations: tuple[NameRelation, ...] = ()
     """Empty where no language model was asked, as are descriptions."""
@@ -147,7 +147,7 @@ class CommunitySummary:
     level: int
     summary: str
     tokens: int
-    """Of what is summarised."""
+    """Of what is summarized."""
     documents: int
 
 
@@ -259,7 +259,7 @@ class NameLookup:
             return NameDetails(
                 self._counts(number),
                 tuple(mentions),
-                tuple(self._neighbours(number, show)),
+                tuple(self._neighbors(number, show)),
                 tuple(self._passages(number, show)),
                 *self._stated(number, show),
             )
@@ -402,7 +402,7 @@ class NameLookup:
                 break
         return tuple(relations[:show]), tuple(told[:show])
 
-    def _neighbours(self, name: int, show: int) -> list[NameNeighbour]:
+    def _neighbors(self, name: int, show: int) -> list[NameNeighbor]:
         """Names that share passages with it, first those that lead on, and rare ones; none that is a part of it."""
         graph = self._graph
         passages = graph.of_name.other[slice(*graph.of_name.first[name : name + 2])]
@@ -415,7 +415,7 @@ class NameLookup:
         order = np.lexsort((other, -weight, ends))[: _RANKED * show]
         own = set(name_key(self._written(name)).split())
         own_atoms = np.unique(self._atoms_of(self._rows(name)))
-        found: list[NameNeighbour] = []
+        found: list[NameNeighbor] = []
         for at in order.tolist():
             if len(found) == show:
                 break
@@ -427,9 +427,7 @@ class NameLookup:
             row = self._together(number, passages, own_atoms)
             if row is not None:
                 evidence = self._mention(row)
-                found.append(
-                    NameNeighbour(written, int(shared[at]), self._spread(number), evidence)
-                )
+                found.append(NameNeighbor(written, int(shared[at]), self._spread(number), evidence))
         return found
 
     def _together(

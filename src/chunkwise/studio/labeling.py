@@ -1,4 +1,4 @@
-"""Labelling in the browser: a question with passages in no order that tells who found them, and what was said."""
+"""Labeling in the browser: a question with passages in no order that tells who found them, and what was said."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _AT_IT = timedelta(minutes=10)
 """For so long a question that somebody opened is left to them."""
 
 
-class LabellingRequest(ApiRequest, frozen=True):
+class LabelingRequest(ApiRequest, frozen=True):
     """Who labels, and which question."""
 
     who: Annotated[str, Meta(description="annotator")] = ""
@@ -92,7 +92,7 @@ class OwnGold:
 
 
 @dataclass(frozen=True, slots=True)
-class LabellingView(View):
+class LabelingView(View):
     """A question with its passages, blind, and how far this person and all are."""
 
     who: str
@@ -117,7 +117,7 @@ class LabellingView(View):
     """What each grade says."""
 
 
-def labelling(project: Project, request: LabellingRequest) -> LabellingView:
+def labeling(project: Project, request: LabelingRequest) -> LabelingView:
     check_name(request.who)
     store = project.labels()
     # Two people who ask at the same moment are given two questions: one chooses and notes it, then the other.
@@ -135,12 +135,12 @@ def labelling(project: Project, request: LabellingRequest) -> LabellingView:
     if query is None:
         if request.id:
             raise NotFound(f"there is no question {request.id!r:.80} to label")
-        return LabellingView(
+        return LabelingView(
             request.who, "", "", (), "", "", 0, 0, (), (), "", _last(store, request.who), (), tuple(GRADES.values())
         )  # fmt: skip
     pool = _pool(project, store, query, request.depth)
     own = next(iter(question_labels(store.events(id), store.pools(id))), None)
-    return LabellingView(
+    return LabelingView(
         request.who, id, query.text, query.types, query.answer or "", pool.key, pool.depth,
         people_needed(id, request.share), _passages(project, pool, own, request.who),
         _gold(project, store, id, request.who), _state(own, request.who), _last(store, request.who, id),
@@ -317,7 +317,7 @@ def keep_label(project: Project, request: LabelRequest) -> LabelKept:
 
 @dataclass(frozen=True, slots=True)
 class LabelsView(View):
-    """How far labelling is, who did how much, how far people agree."""
+    """How far labeling is, who did how much, how far people agree."""
 
     place: str
     progress: LabelProgress

@@ -23,7 +23,7 @@ YES, NO = "yes", "no"
 BETWEEN = "\n\n"
 
 
-class Judgement(ABC):
+class Judgment(ABC):
     """A question to a language model about claims and texts; requests are planned before anything is sent."""
 
     prompt_name: str
@@ -52,7 +52,7 @@ def with_words(texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(text for text in texts if text.strip()))
 
 
-class Attribution(Judgement):
+class Attribution(Judgment):
     """A verdict is about one statement and one passage; a statement whose passage is known is not asked about again."""
 
     prompt_name = "judge_attribution"
@@ -125,7 +125,7 @@ class Attribution(Judgement):
             self._model.verdicts.keep(labels)
 
 
-class Support(Judgement):
+class Support(Judgment):
     """The texts are read together: a claim may rest on two of them. Where they are too long, in groups of them."""
 
     prompt_name = "judge_support"
@@ -168,7 +168,7 @@ class Support(Judgement):
         )  # fmt: skip
 
 
-class _OneLabel(Judgement):
+class _OneLabel(Judgment):
     """An answer has one label; one that the model cannot read at once, with the texts, has none."""
 
     worth: Mapping[str, float]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.retrieval.graph.names_and_neighbours import LINKED, NameLookup
+from chunkwise.retrieval.graph.names_and_neighbors import LINKED, NameLookup
 from chunkwise.retrieval.graph.walk_along_names import Walk
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.retrievers import get_retriever
@@ -36,15 +36,15 @@ def text_of(doc_id: str) -> str:
 
 
 @cases("name", ["Salt Kitchen", "salt kitchen", "the Salt Kitchen's"])
-def test_a_name_has_its_mentions_neighbours_and_passages(name: str) -> None:
+def test_a_name_has_its_mentions_neighbors_and_passages(name: str) -> None:
     found = lookup(DOCUMENTS).details(name)
     assert found.counts.name == "Salt Kitchen"
     assert (found.counts.mentions, found.counts.documents) == (3, 2)
     for each in found.mentions:
         assert "Salt Kitchen" in text_of(each.doc_id)[each.start : each.end]
         assert each.text == text_of(each.doc_id)[slice(*each.sentence)]
-    assert {each.name for each in found.neighbours} == {"Port Ansel", "Anna Orme"}
-    for near in found.neighbours:
+    assert {each.name for each in found.neighbors} == {"Port Ansel", "Anna Orme"}
+    for near in found.neighbors:
         place = near.evidence
         assert text_of(place.doc_id)[place.start : place.end] == near.name
     about = [(each.doc_id, each.is_about) for each in found.passages]
@@ -147,7 +147,7 @@ def test_only_documents_that_are_shown_are_read(
     del read[:]
     orme = looked.details("Orme", 5)
     assert orme.counts.is_common
-    assert (orme.counts.mentions, len(orme.mentions), len(orme.neighbours)) == (1000, 5, 5)
+    assert (orme.counts.mentions, len(orme.mentions), len(orme.neighbors)) == (1000, 5, 5)
     assert len(read) < 200
 
 
@@ -158,7 +158,7 @@ def test_every_place_is_what_it_says(texts: list[str]) -> None:
     for each in looked.overview(5).most_linked:
         found = looked.details(each.name, 5)
         assert found.counts == each
-        for mention in (*found.mentions, *(near.evidence for near in found.neighbours)):
+        for mention in (*found.mentions, *(near.evidence for near in found.neighbors)):
             text = texts[int(mention.doc_id[1:])]
             assert mention.text == text[slice(*mention.sentence)]
             assert mention.sentence[0] <= mention.start <= mention.end <= len(text)

@@ -11,7 +11,7 @@ async function load(id = "", place = 0) {
   busy = true;
   wantsNext = false;
   try {
-    view = await ask("/api/labelling", { who, id });
+    view = await ask("/api/labeling", { who, id });
     tell(box, null);
   } catch (error) {
     tell(box, error);
@@ -20,7 +20,7 @@ async function load(id = "", place = 0) {
   } finally { busy = false; }
   gold = null;
   $("#sign").hidden = true;
-  $("#labelling").hidden = false;
+  $("#labeling").hidden = false;
   draw();
   const open = view.passages.findIndex((each) => each.grade === null);
   go(id ? place : Math.max(0, open), false);
