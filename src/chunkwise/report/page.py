@@ -146,7 +146,7 @@ def _environment(package: str = OWN) -> Environment:
         "as_set": wording.as_set,
         "between": wording.between,
         "breakable": _breakable,
-        "code": _code,
+        "code": code_lines,
         "counted": wording.counted,
         "dots_at": _dots_at,
         "few_lines": lambda text, most, lines: _lines(few_lines(text, most, lines)),
@@ -240,7 +240,7 @@ def _lines(text: str) -> Markup:
     return escape(clean_lines(text))
 
 
-def _code(text: str) -> Markup:
+def code_lines(text: str) -> Markup:
     """Line by line as it is, with what it is indented by."""
     from markupsafe import escape
 

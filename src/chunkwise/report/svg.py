@@ -1,4 +1,4 @@
-"""Charts of the pages, drawn as SVG in the page's colors: shapes and text only, each mark with its values."""
+"""What charts are drawn with: SVG in the page's colors, shapes and text only, each mark with its values."""
 
 from __future__ import annotations
 
@@ -201,9 +201,9 @@ class Panel:
     def y(self, value: float) -> float:
         return self.bottom - self.height * self._y.share(value)
 
-    def y_axis(self, title: str = "") -> None:
+    def y_axis(self, title: str, labels: Iterable[tuple[float, str]]) -> None:
         """Numbers and grid lines; the title lies above, where it is read first."""
-        for tick, label in self._y.labels():
+        for tick, label in labels:
             self.drawing.line(self.left, self.y(tick), self.left + self.width, self.y(tick), GRID, 1)  # fmt: skip
             self.drawing.text(self.left - 8, self.y(tick) + 4, label, anchor="end", fill=SOFT)
         if title:
@@ -254,56 +254,6 @@ def rows_panel(
     for at, name in enumerate(shown):
         drawing.text(left - 12, panel.y(-at - 0.5) + 4, name, anchor="end", fill=SOFT)
     return panel
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A drawing at two widths, and the table with the same numbers."""
-
-    caption: str
-    """What it shows, for those who hear it."""
-    wide: str
-    narrow: str
-    """For a telephone."""
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    table_caption: str = ""
-    """Empty: the chart's own."""
-    is_half: bool = False
-    """It stands beside another."""
-
-
-_WIDE, _HALF, _NARROW = 900, 480, 340
-
-
-def chart(
-    draw: Callable[[Drawing], None],
-    caption: str,
-    heads: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    table_caption: str = "",
-    is_half: bool = False,
-) -> Chart:
-    """A chart at both widths, and its table."""
-    drawings = (Drawing(_HALF if is_half else _WIDE, narrow=False), Drawing(_NARROW, narrow=True))
-    for drawing in drawings:
-        draw(drawing)
-    wide, narrow = (drawing.svg(caption) for drawing in drawings)
-    return Chart(
-        caption,
-        wide,
-        narrow,
-        tuple(heads),
-        tuple(tuple(row) for row in rows),
-        table_caption,
-        is_half,
-    )
-
-
-def drawn(chart: Chart) -> str:
-    """The chart as HTML."""
-    return f'<figure class="chart{" half" if chart.is_half else ""}">{chart.wide}{chart.narrow}</figure>'
 
 
 def _number(value: str | float) -> str:

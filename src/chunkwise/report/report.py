@@ -1,0 +1,230 @@
+"""A report: what a verb found, as plain values; four renderers show the same one.
+
+A verb's report is built by one function from its result. Numbers stay numbers here: how they are written is decided by
+the kind of their column (`format_values`), the same in terminal, page, Markdown and JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+Kind: TypeAlias = Literal[
+    "text", "code", "score", "change", "share", "number", "count", "bytes", "seconds", "money", "p"
+]
+"""What a value is: `score` and `share` are of 1 and read as per cent, `change` is a difference of scores in points."""
+Level: TypeAlias = Literal["good", "tie", "bad", ""]
+
+
+class _Value(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
+    """Base of all values of a report; its JSON names its kind in `type`."""
+
+
+class Estimate(_Value, frozen=True, tag="estimate"):
+    """A mean with its 95 % interval."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+class Badge(_Value, frozen=True, tag="badge"):
+    """A judgment in a word or two, with a sign and a color."""
+
+    text: str
+    level: Level = ""
+
+
+Value: TypeAlias = str | int | float | Estimate | Badge | tuple[str, ...] | None
+"""Of a cell; a tuple holds tags, such as the types of a question."""
+
+
+class Column(_Value, frozen=True, tag="column"):
+    """What the cells below each other are."""
+
+    title: str
+    kind: Kind = "text"
+    is_drawn: bool = False
+    """A page draws it on a line from 0 to 1, with its interval."""
+    is_filter: bool = False
+    """A page filters by its values."""
+
+
+class Part(_Value, frozen=True, tag=True):
+    """Base of the parts."""
+
+
+class Verdict(Part, frozen=True, tag="verdict"):
+    """What came out, in a sentence."""
+
+    text: str
+    level: Level = ""
+
+
+class Note(Part, frozen=True, tag="note"):
+    """A sentence beside the figures: a caveat, a hint, an explanation."""
+
+    text: str
+    is_warning: bool = False
+    detail: bool = False
+
+
+class Figure(_Value, frozen=True, tag="figure"):
+    """One of the key figures."""
+
+    title: str
+    value: Value
+    kind: Kind = "text"
+    note: str = ""
+
+
+class KeyFigures(Part, frozen=True, tag="figures"):
+    """A few figures, large."""
+
+    figures: tuple[Figure, ...]
+    detail: bool = False
+
+
+class Table(Part, frozen=True, tag="table"):
+    """Rows of cells, each of the kind of its column."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    title: str = ""
+    noun: str = ""
+    """What a row is; a page with many of them can be searched, sorted and filtered."""
+    details: tuple[tuple[Part, ...], ...] = ()
+    """What a row opens to on a page: as many as there are rows, or none."""
+    brief_rows: int = 10
+    """Rows that a terminal shows unless all are asked for."""
+    detail: bool = False
+
+
+class Run(_Value, frozen=True, tag="run"):
+    """A stretch of a passage; `mark` says what it is."""
+
+    text: str
+    mark: Literal["", "gold", "match", "repeated", "cut"] = ""
+
+
+class Passage(Part, frozen=True, tag="passage"):
+    """Text of a document, with marked spans."""
+
+    runs: tuple[Run, ...]
+    title: str = ""
+    place: str = ""
+    """Where it lies, and what is said of it."""
+    level: Level = ""
+    detail: bool = False
+
+
+class Code(Part, frozen=True, tag="code"):
+    """Lines to copy."""
+
+    text: str
+    title: str = ""
+    detail: bool = False
+
+
+class Point(_Value, frozen=True, tag="point"):
+    """A mark of a chart; `x` is a number, or the name of a category."""
+
+    x: float | str
+    y: Estimate
+    label: str = ""
+    """Written beside it."""
+    level: Level = ""
+
+
+class Series(_Value, frozen=True, tag="series"):
+    """Marks that belong together."""
+
+    name: str
+    points: tuple[Point, ...]
+    is_line: bool = False
+    """Its marks are joined."""
+    is_faint: bool = False
+    """Many small marks, behind the others."""
+
+
+class Axis(_Value, frozen=True, tag="axis"):
+    """What an axis measures."""
+
+    title: str
+    kind: Kind = "text"
+
+
+class Chart(Part, frozen=True, tag="chart"):
+    """A picture of numbers.
+
+    `columns` stand on categories, `rows` lie beside them with their intervals, `lines` join marks over categories or
+    numbers, `points` lie over numbers.
+    """
+
+    title: str
+    shape: Literal["columns", "rows", "lines", "points"]
+    x: Axis
+    """Of the categories where there are any."""
+    y: Axis
+    series: tuple[Series, ...]
+    is_half: bool = False
+    """Half as wide as a page."""
+    detail: bool = True
+
+
+class Section(Part, frozen=True, tag="section"):
+    """Parts under a heading."""
+
+    title: str
+    parts: tuple[Part, ...]
+    lead: str = ""
+    is_folded: bool = False
+    """A page shows its title alone until it is opened."""
+    is_beside: bool = False
+    """Its parts stand beside each other where there is room."""
+    detail: bool = False
+
+
+class Next(Part, frozen=True, tag="next"):
+    """The command to go on with."""
+
+    command: str
+
+
+class Report(_Value, frozen=True, tag="report"):
+    """What a verb found."""
+
+    title: str
+    parts: tuple[Part, ...]
+    kind: str = "report"
+    """The verb."""
+    subtitle: str = ""
+
+
+def all_parts(parts: Iterable[Part]) -> Iterator[Part]:
+    """Every part, those inside sections and behind rows as well."""
+    for part in parts:
+        yield part
+        if isinstance(part, Section):
+            yield from all_parts(part.parts)
+        elif isinstance(part, Table):
+            for details in part.details:
+                yield from all_parts(details)
+
+
+def settings_table(title: str, settings: Mapping[str, Any]) -> Table:
+    """Names and values that belong together, nested ones by their path."""
+    rows = tuple((name, value) for name, value in _flat("", settings))
+    return Table((Column(""), Column("", "code")), rows, title, detail=True)
+
+
+def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(f"{name} › {key}" if name else str(key), inner)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        yield name, ", ".join(text for each in value for _, text in _flat("", each)) or "none"
+    else:
+        yield name, "none" if value in (None, "") else str(value)

@@ -1,0 +1,289 @@
+"""A report as HTML: a page that needs nothing else, or one element for a notebook.
+
+`Markup.format` escapes everything that is put into it, and every text is first put on one line, or on its lines,
+without control characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import singledispatchmethod
+
+from markupsafe import Markup
+
+from chunkwise.report.draw_chart import chart_table, draw_chart
+from chunkwise.report.format_values import NOTHING, format_estimate, format_number, sign_of
+from chunkwise.report.page import OWN, code_lines, rendered, scoped_style
+from chunkwise.report.report import (
+    Badge,
+    Chart,
+    Code,
+    Column,
+    Estimate,
+    KeyFigures,
+    Next,
+    Note,
+    Part,
+    Passage,
+    Report,
+    Section,
+    Table,
+    Value,
+    Verdict,
+)
+from chunkwise.report.sanitize import clean_lines, one_line
+
+_TOOLS_FROM = 12
+"""Rows from which on a table can be searched."""
+_FRAGMENT_STYLES = ("page.css", "charts.css", "report.css")
+
+
+def report_page(report: Report) -> str:
+    """A whole page; nothing is fetched, and it can be read without its script."""
+    return render_in_frame(report, OWN)
+
+
+def render_in_frame(report: Report, package: str, **values: object) -> str:
+    """The page inside the frame (`base.html.j2`) of a package."""
+    writer = _Writer()
+    body = writer.parts(report.parts, 2)
+    return rendered(
+        "report.html.j2", package, report=report, body=body, sections=writer.sections, **values
+    )
+
+
+def report_fragment(report: Report) -> str:
+    """One element for a notebook, without what is detail: its style reaches nothing outside of it, nothing runs."""
+    style = Markup(scoped_style("chunkwise-report", *_FRAGMENT_STYLES))  # our own files
+    body = _Writer(is_brief=True).parts(report.parts, 3)
+    page = Markup('<div class="chunkwise-report"><style>{}</style><h2>{}</h2>{}</div>')
+    return str(page.format(style, _text(report.title), body))
+
+
+class _Writer:
+    """Writes the parts of one page, and remembers its sections."""
+
+    def __init__(self, *, is_brief: bool = False) -> None:
+        self.sections: list[tuple[str, str]] = []
+        self._is_brief = is_brief
+        self._tables = 0
+
+    def parts(self, parts: Iterable[Part], level: int) -> Markup:
+        shown = (part for part in parts if not (self._is_brief and getattr(part, "detail", False)))
+        return Markup("\n").join(self.part(part, level) for part in shown)
+
+    @singledispatchmethod
+    def part(self, part: Part, level: int) -> Markup:
+        raise TypeError(f"a report has no part {type(part).__name__}")
+
+    @part.register
+    def _verdict(self, part: Verdict, level: int) -> Markup:
+        sign = _sign(part.level)
+        return Markup('<p class="verdict {}">{}<bdi>{}</bdi></p>').format(part.level, sign, _text(part.text))
+
+    @part.register
+    def _note(self, part: Note, level: int) -> Markup:
+        style = "warning" if part.is_warning else "hint"
+        return Markup('<p class="{}"><bdi>{}</bdi></p>').format(style, _text(part.text))
+
+    @part.register
+    def _next(self, part: Next, level: int) -> Markup:
+        return Markup('<p class="next">Next <code><bdi>{}</bdi></code></p>').format(_text(part.command))
+
+    @part.register
+    def _figures(self, part: KeyFigures, level: int) -> Markup:
+        tile = Markup('<div class="card tile"><b>{}</b><span><bdi>{}</bdi></span><small><bdi>{}</bdi></small></div>')
+        tiles = [tile.format(_value(each.value, Column("", each.kind)), _text(each.title), _text(each.note)) for each in part.figures]
+        return Markup('<div class="tiles">{}</div>').format(Markup("").join(tiles))
+
+    @part.register
+    def _code(self, part: Code, level: int) -> Markup:
+        head = _heading(part.title, level)
+        return Markup('<div class="card code">{}<pre tabindex="0"><code>{}</code></pre></div>').format(head, code_lines(part.text))
+
+    @part.register
+    def _passage(self, part: Passage, level: int) -> Markup:
+        head = Markup("")
+        if part.title or part.place:
+            head = Markup('<p class="where"><b><bdi>{}</bdi></b> <bdi>{}</bdi></p>').format(_text(part.title), _text(part.place))
+        runs = [
+            Markup('<mark class="{}">{}</mark>').format(run.mark, clean_lines(run.text))
+            if run.mark
+            else Markup("{}").format(clean_lines(run.text))
+            for run in part.runs
+        ]
+        page = Markup('<div class="passage {}">{}<blockquote><bdi>{}</bdi></blockquote></div>')
+        return page.format(part.level, head, Markup("").join(runs))
+
+    @part.register
+    def _chart(self, part: Chart, level: int) -> Markup:
+        page = Markup('<div class="card">{}{}<details class="numbers"><summary>The numbers</summary>{}</details></div>')
+        numbers = self._grid(chart_table(part), "", "")
+        return page.format(_heading(part.title, level), Markup(draw_chart(part)), numbers)  # escaped where it is drawn
+
+    @part.register
+    def _section(self, part: Section, level: int) -> Markup:
+        lead = Markup('<p class="lead"><bdi>{}</bdi></p>').format(_text(part.lead)) if part.lead else ""
+        inner = Markup('<div{}>{}</div>').format(
+            Markup(' class="two"') if part.is_beside else "", self.parts(part.parts, level + 1)
+        )
+        if part.is_folded:
+            page = Markup('<details class="more"><summary><bdi>{}</bdi></summary>{}{}</details>')
+            return page.format(_text(part.title), lead, inner)
+        anchor = ""
+        if level == 2:
+            anchor = f"part-{len(self.sections) + 1}"
+            self.sections.append((anchor, part.title))
+        head = _heading(part.title, level)
+        return Markup('<section id="{}">{}{}{}</section>').format(anchor, head, lead, inner) if anchor else (
+            Markup("<section>{}{}{}</section>").format(head, lead, inner)
+        )  # fmt: skip
+
+    @part.register
+    def _table(self, part: Table, level: int) -> Markup:
+        head = _heading(part.title, max(level, 3))
+        if not part.noun or len(part.rows) < _TOOLS_FROM or self._is_brief:
+            rows = Table(part.columns, part.rows[: part.brief_rows], details=()) if self._is_brief else part
+            return Markup('{}<div class="card wide-table">{}</div>').format(head, self._grid(rows, "", part.title))
+        self._tables += 1
+        name = f"table-{self._tables}"
+        tools = Markup(
+            '<form class="tools" data-for="{}" data-noun="{}" data-rows="20" hidden>'
+            '<label class="wide">Search <input type="search" autocomplete="off"></label>{}'
+            '<output aria-live="polite"></output></form>'
+        ).format(name, part.noun, Markup("").join(_filters(part)))
+        more = Markup('<p class="pages"><button type="button" hidden></button></p>')
+        page = Markup('{}{}<div class="card wide-table">{}{}</div>')
+        return page.format(head, tools, self._grid(part, name, part.title or part.noun), more)
+
+    def _grid(self, table: Table, name: str, caption: str) -> Markup:
+        heads = [
+            Markup('<th role="columnheader" scope="col" class="{}"{}>{}</th>').format(
+                _side(column), Markup(' data-sort="c{}"').format(at) if name else "", _text(column.title)
+            )
+            for at, column in enumerate(table.columns)
+        ]
+        head = Markup('<thead role="rowgroup"><tr role="row">{}</tr></thead>').format(Markup("").join(heads))
+        if not any(column.title for column in table.columns):
+            head = Markup("")
+        opener = _opener(table)
+        rows = [
+            self._row(table, row, at, opener if table.details else -1, is_live=bool(name))
+            for at, row in enumerate(table.rows)
+        ]
+        page = Markup('<table class="report-table" role="table"{}>{}{}<tbody role="rowgroup">{}</tbody></table>')
+        return page.format(
+            Markup(' id="{}"').format(name) if name else "",
+            Markup("<caption>{}</caption>").format(_text(caption)) if caption else "",
+            head,
+            Markup("\n").join(rows),
+        )
+
+    def _row(self, table: Table, row: Sequence[Value], at: int, opener: int, *, is_live: bool) -> Markup:
+        cells = []
+        for place, (value, column) in enumerate(zip(row, table.columns, strict=True)):
+            shown = _value(value, column)
+            if place == opener and (details := table.details[at]):
+                shown = Markup("<details><summary data-sorted>{}</summary>{}</details>").format(shown, self.parts(details, 4))
+            tag = Markup('<th role="rowheader" scope="row" class="{}" data-found>{}</th>') if not place else (
+                Markup('<td role="cell" class="{}" data-label="{}" data-found>{}</td>')
+            )  # fmt: skip
+            side = _side(column)
+            cells.append(tag.format(side, shown) if not place else tag.format(side, _text(column.title), shown))
+        data = Markup("").join(_row_data(table, row)) if is_live else ""
+        return Markup('<tr role="row"{}>{}</tr>').format(data, Markup("").join(cells))
+
+
+def _opener(table: Table) -> int:
+    """The column that opens the details of a row: the last one with words."""
+    words = [at for at, column in enumerate(table.columns) if column.kind in ("text", "code")]
+    return words[-1] if words else 0
+
+
+def _row_data(table: Table, row: Sequence[Value]) -> Iterator[Markup]:
+    """Numbers to sort by, and the numbers of the values to filter by."""
+    for at, (value, column) in enumerate(zip(row, table.columns, strict=True)):
+        number = value.value if isinstance(value, Estimate) else value
+        if column.kind not in ("text", "code"):
+            is_number = isinstance(number, int | float)
+            yield Markup(' data-c{}="{}"').format(at, f"{number:.6g}" if is_number else "")
+        if column.is_filter:
+            options = _options(table, at)
+            yield Markup(' data-f{}="{}"').format(at, " ".join(str(options.index(each)) for each in _tags(value)))
+
+
+def _filters(table: Table) -> Iterator[Markup]:
+    for at, column in enumerate(table.columns):
+        if column.is_filter and len(options := _options(table, at)) > 1:
+            choices = [
+                Markup('<option value="{}">{}</option>').format(number, one_line(option, 60) or "(none)")
+                for number, option in enumerate(options)
+            ]
+            page = Markup('<label>{} <select data-filter="f{}"><option value="">all</option>{}</select></label>')
+            yield page.format(_text(column.title), at, Markup("").join(choices))
+
+
+def _options(table: Table, at: int) -> list[str]:
+    return sorted({tag for row in table.rows for tag in _tags(row[at])})
+
+
+def _tags(value: Value) -> tuple[str, ...]:
+    if isinstance(value, tuple):
+        return value
+    return (value.text if isinstance(value, Badge) else "" if value is None else str(value),)
+
+
+def _value(value: Value, column: Column) -> Markup:
+    match value:
+        case None:
+            return Markup('<span class="none">{}</span>').format(NOTHING)
+        case Badge():
+            return Markup('<span class="badge {}">{}<bdi>{}</bdi></span>').format(value.level, _sign(value.level), _text(value.text))
+        case Estimate():
+            mean, ends = format_estimate(value, column.kind)
+            drawn = _drawn(value) if column.is_drawn else ""
+            small = Markup(" <small>{}</small>").format(ends) if ends else ""
+            return Markup("{}<b>{}</b>{}").format(drawn, mean, small)
+        case tuple():
+            return Markup(" ").join(Markup('<span class="tag"><bdi>{}</bdi></span>').format(_text(tag)) for tag in value)
+        case str():
+            page = Markup("<code><bdi>{}</bdi></code>" if column.kind == "code" else "<bdi>{}</bdi>")
+            return page.format(_text(value))
+        case _:
+            drawn = _drawn(Estimate(value)) if column.is_drawn else ""
+            return Markup("{}{}").format(drawn, format_number(value, column.kind))
+
+
+def _drawn(estimate: Estimate) -> Markup:
+    """The mean as a bar from 0 to 1, its interval over the end; what it says stands beside it."""
+    if estimate.value is None:
+        return Markup("")
+    whisker = Markup("")
+    if estimate.low is not None and estimate.high is not None:
+        whisker = Markup('<line class="whisker" x1="{}" x2="{}" y1="7" y2="7"/>').format(_edge(estimate.low), _edge(estimate.high))
+    return Markup(
+        '<svg class="line" height="14" aria-hidden="true"><rect class="rail" width="100%" y="2" height="10" rx="4"/>'
+        '<rect class="column" width="{}" y="2" height="10" rx="4"/>{}</svg>'
+    ).format(_edge(estimate.value), whisker)
+
+
+def _edge(share: float) -> str:
+    return f"{100 * min(max(share, 0.0), 1.0):.4g}%"
+
+
+def _side(column: Column) -> str:
+    side = "words" if column.kind in ("text", "code") else "numbers"
+    return f"{side} drawn" if column.is_drawn else side
+
+
+def _sign(level: str) -> Markup:
+    return Markup('<span aria-hidden="true">{}</span> ').format(sign_of(level)) if level else Markup("")
+
+
+def _heading(title: str, level: int) -> Markup:
+    tag = f"h{min(level, 6)}"
+    return Markup("<{0}><bdi>{1}</bdi></{0}>").format(Markup(tag), _text(title)) if title else Markup("")
+
+
+def _text(text: str) -> str:
+    return one_line(text)

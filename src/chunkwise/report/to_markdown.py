@@ -1,0 +1,113 @@
+"""A report as Markdown, for comments on pull requests, for documents, and for language models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from chunkwise.report.draw_chart import chart_table
+from chunkwise.report.format_values import format_value, sign_of
+from chunkwise.report.report import (
+    Chart,
+    Code,
+    Column,
+    KeyFigures,
+    Next,
+    Note,
+    Part,
+    Passage,
+    Report,
+    Section,
+    Table,
+    Value,
+    Verdict,
+)
+from chunkwise.report.sanitize import clean_lines, one_line
+
+_PLAIN = frozenset(" ,?'+=%/().:;-–−▲≈▼●○")
+"""Signs that Markdown leaves alone inside a line."""
+
+
+def to_markdown(report: Report, *, verbose: bool = True) -> str:
+    """The report; without `verbose` as much of it as a terminal shows."""
+    lines = [f"# {_text(report.title)}", ""]
+    if report.subtitle:
+        lines += [_text(report.subtitle), ""]
+    lines += _parts(report.parts, 2, verbose=verbose)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _parts(parts: Iterable[Part], level: int, *, verbose: bool) -> Iterator[str]:
+    for part in parts:
+        if verbose or not getattr(part, "detail", False):
+            yield from _part(part, level, verbose=verbose)
+
+
+def _part(part: Part, level: int, *, verbose: bool) -> Iterator[str]:
+    match part:
+        case Verdict():
+            yield from (f"**{_text(f'{sign_of(part.level)} {part.text}'.strip())}**", "")
+        case Note():
+            yield from (f"> {_text(part.text)}" if part.is_warning else _text(part.text), "")
+        case KeyFigures():
+            for each in part.figures:
+                note = f" ({_text(each.note)})" if each.note else ""
+                yield f"- {_text(each.title)}: **{_text(format_value(each.value, each.kind))}**{note}"
+            yield ""
+        case Table():
+            yield from _table(part, level, verbose=verbose)
+        case Chart():
+            yield from _table(chart_table(part), level, verbose=verbose)
+        case Passage():
+            head = " · ".join(_text(each) for each in (part.title, part.place) if each)
+            text = "".join(f"**{_lines(run.text)}**" if run.mark else _lines(run.text) for run in part.runs)
+            yield from (*([f"{head}"] if head else []), *(f"> {line}" for line in text.split("\n")), "")
+        case Code():
+            fence = "`" * max(3, 1 + _longest_run(part.text))
+            yield from (*([f"{_text(part.title)}:", ""] if part.title else []), fence, part.text.rstrip("\n"), fence, "")
+        case Section():
+            yield from (f"{'#' * min(level, 6)} {_text(part.title)}", "")
+            if part.lead:
+                yield from (_text(part.lead), "")
+            yield from _parts(part.parts, level + 1, verbose=verbose)
+        case Next():
+            yield from (f"Next: `{part.command}`", "")
+
+
+def _table(table: Table, level: int, *, verbose: bool) -> Iterator[str]:
+    if table.title:
+        yield from (f"**{_text(table.title)}**", "")
+    yield f"| {' | '.join(_text(column.title) for column in table.columns)} |"
+    yield f"|{'|'.join('---' if column.kind in ('text', 'code') else '---:' for column in table.columns)}|"
+    rows = table.rows if verbose else table.rows[: table.brief_rows]
+    for row in rows:
+        yield f"| {' | '.join(_cell(*each) for each in zip(row, table.columns, strict=True))} |"
+    if len(rows) < len(table.rows):
+        yield from ("", f"{len(table.rows) - len(rows):,} more")
+    yield ""
+
+
+def _cell(value: Value, column: Column) -> str:
+    text = _text(format_value(value, column.kind))
+    return f"<code>{text}</code>" if column.kind == "code" and text else text
+
+
+def _text(text: str) -> str:
+    """On one line, with nothing in it that Markdown would obey, addresses included."""
+    escaped = "".join(_escaped(sign) for sign in one_line(text))
+    return escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(_text, clean_lines(text).split("\n")))
+
+
+def _escaped(sign: str) -> str:
+    return sign if sign.isalnum() or sign in _PLAIN or ord(sign) > 127 else f"&#{ord(sign)};"
+
+
+def _longest_run(text: str) -> int:
+    longest = length = 0
+    for sign in text:
+        length = length + 1 if sign == "`" else 0
+        longest = max(longest, length)
+    return longest
