@@ -14,6 +14,7 @@ from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.llm import DryRunEnded, show_estimate
+from chunkwise.cli.options import VerboseOption
 from chunkwise.cli.run_evaluation import EvaluationOptions, kept_run, prepare, say_why_silent
 from chunkwise.cli.streams import readers_may_leave, say, stdout_console
 
@@ -32,7 +33,7 @@ Then: chunkwise compare before.json after.json
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(EvaluationOptions, KeepOptions):
+class EvaluateOptions(EvaluationOptions, KeepOptions, VerboseOption):
     """The options of `chunkwise evaluate`."""
 
 
@@ -107,11 +108,11 @@ def _write(
         say(error)
     try:
         if options.page is not None:
-            from chunkwise.report.page import write_page
-            from chunkwise.report.views.evaluation import evaluation_view
+            from chunkwise.report.evaluation_report import evaluation_report
+            from chunkwise.report.write_report import write_report
 
             known = {document.id: document for document in documents}
-            write_page(evaluation_view(results, known, types), options.page)
+            write_report(evaluation_report(results, known, types), options.page)
             written.append(options.page)
     except ChunkwiseError as error:
         say(error)
@@ -119,15 +120,26 @@ def _write(
 
 
 def _show(
-    results: Results, options: EvaluationOptions, types: tuple[str, str] | None, *, shown: bool
+    results: Results, options: EvaluateOptions, types: tuple[str, str] | None, *, shown: bool
 ) -> None:
     if options.as_json:
         from chunkwise.evaluation.results import results_text
 
         click.echo(results_text(results), nl=False)
     elif shown:
-        from chunkwise.report.terminal.evaluation import render_evaluation
-        from chunkwise.report.views.evaluation import evaluation_view
+        from chunkwise.report.evaluation_report import evaluation_report
+        from chunkwise.report.to_terminal import print_report
 
-        view = evaluation_view(results, types=types)
-        render_evaluation(view, stdout_console())
+        report = evaluation_report(
+            results, types=types, next_command=_next_command(results, options)
+        )
+        print_report(report, stdout_console(), verbose=options.verbose)
+
+
+def _next_command(results: Results, options: EvaluationOptions) -> str:
+    """A run that is kept can be compared; else the next step is to try other configurations."""
+    if options.output is not None:
+        return f"chunkwise compare {shown_path(options.output)} after.json"
+    if not options.source or options.test_queries is None:
+        return ""
+    return f"chunkwise tune {' '.join(options.source)} -Q {options.test_queries}"

@@ -28,7 +28,7 @@ Output = Annotated[Path | None, Option(
     "Write the results to this file", flag="-o", metavar="FILE", group="Output", common=True
 )]  # fmt: skip
 Page = Annotated[Path | None, Option(
-    "Write an HTML page, or its data as .json", long_flag="--html", metavar="FILE", group="Output", common=True
+    "Write an HTML page, or .json or .md", long_flag="--html", metavar="FILE", group="Output", common=True
 )]  # fmt: skip
 Queries = Annotated[Name | None, Option(
     "Test questions: JSON, BEIR, SQuAD, Ragas …", flag="-Q --test-queries", long_flag="--queries",
@@ -53,6 +53,13 @@ class QuietOption(Options, group="Output"):
     quiet: Annotated[bool, Option("Show no progress, notes or summary", flag="-q", common=True)] = (
         False
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerboseOption(Options, group="Output"):
+    """All of a report in the terminal."""
+
+    verbose: Annotated[bool, Option("Show every table and note", flag="-v", common=True)] = False
 
 
 @dataclass(frozen=True, kw_only=True)

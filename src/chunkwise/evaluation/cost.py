@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ class CostKind(NamedTuple):
 
     label: str
     words: Callable[[float], str]
+    kind: Literal["count", "bytes", "number"] = "count"
 
 
 COSTS = {
@@ -31,9 +32,9 @@ COSTS = {
     "max_tokens": CostKind("tokens in the longest chunk", thousands),
     "document_tokens": CostKind("tokens in the documents", short_number),
     "indexed_tokens": CostKind("tokens indexed", short_number),
-    "storage": CostKind("tokens indexed per token of the documents", times),
+    "storage": CostKind("tokens indexed per token of the documents", times, "number"),
     "tokens_embedded": CostKind("tokens embedded", short_number),
-    "index_bytes": CostKind("on disk", size_in_bytes),
+    "index_bytes": CostKind("on disk", size_in_bytes, "bytes"),
     "context_tokens": CostKind("tokens of context a question", thousands),
 }
 """All that `cost` of a run may hold, by its name there; others may add numbers of their own."""

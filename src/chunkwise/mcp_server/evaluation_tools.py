@@ -29,12 +29,12 @@ from chunkwise.mcp_server.fenced_text import (
 from chunkwise.mcp_server.search_tools import Retriever, StrategySpec, Strings, Where
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.options import SearchOptions
+from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.terminal.comparison import render_comparison
-from chunkwise.report.terminal.evaluation import render_evaluation
 from chunkwise.report.terminal.history import render_run_difference
 from chunkwise.report.terminal.lint import render_lint
+from chunkwise.report.to_terminal import terminal_text
 from chunkwise.report.views.comparison import comparison_view
-from chunkwise.report.views.evaluation import evaluation_view
 from chunkwise.report.views.history import run_difference_view
 from chunkwise.report.views.lint import LintSample, lint_view
 from chunkwise.studio.documents import requested_strategy
@@ -259,7 +259,7 @@ def evaluate(
         max(0, len(scored) - _MAX_SCORED), _shortened(map(workspace.shown, problems)), run,
     )  # fmt: skip
     by_id = {document.id: document for document in documents}
-    text = printed(lambda console: render_evaluation(evaluation_view(results, by_id), console))
+    text = terminal_text(evaluation_report(results, by_id))
     stored = f"It is run {run} of the history." if run is not None else ""
     return ToolAnswer(_report(text, *answer.problems, stored), answer)
 

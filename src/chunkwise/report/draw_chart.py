@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from chunkwise.report.format_values import format_number, format_value
-from chunkwise.report.report import Chart, Column, Estimate, Point, Series, Table, Value
+from chunkwise.report.report import Chart, Column, Point, Series, Value, ValueTable
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.svg import (
     ACCENT,
@@ -30,19 +30,26 @@ from chunkwise.report.svg import (
 _WIDE, _HALF, _NARROW = 900, 480, 340
 _LABEL = 15
 """Pixels that a label needs."""
-_LEVELS = {"good": Look(ACCENT, stroke=ACCENT), "tie": Look(CARD, stroke=ACCENT), "bad": Look("var(--mark)")}
+_LEVELS = {
+    "good": Look(ACCENT, stroke=ACCENT),
+    "tie": Look(CARD, stroke=ACCENT),
+    "bad": Look("var(--mark)"),
+}
 
 
 def draw_chart(chart: Chart) -> str:
     """The chart as HTML: at two widths, since letters shrink with a drawing."""
     svg = ""
-    for drawing in (Drawing(_HALF if chart.is_half else _WIDE, narrow=False), Drawing(_NARROW, narrow=True)):
+    for drawing in (
+        Drawing(_HALF if chart.is_half else _WIDE, narrow=False),
+        Drawing(_NARROW, narrow=True),
+    ):
         _SHAPES[chart.shape](chart, drawing)
         svg += drawing.svg(chart.title)
     return f'<figure class="chart{" half" if chart.is_half else ""}">{svg}</figure>'
 
 
-def chart_table(chart: Chart) -> Table:
+def chart_table(chart: Chart) -> ValueTable:
     """The numbers of a chart."""
     are_named = len(chart.series) > 1
     named = [point for series in chart.series for point in series.points if point.label]
@@ -63,11 +70,13 @@ def chart_table(chart: Chart) -> Table:
                     point.y,
                 )
             )
-    return Table(tuple(columns), tuple(rows), chart.title, detail=True)
+    return ValueTable(tuple(columns), tuple(rows), chart.title, detail=True)
 
 
 def _known(chart: Chart) -> list[Point]:
-    return [point for series in chart.series for point in series.points if point.y.value is not None]
+    return [
+        point for series in chart.series for point in series.points if point.y.value is not None
+    ]
 
 
 def _ends(points: Iterable[Point]) -> list[float | None]:
@@ -91,15 +100,20 @@ def _ticks(scale: Scale, kind: str) -> list[tuple[float, str]]:
     """Ticks as the values are written: shares per cent, differences in points."""
     if kind not in ("score", "share", "change"):
         return list(scale.labels())
-    hundred = Scale(100 * scale.low, 100 * scale.high, tuple(round(100 * tick, 9) for tick in scale.ticks))
+    hundred = Scale(
+        100 * scale.low, 100 * scale.high, tuple(round(100 * tick, 9) for tick in scale.ticks)
+    )
     unit = "" if kind == "change" else "%"
     return [
-        (tick, f"{text}{unit}") for tick, (_, text) in zip(scale.ticks, hundred.labels(), strict=True)
+        (tick, f"{text}{unit}")
+        for tick, (_, text) in zip(scale.ticks, hundred.labels(), strict=True)
     ]
 
 
 def _hint(chart: Chart, series: Series, point: Point) -> str:
-    where = point.label or (point.x if isinstance(point.x, str) else format_number(point.x, chart.x.kind))
+    where = point.label or (
+        point.x if isinstance(point.x, str) else format_number(point.x, chart.x.kind)
+    )
     named = f"{series.name}, {where}" if len(chart.series) > 1 and series.name != where else where
     return f"{named}: {format_value(point.y, chart.y.kind)}"
 
@@ -183,7 +197,7 @@ def _over_numbers(chart: Chart, drawing: Drawing) -> None:
         beside = 0.4 * ((at + 0.5) / len(chart.series) - 0.5) if place_of and joined > 1 else 0.0
         places = []
         for point in series.points:
-            if point.y.value is None or isinstance(point.x, float) and not math.isfinite(point.x):
+            if point.y.value is None or (isinstance(point.x, float) and not math.isfinite(point.x)):
                 continue
             across = panel.x((place_of[point.x] if isinstance(point.x, str) else point.x) + beside)
             up = panel.y(point.y.value)
@@ -208,7 +222,9 @@ def _label(panel: Panel, places: list[tuple[float, float, str]]) -> None:
         share = (x - panel.left) / panel.width
         letters = max(round((panel.width * max(share, 1 - share) - 10) / LETTER), 4)
         anchor, beside = ("end", -10) if share > 0.5 else ("start", 10)
-        panel.drawing.text(x + beside, y + 4, one_line(label, letters), anchor=anchor, bold=True, halo=True)
+        panel.drawing.text(
+            x + beside, y + 4, one_line(label, letters), anchor=anchor, bold=True, halo=True
+        )
 
 
 _SHAPES = {"columns": _columns, "rows": _rows, "lines": _over_numbers, "points": _over_numbers}

@@ -10,10 +10,12 @@ from chunkwise.evaluation.comparison_result import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
+from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.page import fragment
+from chunkwise.report.report import Report
+from chunkwise.report.to_html import report_fragment
 from chunkwise.report.views.answer import answer_view
 from chunkwise.report.views.comparison import comparison_view
-from chunkwise.report.views.evaluation import evaluation_view
 from chunkwise.report.views.history import history_view
 from chunkwise.report.views.lint import result_view
 from chunkwise.report.views.profile import profile_view
@@ -24,9 +26,9 @@ from chunkwise.tuning.tune import TuneResult
 
 _RUNS = 20
 """Of a history that are shown, the latest ones."""
+_REPORTS: dict[type, Callable[[Any], Report]] = {Results: evaluation_report}
 _VIEWS: dict[type, Callable[[Any], View]] = {
     CitedAnswer: answer_view,
-    Results: evaluation_view,
     Comparison: comparison_view,
     Profile: profile_view,
     LintResult: result_view,
@@ -37,4 +39,6 @@ _VIEWS: dict[type, Callable[[Any], View]] = {
 
 def html_of(value: object) -> str:
     """One element whose texts are escaped and whose style reaches nothing outside of it."""
+    if build := _REPORTS.get(type(value)):
+        return report_fragment(build(value))
     return fragment(_VIEWS[type(value)](value))

@@ -52,18 +52,18 @@ class Column(_Value, frozen=True, tag="column"):
     """A page filters by its values."""
 
 
-class Part(_Value, frozen=True, tag=True):
+class ReportPart(_Value, frozen=True, tag=True):
     """Base of the parts."""
 
 
-class Verdict(Part, frozen=True, tag="verdict"):
+class Headline(ReportPart, frozen=True, tag="headline"):
     """What came out, in a sentence."""
 
     text: str
     level: Level = ""
 
 
-class Note(Part, frozen=True, tag="note"):
+class Note(ReportPart, frozen=True, tag="note"):
     """A sentence beside the figures: a caveat, a hint, an explanation."""
 
     text: str
@@ -71,7 +71,7 @@ class Note(Part, frozen=True, tag="note"):
     detail: bool = False
 
 
-class Figure(_Value, frozen=True, tag="figure"):
+class KeyFigure(_Value, frozen=True, tag="figure"):
     """One of the key figures."""
 
     title: str
@@ -80,14 +80,14 @@ class Figure(_Value, frozen=True, tag="figure"):
     note: str = ""
 
 
-class KeyFigures(Part, frozen=True, tag="figures"):
+class KeyFigures(ReportPart, frozen=True, tag="figures"):
     """A few figures, large."""
 
-    figures: tuple[Figure, ...]
+    figures: tuple[KeyFigure, ...]
     detail: bool = False
 
 
-class Table(Part, frozen=True, tag="table"):
+class ValueTable(ReportPart, frozen=True, tag="table"):
     """Rows of cells, each of the kind of its column."""
 
     columns: tuple[Column, ...]
@@ -95,24 +95,24 @@ class Table(Part, frozen=True, tag="table"):
     title: str = ""
     noun: str = ""
     """What a row is; a page with many of them can be searched, sorted and filtered."""
-    details: tuple[tuple[Part, ...], ...] = ()
+    details: tuple[tuple[ReportPart, ...], ...] = ()
     """What a row opens to on a page: as many as there are rows, or none."""
     brief_rows: int = 10
     """Rows that a terminal shows unless all are asked for."""
     detail: bool = False
 
 
-class Run(_Value, frozen=True, tag="run"):
+class TextRun(_Value, frozen=True, tag="run"):
     """A stretch of a passage; `mark` says what it is."""
 
     text: str
     mark: Literal["", "gold", "match", "repeated", "cut"] = ""
 
 
-class Passage(Part, frozen=True, tag="passage"):
+class Excerpt(ReportPart, frozen=True, tag="excerpt"):
     """Text of a document, with marked spans."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[TextRun, ...]
     title: str = ""
     place: str = ""
     """Where it lies, and what is said of it."""
@@ -120,7 +120,7 @@ class Passage(Part, frozen=True, tag="passage"):
     detail: bool = False
 
 
-class Code(Part, frozen=True, tag="code"):
+class Code(ReportPart, frozen=True, tag="code"):
     """Lines to copy."""
 
     text: str
@@ -156,7 +156,7 @@ class Axis(_Value, frozen=True, tag="axis"):
     kind: Kind = "text"
 
 
-class Chart(Part, frozen=True, tag="chart"):
+class Chart(ReportPart, frozen=True, tag="chart"):
     """A picture of numbers.
 
     `columns` stand on categories, `rows` lie beside them with their intervals, `lines` join marks over categories or
@@ -174,11 +174,11 @@ class Chart(Part, frozen=True, tag="chart"):
     detail: bool = True
 
 
-class Section(Part, frozen=True, tag="section"):
+class Section(ReportPart, frozen=True, tag="section"):
     """Parts under a heading."""
 
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[ReportPart, ...]
     lead: str = ""
     is_folded: bool = False
     """A page shows its title alone until it is opened."""
@@ -187,7 +187,7 @@ class Section(Part, frozen=True, tag="section"):
     detail: bool = False
 
 
-class Next(Part, frozen=True, tag="next"):
+class Next(ReportPart, frozen=True, tag="next"):
     """The command to go on with."""
 
     command: str
@@ -197,27 +197,27 @@ class Report(_Value, frozen=True, tag="report"):
     """What a verb found."""
 
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[ReportPart, ...]
     kind: str = "report"
     """The verb."""
     subtitle: str = ""
 
 
-def all_parts(parts: Iterable[Part]) -> Iterator[Part]:
+def all_parts(parts: Iterable[ReportPart]) -> Iterator[ReportPart]:
     """Every part, those inside sections and behind rows as well."""
     for part in parts:
         yield part
         if isinstance(part, Section):
             yield from all_parts(part.parts)
-        elif isinstance(part, Table):
+        elif isinstance(part, ValueTable):
             for details in part.details:
                 yield from all_parts(details)
 
 
-def settings_table(title: str, settings: Mapping[str, Any]) -> Table:
+def settings_table(title: str, settings: Mapping[str, Any]) -> ValueTable:
     """Names and values that belong together, nested ones by their path."""
     rows = tuple((name, value) for name, value in _flat("", settings))
-    return Table((Column(""), Column("", "code")), rows, title, detail=True)
+    return ValueTable((Column(""), Column("", "code")), rows, title, detail=True)
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -20,16 +20,16 @@ from chunkwise.report.report import (
     Code,
     Column,
     Estimate,
+    Excerpt,
+    Headline,
     KeyFigures,
     Next,
     Note,
-    Part,
-    Passage,
     Report,
+    ReportPart,
     Section,
-    Table,
     Value,
-    Verdict,
+    ValueTable,
 )
 from chunkwise.report.sanitize import clean_lines, one_line
 
@@ -68,18 +68,20 @@ class _Writer:
         self._is_brief = is_brief
         self._tables = 0
 
-    def parts(self, parts: Iterable[Part], level: int) -> Markup:
+    def parts(self, parts: Iterable[ReportPart], level: int) -> Markup:
         shown = (part for part in parts if not (self._is_brief and getattr(part, "detail", False)))
         return Markup("\n").join(self.part(part, level) for part in shown)
 
     @singledispatchmethod
-    def part(self, part: Part, level: int) -> Markup:
+    def part(self, part: ReportPart, level: int) -> Markup:
         raise TypeError(f"a report has no part {type(part).__name__}")
 
     @part.register
-    def _verdict(self, part: Verdict, level: int) -> Markup:
+    def _verdict(self, part: Headline, level: int) -> Markup:
         sign = _sign(part.level)
-        return Markup('<p class="verdict {}">{}<bdi>{}</bdi></p>').format(part.level, sign, _text(part.text))
+        return Markup('<p class="verdict {}">{}<bdi>{}</bdi></p>').format(
+            part.level, sign, _text(part.text)
+        )
 
     @part.register
     def _note(self, part: Note, level: int) -> Markup:
@@ -88,24 +90,37 @@ class _Writer:
 
     @part.register
     def _next(self, part: Next, level: int) -> Markup:
-        return Markup('<p class="next">Next <code><bdi>{}</bdi></code></p>').format(_text(part.command))
+        return Markup('<p class="next">Next <code><bdi>{}</bdi></code></p>').format(
+            _text(part.command)
+        )
 
     @part.register
     def _figures(self, part: KeyFigures, level: int) -> Markup:
-        tile = Markup('<div class="card tile"><b>{}</b><span><bdi>{}</bdi></span><small><bdi>{}</bdi></small></div>')
-        tiles = [tile.format(_value(each.value, Column("", each.kind)), _text(each.title), _text(each.note)) for each in part.figures]
+        tile = Markup(
+            '<div class="card tile"><b>{}</b><span><bdi>{}</bdi></span><small><bdi>{}</bdi></small></div>'
+        )
+        tiles = [
+            tile.format(
+                _value(each.value, Column("", each.kind)), _text(each.title), _text(each.note)
+            )
+            for each in part.figures
+        ]
         return Markup('<div class="tiles">{}</div>').format(Markup("").join(tiles))
 
     @part.register
     def _code(self, part: Code, level: int) -> Markup:
         head = _heading(part.title, level)
-        return Markup('<div class="card code">{}<pre tabindex="0"><code>{}</code></pre></div>').format(head, code_lines(part.text))
+        return Markup(
+            '<div class="card code">{}<pre tabindex="0"><code>{}</code></pre></div>'
+        ).format(head, code_lines(part.text))
 
     @part.register
-    def _passage(self, part: Passage, level: int) -> Markup:
+    def _passage(self, part: Excerpt, level: int) -> Markup:
         head = Markup("")
         if part.title or part.place:
-            head = Markup('<p class="where"><b><bdi>{}</bdi></b> <bdi>{}</bdi></p>').format(_text(part.title), _text(part.place))
+            head = Markup('<p class="where"><b><bdi>{}</bdi></b> <bdi>{}</bdi></p>').format(
+                _text(part.title), _text(part.place)
+            )
         runs = [
             Markup('<mark class="{}">{}</mark>').format(run.mark, clean_lines(run.text))
             if run.mark
@@ -117,14 +132,22 @@ class _Writer:
 
     @part.register
     def _chart(self, part: Chart, level: int) -> Markup:
-        page = Markup('<div class="card">{}{}<details class="numbers"><summary>The numbers</summary>{}</details></div>')
+        page = Markup(
+            '<div class="card">{}{}<details class="numbers"><summary>The numbers</summary>{}</details></div>'
+        )
         numbers = self._grid(chart_table(part), "", "")
-        return page.format(_heading(part.title, level), Markup(draw_chart(part)), numbers)  # escaped where it is drawn
+        return page.format(
+            _heading(part.title, level), Markup(draw_chart(part)), numbers
+        )  # escaped where it is drawn
 
     @part.register
     def _section(self, part: Section, level: int) -> Markup:
-        lead = Markup('<p class="lead"><bdi>{}</bdi></p>').format(_text(part.lead)) if part.lead else ""
-        inner = Markup('<div{}>{}</div>').format(
+        lead = (
+            Markup('<p class="lead"><bdi>{}</bdi></p>').format(_text(part.lead))
+            if part.lead
+            else ""
+        )
+        inner = Markup("<div{}>{}</div>").format(
             Markup(' class="two"') if part.is_beside else "", self.parts(part.parts, level + 1)
         )
         if part.is_folded:
@@ -135,16 +158,21 @@ class _Writer:
             anchor = f"part-{len(self.sections) + 1}"
             self.sections.append((anchor, part.title))
         head = _heading(part.title, level)
-        return Markup('<section id="{}">{}{}{}</section>').format(anchor, head, lead, inner) if anchor else (
-            Markup("<section>{}{}{}</section>").format(head, lead, inner)
-        )  # fmt: skip
+        named = Markup(' id="{}"').format(anchor) if anchor else ""
+        return Markup("<section{}>{}{}{}</section>").format(named, head, lead, inner)
 
     @part.register
-    def _table(self, part: Table, level: int) -> Markup:
+    def _table(self, part: ValueTable, level: int) -> Markup:
         head = _heading(part.title, max(level, 3))
         if not part.noun or len(part.rows) < _TOOLS_FROM or self._is_brief:
-            rows = Table(part.columns, part.rows[: part.brief_rows], details=()) if self._is_brief else part
-            return Markup('{}<div class="card wide-table">{}</div>').format(head, self._grid(rows, "", part.title))
+            rows = (
+                ValueTable(part.columns, part.rows[: part.brief_rows], details=())
+                if self._is_brief
+                else part
+            )
+            return Markup('{}<div class="card wide-table">{}</div>').format(
+                head, self._grid(rows, "", part.title)
+            )
         self._tables += 1
         name = f"table-{self._tables}"
         tools = Markup(
@@ -156,14 +184,18 @@ class _Writer:
         page = Markup('{}{}<div class="card wide-table">{}{}</div>')
         return page.format(head, tools, self._grid(part, name, part.title or part.noun), more)
 
-    def _grid(self, table: Table, name: str, caption: str) -> Markup:
+    def _grid(self, table: ValueTable, name: str, caption: str) -> Markup:
         heads = [
             Markup('<th role="columnheader" scope="col" class="{}"{}>{}</th>').format(
-                _side(column), Markup(' data-sort="c{}"').format(at) if name else "", _text(column.title)
+                _side(column),
+                Markup(' data-sort="c{}"').format(at) if name else "",
+                _text(column.title),
             )
             for at, column in enumerate(table.columns)
         ]
-        head = Markup('<thead role="rowgroup"><tr role="row">{}</tr></thead>').format(Markup("").join(heads))
+        head = Markup('<thead role="rowgroup"><tr role="row">{}</tr></thead>').format(
+            Markup("").join(heads)
+        )
         if not any(column.title for column in table.columns):
             head = Markup("")
         opener = _opener(table)
@@ -171,7 +203,9 @@ class _Writer:
             self._row(table, row, at, opener if table.details else -1, is_live=bool(name))
             for at, row in enumerate(table.rows)
         ]
-        page = Markup('<table class="report-table" role="table"{}>{}{}<tbody role="rowgroup">{}</tbody></table>')
+        page = Markup(
+            '<table class="report-table" role="table"{}>{}{}<tbody role="rowgroup">{}</tbody></table>'
+        )
         return page.format(
             Markup(' id="{}"').format(name) if name else "",
             Markup("<caption>{}</caption>").format(_text(caption)) if caption else "",
@@ -179,28 +213,31 @@ class _Writer:
             Markup("\n").join(rows),
         )
 
-    def _row(self, table: Table, row: Sequence[Value], at: int, opener: int, *, is_live: bool) -> Markup:
+    def _row(
+        self, table: ValueTable, row: Sequence[Value], at: int, opener: int, *, is_live: bool
+    ) -> Markup:
         cells = []
         for place, (value, column) in enumerate(zip(row, table.columns, strict=True)):
             shown = _value(value, column)
             if place == opener and (details := table.details[at]):
-                shown = Markup("<details><summary data-sorted>{}</summary>{}</details>").format(shown, self.parts(details, 4))
-            tag = Markup('<th role="rowheader" scope="row" class="{}" data-found>{}</th>') if not place else (
-                Markup('<td role="cell" class="{}" data-label="{}" data-found>{}</td>')
-            )  # fmt: skip
-            side = _side(column)
-            cells.append(tag.format(side, shown) if not place else tag.format(side, _text(column.title), shown))
+                page = Markup("<details><summary data-sorted>{}</summary>{}</details>")
+                shown = page.format(shown, self.parts(details, 4))
+            tag, role = ("td", 'role="cell"') if place else ("th", 'role="rowheader" scope="row"')
+            style = f"{_side(column)} empty" if value in ("", ()) else _side(column)
+            cell = Markup('<{0} {1} class="{2}" data-label="{3}" data-found>{4}</{0}>')
+            cells.append(cell.format(Markup(tag), Markup(role), style, _text(column.title), shown))
         data = Markup("").join(_row_data(table, row)) if is_live else ""
         return Markup('<tr role="row"{}>{}</tr>').format(data, Markup("").join(cells))
 
 
-def _opener(table: Table) -> int:
-    """The column that opens the details of a row: the last one with words."""
-    words = [at for at, column in enumerate(table.columns) if column.kind in ("text", "code")]
-    return words[-1] if words else 0
+def _opener(table: ValueTable) -> int:
+    """The column that opens the details of a row: the one with the most words."""
+    words = [at for at, column in enumerate(table.columns) if column.kind == "text"]
+    lengths = {at: sum(len(str(row[at])) for row in table.rows) for at in words}
+    return max(lengths, key=lambda at: lengths[at], default=0)
 
 
-def _row_data(table: Table, row: Sequence[Value]) -> Iterator[Markup]:
+def _row_data(table: ValueTable, row: Sequence[Value]) -> Iterator[Markup]:
     """Numbers to sort by, and the numbers of the values to filter by."""
     for at, (value, column) in enumerate(zip(row, table.columns, strict=True)):
         number = value.value if isinstance(value, Estimate) else value
@@ -209,21 +246,27 @@ def _row_data(table: Table, row: Sequence[Value]) -> Iterator[Markup]:
             yield Markup(' data-c{}="{}"').format(at, f"{number:.6g}" if is_number else "")
         if column.is_filter:
             options = _options(table, at)
-            yield Markup(' data-f{}="{}"').format(at, " ".join(str(options.index(each)) for each in _tags(value)))
+            yield Markup(' data-f{}="{}"').format(
+                at, " ".join(str(options.index(each)) for each in _tags(value))
+            )
 
 
-def _filters(table: Table) -> Iterator[Markup]:
+def _filters(table: ValueTable) -> Iterator[Markup]:
     for at, column in enumerate(table.columns):
         if column.is_filter and len(options := _options(table, at)) > 1:
             choices = [
-                Markup('<option value="{}">{}</option>').format(number, one_line(option, 60) or "(none)")
+                Markup('<option value="{}">{}</option>').format(
+                    number, one_line(option, 60) or "(none)"
+                )
                 for number, option in enumerate(options)
             ]
-            page = Markup('<label>{} <select data-filter="f{}"><option value="">all</option>{}</select></label>')
+            page = Markup(
+                '<label>{} <select data-filter="f{}"><option value="">all</option>{}</select></label>'
+            )
             yield page.format(_text(column.title), at, Markup("").join(choices))
 
 
-def _options(table: Table, at: int) -> list[str]:
+def _options(table: ValueTable, at: int) -> list[str]:
     return sorted({tag for row in table.rows for tag in _tags(row[at])})
 
 
@@ -238,33 +281,41 @@ def _value(value: Value, column: Column) -> Markup:
         case None:
             return Markup('<span class="none">{}</span>').format(NOTHING)
         case Badge():
-            return Markup('<span class="badge {}">{}<bdi>{}</bdi></span>').format(value.level, _sign(value.level), _text(value.text))
+            return Markup('<span class="badge {}">{}<bdi>{}</bdi></span>').format(
+                value.level, _sign(value.level), _text(value.text)
+            )
         case Estimate():
             mean, ends = format_estimate(value, column.kind)
-            drawn = _drawn(value) if column.is_drawn else ""
             small = Markup(" <small>{}</small>").format(ends) if ends else ""
-            return Markup("{}<b>{}</b>{}").format(drawn, mean, small)
+            text = Markup("<b>{}</b>{}").format(mean, small)
+            return _with_bar(text, value) if column.is_drawn else text
         case tuple():
-            return Markup(" ").join(Markup('<span class="tag"><bdi>{}</bdi></span>').format(_text(tag)) for tag in value)
+            return Markup(" ").join(
+                Markup('<span class="tag"><bdi>{}</bdi></span>').format(_text(tag)) for tag in value
+            )
         case str():
-            page = Markup("<code><bdi>{}</bdi></code>" if column.kind == "code" else "<bdi>{}</bdi>")
+            page = Markup(
+                "<code><bdi>{}</bdi></code>" if column.kind == "code" else "<bdi>{}</bdi>"
+            )
             return page.format(_text(value))
         case _:
-            drawn = _drawn(Estimate(value)) if column.is_drawn else ""
-            return Markup("{}{}").format(drawn, format_number(value, column.kind))
+            text = Markup("{}").format(format_number(value, column.kind))
+            return _with_bar(text, Estimate(value)) if column.is_drawn else text
 
 
-def _drawn(estimate: Estimate) -> Markup:
-    """The mean as a bar from 0 to 1, its interval over the end; what it says stands beside it."""
+def _with_bar(text: Markup, estimate: Estimate) -> Markup:
+    """Beside the number a bar from 0 to 1, its interval drawn over the end."""
     if estimate.value is None:
-        return Markup("")
+        return text
     whisker = Markup("")
     if estimate.low is not None and estimate.high is not None:
-        whisker = Markup('<line class="whisker" x1="{}" x2="{}" y1="7" y2="7"/>').format(_edge(estimate.low), _edge(estimate.high))
+        line = Markup('<line class="whisker" x1="{}" x2="{}" y1="7" y2="7"/>')
+        whisker = line.format(_edge(estimate.low), _edge(estimate.high))
     return Markup(
-        '<svg class="line" height="14" aria-hidden="true"><rect class="rail" width="100%" y="2" height="10" rx="4"/>'
-        '<rect class="column" width="{}" y="2" height="10" rx="4"/>{}</svg>'
-    ).format(_edge(estimate.value), whisker)
+        '<div class="bar"><span>{}</span><svg class="line" height="14" aria-hidden="true">'
+        '<rect class="rail" width="100%" y="2" height="10" rx="4"/>'
+        '<rect class="column" width="{}" y="2" height="10" rx="4"/>{}</svg></div>'
+    ).format(text, _edge(estimate.value), whisker)
 
 
 def _edge(share: float) -> str:
@@ -277,12 +328,20 @@ def _side(column: Column) -> str:
 
 
 def _sign(level: str) -> Markup:
-    return Markup('<span aria-hidden="true">{}</span> ').format(sign_of(level)) if level else Markup("")
+    return (
+        Markup('<span aria-hidden="true">{}</span> ').format(sign_of(level))
+        if level
+        else Markup("")
+    )
 
 
 def _heading(title: str, level: int) -> Markup:
     tag = f"h{min(level, 6)}"
-    return Markup("<{0}><bdi>{1}</bdi></{0}>").format(Markup(tag), _text(title)) if title else Markup("")
+    return (
+        Markup("<{0}><bdi>{1}</bdi></{0}>").format(Markup(tag), _text(title))
+        if title
+        else Markup("")
+    )
 
 
 def _text(text: str) -> str:

@@ -10,16 +10,16 @@ from chunkwise.report.report import (
     Chart,
     Code,
     Column,
+    Excerpt,
+    Headline,
     KeyFigures,
     Next,
     Note,
-    Part,
-    Passage,
     Report,
+    ReportPart,
     Section,
-    Table,
     Value,
-    Verdict,
+    ValueTable,
 )
 from chunkwise.report.sanitize import clean_lines, one_line
 
@@ -36,15 +36,15 @@ def to_markdown(report: Report, *, verbose: bool = True) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _parts(parts: Iterable[Part], level: int, *, verbose: bool) -> Iterator[str]:
+def _parts(parts: Iterable[ReportPart], level: int, *, verbose: bool) -> Iterator[str]:
     for part in parts:
         if verbose or not getattr(part, "detail", False):
             yield from _part(part, level, verbose=verbose)
 
 
-def _part(part: Part, level: int, *, verbose: bool) -> Iterator[str]:
+def _part(part: ReportPart, level: int, *, verbose: bool) -> Iterator[str]:
     match part:
-        case Verdict():
+        case Headline():
             yield from (f"**{_text(f'{sign_of(part.level)} {part.text}'.strip())}**", "")
         case Note():
             yield from (f"> {_text(part.text)}" if part.is_warning else _text(part.text), "")
@@ -53,17 +53,29 @@ def _part(part: Part, level: int, *, verbose: bool) -> Iterator[str]:
                 note = f" ({_text(each.note)})" if each.note else ""
                 yield f"- {_text(each.title)}: **{_text(format_value(each.value, each.kind))}**{note}"
             yield ""
-        case Table():
+        case ValueTable():
             yield from _table(part, level, verbose=verbose)
         case Chart():
             yield from _table(chart_table(part), level, verbose=verbose)
-        case Passage():
+        case Excerpt():
             head = " · ".join(_text(each) for each in (part.title, part.place) if each)
-            text = "".join(f"**{_lines(run.text)}**" if run.mark else _lines(run.text) for run in part.runs)
-            yield from (*([f"{head}"] if head else []), *(f"> {line}" for line in text.split("\n")), "")
+            text = "".join(
+                f"**{_lines(run.text)}**" if run.mark else _lines(run.text) for run in part.runs
+            )
+            yield from (
+                *([f"{head}"] if head else []),
+                *(f"> {line}" for line in text.split("\n")),
+                "",
+            )
         case Code():
             fence = "`" * max(3, 1 + _longest_run(part.text))
-            yield from (*([f"{_text(part.title)}:", ""] if part.title else []), fence, part.text.rstrip("\n"), fence, "")
+            yield from (
+                *([f"{_text(part.title)}:", ""] if part.title else []),
+                fence,
+                part.text.rstrip("\n"),
+                fence,
+                "",
+            )
         case Section():
             yield from (f"{'#' * min(level, 6)} {_text(part.title)}", "")
             if part.lead:
@@ -73,7 +85,7 @@ def _part(part: Part, level: int, *, verbose: bool) -> Iterator[str]:
             yield from (f"Next: `{part.command}`", "")
 
 
-def _table(table: Table, level: int, *, verbose: bool) -> Iterator[str]:
+def _table(table: ValueTable, level: int, *, verbose: bool) -> Iterator[str]:
     if table.title:
         yield from (f"**{_text(table.title)}**", "")
     yield f"| {' | '.join(_text(column.title) for column in table.columns)} |"

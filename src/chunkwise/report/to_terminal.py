@@ -14,16 +14,16 @@ from chunkwise.report.report import (
     Code,
     Column,
     Estimate,
+    Excerpt,
+    Headline,
     KeyFigures,
     Next,
     Note,
-    Part,
-    Passage,
     Report,
+    ReportPart,
     Section,
-    Table,
     Value,
-    Verdict,
+    ValueTable,
 )
 from chunkwise.report.sanitize import harmless_text, one_line
 
@@ -39,9 +39,9 @@ _LEAST = 10
 
 def print_report(report: Report, console: Console, *, verbose: bool = False) -> None:
     """Everything on at most the console's width; nothing a document says is obeyed by it."""
-    _print(console, report.title, "bold")
+    _print(console, one_line(report.title), "bold")
     if report.subtitle:
-        _print(console, report.subtitle, "dim")
+        _print(console, one_line(report.subtitle), "dim")
     _parts(report.parts, console, verbose=verbose)
 
 
@@ -58,27 +58,33 @@ def terminal_text(report: Report, width: int = 110, *, verbose: bool = False) ->
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n")
 
 
-def _parts(parts: Iterable[Part], console: Console, *, verbose: bool) -> None:
+def _parts(parts: Iterable[ReportPart], console: Console, *, verbose: bool) -> None:
     for part in parts:
         if verbose or not getattr(part, "detail", False):
             _part(part, console, verbose=verbose)
 
 
-def _part(part: Part, console: Console, *, verbose: bool) -> None:
+def _part(part: ReportPart, console: Console, *, verbose: bool) -> None:
     match part:
-        case Verdict():
-            console.print()
-            _print(console, f"{sign_of(part.level)} {part.text}".strip(), _STYLES[part.level])
+        case Headline():
+            _print(
+                console, one_line(f"{sign_of(part.level)} {part.text}").strip(), _STYLES[part.level]
+            )
         case Note():
-            _print(console, f"! {part.text}" if part.is_warning else part.text, "yellow" if part.is_warning else "dim")
+            text = one_line(part.text)
+            _print(
+                console,
+                f"! {text}" if part.is_warning else text,
+                "yellow" if part.is_warning else "dim",
+            )
         case KeyFigures():
             console.print()
             _figures(part, console)
-        case Table():
+        case ValueTable():
             _table(part, console, verbose=verbose)
         case Chart():
             _table(chart_table(part), console, verbose=verbose)
-        case Passage():
+        case Excerpt():
             _passage(part, console)
         case Code():
             if part.title:
@@ -88,23 +94,22 @@ def _part(part: Part, console: Console, *, verbose: bool) -> None:
         case Section():
             _heading(console, part.title)
             if part.lead:
-                _print(console, part.lead, "dim")
+                _print(console, one_line(part.lead), "dim")
             _parts(part.parts, console, verbose=verbose)
         case Next():
-            console.print()
-            _print(console, f"Next  {part.command}", "cyan")
+            _print(console, "Next  " + one_line(part.command), "cyan")
 
 
 def _print(console: Console, text: str, style: str = "") -> None:
     from rich.text import Text
 
     # Text objects are shown as they are: no markup, no emoji codes, no highlighting.
-    console.print(Text(one_line(text) if text.strip() == text else text, style, overflow="fold"))
+    console.print(Text(text, style, overflow="fold"))
 
 
 def _heading(console: Console, text: str) -> None:
     console.print()
-    _print(console, text, "bold")
+    _print(console, one_line(text), "bold")
 
 
 def _figures(part: KeyFigures, console: Console) -> None:
@@ -114,32 +119,43 @@ def _figures(part: KeyFigures, console: Console) -> None:
     for _ in range(3):
         grid.add_column(overflow="fold")
     for each in part.figures:
-        grid.add_row(_cell(each.title, Column("")), _cell(each.value, Column("", each.kind)), _cell(each.note, Column("")))
+        grid.add_row(
+            _cell(each.title, Column("")),
+            _cell(each.value, Column("", each.kind)),
+            _cell(each.note, Column("")),
+        )
     console.print(grid)
 
 
-def _table(table: Table, console: Console, *, verbose: bool) -> None:
+def _table(table: ValueTable, console: Console, *, verbose: bool) -> None:
+    """Titled in the head of its first column; words give way where it is too wide, figures never."""
     from rich.table import Table as Grid
     from rich.text import Text
 
-    if table.title:
-        _heading(console, table.title)
-    else:
-        console.print()
-    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", show_header=any(each.title for each in table.columns))
-    for at, column in enumerate(table.columns):
-        is_words = column.kind in _WORDS
-        # Rich narrows the columns alone that may wrap: words give way, figures never.
-        grid.add_column(
-            Text(one_line(column.title)), justify="left" if is_words else "right", no_wrap=not is_words,
-            min_width=_LEAST if is_words and not at else None, overflow="ellipsis",
-        )  # fmt: skip
+    console.print()
     rows = table.rows if verbose else table.rows[: table.brief_rows]
-    for row in rows:
-        grid.add_row(*(_cell(value, column) for value, column in zip(row, table.columns, strict=True)))
-    console.print(grid)
+    title = one_line(table.title)
     if len(rows) < len(table.rows):
-        _print(console, f"and {len(table.rows) - len(rows):,} more (-v)", "dim")
+        title += f" ({len(rows)} of {len(table.rows):,})"
+    is_words = [column.kind in _WORDS for column in table.columns]
+    if title and not is_words[0]:
+        _print(console, title, "bold")
+        title = ""
+    grid = Grid(
+        box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim",
+        show_header=bool(title) or any(column.title for column in table.columns),
+    )  # fmt: skip
+    for at, column in enumerate(table.columns):
+        head = Text(title, "bold not dim") if title and not at else Text(one_line(column.title))
+        # Rich narrows the columns alone that may wrap.
+        grid.add_column(
+            head, justify="left" if is_words[at] else "right", no_wrap=not is_words[at],
+            min_width=_LEAST if is_words[at] and not at else None, overflow="ellipsis",
+        )  # fmt: skip
+    for row in rows:
+        cells = zip(row, table.columns, strict=True)
+        grid.add_row(*(_cell(value, column) for value, column in cells))
+    console.print(grid)
 
 
 def _cell(value: Value, column: Column) -> Text:
@@ -150,17 +166,26 @@ def _cell(value: Value, column: Column) -> Text:
         return Text.assemble(mean, (f" ({ends})", "dim")) if ends else Text(mean)
     style = _STYLES[value.level] if isinstance(value, Badge) else ""
     # On one line each, as figures are.
-    return Text(one_line(format_value(value, column.kind)), style, no_wrap=True, overflow="ellipsis")
+    return Text(
+        one_line(format_value(value, column.kind)), style, no_wrap=True, overflow="ellipsis"
+    )
 
 
-def _passage(part: Passage, console: Console) -> None:
+def _passage(part: Excerpt, console: Console) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
     if part.title or part.place:
-        head = Text.assemble((one_line(part.title), "bold"), "  " if part.title else "", (one_line(part.place), "dim"))
+        head = Text.assemble(
+            (one_line(part.title), "bold"),
+            "  " if part.title else "",
+            (one_line(part.place), "dim"),
+        )
         console.print(head)
     text = Text()
     for run in part.runs:
-        text.append(harmless_text(run.text), {"": "", "cut": "yellow", "repeated": "dim"}.get(run.mark, "bold green"))
+        text.append(
+            harmless_text(run.text),
+            {"": "", "cut": "yellow", "repeated": "dim"}.get(run.mark, "bold green"),
+        )
     console.print(Padding(text, (0, 0, 0, 2), expand=False))

@@ -33,6 +33,8 @@ from chunkwise.base.version import __version__
 from chunkwise.base.wording import as_set, counted
 from chunkwise.records.json import json_text
 from chunkwise.report.page import OWN, rendered
+from chunkwise.report.report import Report
+from chunkwise.report.to_html import render_in_frame
 from chunkwise.studio.access_control import CALLER, Access, Guard
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
 from chunkwise.studio.limited_requests import limited
@@ -442,15 +444,19 @@ def _page(server: Server, page: PageRoute, request: Request, body: bytes) -> Res
     template, project = page.template, server.project
     view: Any = _view_of(server, page, request) if page.api else None
     if not template:
-        template, view = view.shown.page_template, view.shown
+        view = view.shown
+        template = "" if isinstance(view, Report) else view.page_template
     caller: Caller = request.scope[CALLER]
     return HTMLResponse(
         _rendered(template, view, title=project.title, path=page.path, caller=caller)
     )
 
 
-def _rendered(template: str, view: View | None, **values: object) -> str:
+def _rendered(template: str, view: View | Report | None, **values: object) -> str:
+    """A page in the studio's frame."""
     known = {"title": "", "path": "", "caller": None, **values}
+    if isinstance(view, Report):
+        return render_in_frame(view, PACKAGE, asset_url=asset_url, studio=known)
     return rendered(template, PACKAGE, view=view, asset_url=asset_url, studio=known)
 
 

@@ -12,8 +12,9 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import interval, score
 from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.results import Results
+from chunkwise.report.evaluation_report import evaluation_report
+from chunkwise.report.report import Report
 from chunkwise.report.views.comparison import ComparisonView, comparison_view
-from chunkwise.report.views.evaluation import EvaluationView, evaluation_view
 from chunkwise.report.views.history import (
     HistoryView,
     MetricHistoryView,
@@ -144,12 +145,12 @@ class RunPage(View):
 
     kind: str
     name: str
-    evaluation: EvaluationView | None
+    report: Report | None
     sweep: TuningView | None
 
     @property
-    def shown(self) -> EvaluationView | TuningView:
-        found = self.evaluation or self.sweep
+    def shown(self) -> Report | TuningView:
+        found = self.report or self.sweep
         assert found is not None
         return found
 
@@ -168,8 +169,8 @@ def _run_page(project: Project, run: StudioRun) -> RunPage:
     ids = {
         hit.doc_id for question in results.questions if question.id in worst for hit in question.hits
     }  # fmt: skip
-    view = evaluation_view(results, project.document_texts(sorted(ids)))
-    return RunPage("evaluate", run.name, view, None)
+    report = evaluation_report(results, project.document_texts(sorted(ids)))
+    return RunPage("evaluate", run.name, report, None)
 
 
 class CompareParameters(ApiRequest, frozen=True):

@@ -1,0 +1,563 @@
+"""The report of an evaluation: how good it is, where it is weakest, the worst questions; then all it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from chunkwise.base.wording import counted, shortened
+from chunkwise.core import Document
+from chunkwise.evaluation.cost import COSTS, cost_label
+from chunkwise.evaluation.judge_calibrations import judged_by
+from chunkwise.evaluation.results import (
+    LATENCY,
+    Figure,
+    FoundSpan,
+    Missed,
+    QuestionResult,
+    Results,
+)
+from chunkwise.evaluation.verdicts_and_advice import (
+    four_questions,
+    most_reachable,
+    type_robustness,
+    verdict,
+)
+from chunkwise.metrics.registry import help_of, lower_is_better, metric_of, title_of
+from chunkwise.report.format_values import format_number, format_value
+from chunkwise.report.lint_report import boundary_table
+from chunkwise.report.report import (
+    Axis,
+    Badge,
+    Chart,
+    Column,
+    Estimate,
+    Excerpt,
+    Headline,
+    KeyFigure,
+    KeyFigures,
+    Kind,
+    Level,
+    Next,
+    Note,
+    Point,
+    Report,
+    ReportPart,
+    Section,
+    Series,
+    TextRun,
+    Value,
+    ValueTable,
+    settings_table,
+)
+from chunkwise.report.sanitize import few_lines
+from chunkwise.testsets.testset import generated_note
+
+_KEY_METRICS = 6
+_LINE = 78
+"""Characters of a note that a terminal shows on one line."""
+_LEVELS: Mapping[str, Level] = {"excellent": "good", "good": "good", "below": "bad"}
+_MOST_HITS = 10
+_HIT_CHARACTERS, _HIT_LINES = 360, 3
+_RANGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+_LLM = {
+    "llm_calls": ("calls of a language model", "count"),
+    "llm_kept": ("verdicts of earlier runs", "count"),
+    "llm_failed": ("requests without a usable answer", "count"),
+    "llm_prompt_tokens": ("tokens read by a language model", "count"),
+    "llm_output_tokens": ("tokens written by a language model", "count"),
+    "llm_money": ("paid", "money"),
+    "llm_money_per_100_questions": ("paid per 100 questions", "money"),
+}
+
+
+def evaluation_report(
+    results: Results,
+    documents: Mapping[str, Document] | None = None,
+    types: tuple[str, str] | None = None,
+    next_command: str = "",
+) -> Report:
+    """Build the report of an evaluation.
+
+    Args:
+        results: What `evaluate` returned.
+        documents: By id; the hits of the worst questions are quoted from them.
+        types: Two question types to compare, instead of the easiest and the hardest.
+        next_command: What to run next.
+    """
+    parts: list[ReportPart] = [
+        *_warnings(results),
+        _headline(results, types),
+        _key_metrics(results),
+        *_question_types(results, types),
+        *_worst_questions(results, documents or {}),
+        *_unscored(results),
+        *_advice(results),
+        Section("The four questions", tuple(_four_questions(results)), detail=True),
+        Section("All metrics", (_all_metrics(results),), detail=True),
+        *_by_document(results),
+        *_boundaries(results),
+        *_all_questions(results),
+        *_certainty(results),
+        Section("Cost", (KeyFigures(tuple(_costs(results))),), detail=True),
+        Section(
+            "Made with",
+            (
+                settings_table("Configuration", results.configuration),
+                settings_table("Data", results.data),
+                settings_table("Versions", results.versions),
+            ),
+            is_folded=True,
+            detail=True,
+        ),
+        *([Next(next_command)] if next_command else []),
+    ]
+    return Report(results.label, tuple(parts), "evaluation", _subtitle(results))
+
+
+def estimate_of(figure: Figure) -> Estimate:
+    return Estimate(figure.mean, figure.low, figure.high)
+
+
+def kind_of(metric: str) -> Kind:
+    """Scores from 0 to 1 are read as per cent."""
+    known = metric_of(metric)
+    return "score" if known is None or known.bounds == (0.0, 1.0) else "number"
+
+
+def rating_of(grade: str) -> Badge | None:
+    """Excellent, good, below: in a color."""
+    return Badge(grade, _LEVELS.get(grade, "tie")) if grade else None
+
+
+def _subtitle(results: Results) -> str:
+    settings = results.configuration
+    budget = settings.get("budget")
+    handed = (
+        f"{counted(budget, 'token')} per question"
+        if isinstance(budget, int)
+        else f"k={settings.get('k')}"
+    )
+    known = results.data.get("documents")
+    count = known.get("count") if isinstance(known, Mapping) else None
+    asked = counted(len(results.questions), "question")
+    in_documents = f" · {counted(count, 'document')}" if isinstance(count, int) else ""
+    return f"{handed} · {asked}{in_documents}"
+
+
+def _warnings(results: Results) -> Iterator[Note]:
+    if note := generated_note(results.data.get("questions")):
+        yield Note(note, is_warning=True)
+    left = results.data.get("questions")
+    count = left.get("left_out") if isinstance(left, Mapping) else None
+    if isinstance(count, Mapping):
+        count = count.get("count")
+    if isinstance(count, int) and count:
+        yield Note(f"{counted(count, 'question')} left out", is_warning=True)
+
+
+def _headline(results: Results, types: tuple[str, str] | None) -> Headline:
+    name = results.objective
+    figure = results.summary.get(name)
+    if figure is None or figure.mean is None:
+        return Headline(f"{name} could not be computed.", "bad")
+    grade = figure.verdict or verdict(name, figure.mean)
+    text = f"{name} {format_value(estimate_of(figure), kind_of(name))}"
+    text += f", {grade}." if grade else "."
+    groups = _hardest_first(results, results.by_type)
+    if groups:
+        hardest, its = groups[0]
+        value = format_number(its.mean or 0.0, kind_of(name))
+        if (its.mean or 0.0) != figure.mean:
+            text += f" Weakest: {shortened(hardest or 'untyped', 40)} questions, {value}."
+    return Headline(text, _LEVELS.get(grade, ""))
+
+
+def _key_metrics(results: Results) -> ValueTable:
+    """The objective, then what answers the four questions, then other scores: six."""
+    chosen = [results.objective]
+    for question in four_questions(results):
+        scored = [
+            question.name_of(method)
+            for method, figure in question.figures.items()
+            if figure.mean is not None
+        ]
+        chosen += [name for name in scored if not _is_guess(name)][:1] or scored[:1]
+    chosen += [name for name, figure in results.summary.items() if figure.mean is not None]
+    names = [name for name in dict.fromkeys(chosen) if name in results.summary][:_KEY_METRICS]
+    grades = {
+        question.name_of(method): figure.verdict
+        for question in four_questions(results)
+        for method, figure in question.figures.items()
+    }
+    rows = tuple(
+        (
+            _directed(name),
+            _cell(name, results.summary[name]),
+            rating_of(grades.get(name, "") or results.summary[name].verdict) or "",
+        )
+        for name in names
+    )
+    columns = (Column("metric", "code"), Column("score", "score", is_drawn=True), Column("rating"))
+    return ValueTable(columns, rows)
+
+
+def _is_guess(name: str) -> bool:
+    """Whether another metric knows what this one guesses."""
+    known = metric_of(name)
+    return bool(known and known.known_better_by)
+
+
+def _cell(name: str, figure: Figure) -> Value:
+    estimate = estimate_of(figure)
+    return estimate if kind_of(name) == "score" else format_value(estimate, "number")
+
+
+def _directed(name: str) -> str:
+    return f"{name} ↓" if lower_is_better(name) else name
+
+
+def _hardest_first(
+    results: Results, groups: Mapping[str, Mapping[str, Figure]]
+) -> list[tuple[str, Figure]]:
+    """By the objective; nothing where there are not two."""
+    scored = [
+        (name, figure)
+        for name, figures in groups.items()
+        if (figure := figures.get(results.objective)) and figure.mean is not None
+    ]
+    sign = -1 if lower_is_better(results.objective) else 1
+    return (
+        sorted(scored, key=lambda each: (sign * (each[1].mean or 0.0), each[0]))
+        if len(scored) > 1
+        else []
+    )
+
+
+def _question_types(results: Results, types: tuple[str, str] | None) -> Iterator[ReportPart]:
+    groups = _hardest_first(results, results.by_type)
+    if not groups:
+        return
+    yield _group_table(
+        "Question types, weakest first", "question type", groups, results, brief_rows=3
+    )
+    spread = type_robustness(results, types)
+    if spread is None or (spread.drop <= 0 and types is None):
+        return
+    drop = format_value(Estimate(spread.drop, spread.low, spread.high), "change").removeprefix("+")
+    proved = "" if spread.is_shown else "; not shown to be harder"
+    yield Note(
+        f"From {shortened(spread.easiest, 40)} to {shortened(spread.hardest, 40)} questions "
+        f"{results.objective} drops by {drop}{proved}.",
+        detail=types is None,
+    )  # fmt: skip
+
+
+def _group_table(
+    title: str,
+    head: str,
+    groups: Sequence[tuple[str, Figure]],
+    results: Results,
+    *,
+    brief_rows: int = 10,
+    detail: bool = False,
+) -> ValueTable:
+    columns = (
+        Column(head),
+        Column(results.objective, kind_of(results.objective), is_drawn=True),
+        Column("questions", "count"),
+    )
+    rows = tuple((name or "(none)", estimate_of(figure), figure.scored) for name, figure in groups)
+    return ValueTable(columns, rows, title, head, brief_rows=brief_rows, detail=detail)
+
+
+def _by_document(results: Results) -> Iterator[ReportPart]:
+    if groups := _hardest_first(results, results.by_document):
+        table = _group_table("", "document", groups, results)
+        yield Section("Documents, weakest first", (table,), detail=True)
+
+
+def _worst_questions(results: Results, documents: Mapping[str, Document]) -> Iterator[ReportPart]:
+    by_id = {question.id: question for question in results.questions}
+    worst = [by_id[id] for id in results.worst if id in by_id]
+    if not worst:
+        return
+    columns = (
+        Column(results.objective, kind_of(results.objective)),
+        Column("question"),
+        Column("missed"),
+    )
+    rows = tuple(
+        (question.scores.get(results.objective), question.text, _missed_place(question.missed))
+        for question in worst
+    )
+    details = tuple(_question_details(question, documents) for question in worst)
+    yield ValueTable(columns, rows, "Worst questions", details=details, brief_rows=3)
+
+
+def _missed_place(missed: Sequence[Missed]) -> str:
+    if not missed:
+        return ""
+    first = missed[0]
+    return f"rank {first.rank}" if first.rank else "not found"
+
+
+def _question_details(
+    question: QuestionResult, documents: Mapping[str, Document]
+) -> tuple[ReportPart, ...]:
+    """What was missed beside what was retrieved instead."""
+    missed = Section("Missed", tuple(map(missed_excerpt, question.missed)))
+    right = {piece.doc_id for piece in question.missed} or set(question.documents)
+    hits: list[ReportPart] = [_hit(hit, right, documents) for hit in question.hits[:_MOST_HITS]]
+    if not hits:
+        hits = [Note("No hits.")]
+    if len(question.hits) > _MOST_HITS:
+        hits.append(Note(f"{len(question.hits) - _MOST_HITS} more hits"))
+    return (
+        Section(
+            "Missed and retrieved", (missed, Section("Retrieved", tuple(hits))), is_beside=True
+        ),
+    )
+
+
+def missed_excerpt(piece: Missed) -> Excerpt:
+    """Gold text that no hit covers."""
+    rank = f"rank {piece.rank}" if piece.rank else "not among the hits"
+    more = " …" if piece.end - piece.start > len(piece.text) else ""
+    return Excerpt(
+        (TextRun(piece.text + more, "gold"),),
+        piece.doc_id,
+        f"{piece.start:,}–{piece.end:,} · {rank}",
+        "bad",
+    )
+
+
+def _hit(hit: FoundSpan, right: set[str], documents: Mapping[str, Document]) -> Excerpt:
+    document = documents.get(hit.doc_id)
+    text = (hit.summary or document.text[hit.start : hit.end]) if document else ""
+    verdicts = [
+        f"{'relevant' if found else 'not relevant' if found is False else 'unscored'} by {judge}"
+        for judge, found in hit.relevant.items()
+    ]
+    in_right = "right document" if any(place.doc_id in right for place in hit.places) else ""
+    place = [
+        f"{hit.rank}. {hit.start:,}–{hit.end:,}", counted(hit.token_count, "token"), in_right, *verdicts
+    ]  # fmt: skip
+    shown = few_lines(text, _HIT_CHARACTERS, _HIT_LINES)
+    level: Level = "good" if any(hit.relevant.values()) else ""
+    return Excerpt((TextRun(shown),), hit.doc_id, " · ".join(filter(None, place)), level)
+
+
+def _unscored(results: Results) -> Iterator[Note]:
+    """Metrics without any score, in one line."""
+    names: dict[str, list[str]] = {}
+    for name, figure in results.summary.items():
+        if figure.mean is None:
+            names.setdefault(reason_of(figure), []).append(name)
+    if names:
+        count = sum(map(len, names.values()))
+        yield Note(shortened(f"{counted(count, 'metric')} not computed: {'; '.join(names)}", _LINE))
+
+
+def reason_of(figure: Figure) -> str:
+    """Why questions have no score, the most common reason first."""
+    reasons = sorted(figure.unscored.items(), key=lambda each: (-each[1], each[0]))
+    named = [
+        f"{shortened(reason, 300)} ({count:,})" if len(reasons) > 1 else shortened(reason, 300)
+        for reason, count in reasons[:3]
+    ]
+    return "; ".join(named) or "no score"
+
+
+def _advice(results: Results) -> Iterator[ReportPart]:
+    if results.advice:
+        notes = tuple(Note(each.text) for each in results.advice)
+        yield Section("What to try", notes, detail=True)
+
+
+def _four_questions(results: Results) -> Iterator[ReportPart]:
+    rows: list[tuple[Value, ...]] = []
+    for question in four_questions(results):
+        for method, figure in question.figures.items():
+            name = question.name_of(method)
+            rows.append(
+                (
+                    question.question,
+                    name,
+                    _cell(name, figure),
+                    rating_of(figure.verdict) or "",
+                    _remark(results, name, figure),
+                )
+            )
+    columns = (
+        Column("question"), Column("metric", "code"), Column("score", "score", is_drawn=True), Column("rating"),
+        Column("remarks"),
+    )  # fmt: skip
+    yield ValueTable(columns, tuple(rows))
+
+
+def _remark(results: Results, name: str, figure: Figure) -> str:
+    """Who judged, what is not scored and why, and how far the score could rise."""
+    if figure.mean is None:
+        return reason_of(figure)
+    most = most_reachable(results, name)
+    remarks = [
+        judged_by(results, name),
+        f"at most {format_number(most, 'score')} with these chunks" if most is not None else "",
+        f"{figure.of_how_many}: {reason_of(figure)}" if figure.unscored else "",
+        *(f"{counted(count, 'hit')} unjudged: {reason}" for reason, count in figure.unjudged_hits.items()),
+    ]  # fmt: skip
+    return "; ".join(filter(None, remarks))
+
+
+def _all_metrics(results: Results) -> ValueTable:
+    rows = []
+    for name, figure in results.summary.items():
+        metric = metric_of(name)
+        of_chunking = metric is not None and metric.per == "chunking"
+        about = " ".join(filter(None, (help_of(name), _remark(results, name, figure))))
+        rows.append(
+            (
+                _directed(name),
+                title_of(metric) if metric else "Others",
+                _cell(name, figure),
+                None if of_chunking else figure.scored,
+                about,
+            )
+        )
+    columns = (
+        Column("metric", "code"), Column("group", is_filter=True), Column("score", "score", is_drawn=True),
+        Column("questions", "count"), Column("about"),
+    )  # fmt: skip
+    return ValueTable(columns, tuple(rows), noun="metric", brief_rows=100)
+
+
+def _boundaries(results: Results) -> Iterator[ReportPart]:
+    if results.cuts is not None and results.cuts.chunks:
+        yield Section("Boundary issues", tuple(boundary_table(results.cuts)), detail=True)
+
+
+def _all_questions(results: Results) -> Iterator[ReportPart]:
+    if not results.questions:
+        return
+    objective = results.objective
+    judges = list(
+        dict.fromkeys(judge for question in results.questions for hit in question.hits for judge in hit.relevant)
+    )  # fmt: skip
+    columns = (
+        Column("id", "code"), Column("type", is_filter=True), Column(objective, kind_of(objective), is_drawn=True),
+        *(Column(f"hits by {judge}") for judge in judges), Column("question"),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            question.id,
+            question.types,
+            question.scores.get(objective),
+            *(_dots(question, judge) for judge in judges),
+            question.text,
+        )
+        for question in results.questions
+    )
+    details = tuple(_scores(question) for question in results.questions)
+    table = ValueTable(columns, rows, noun="question", details=details)
+    yield Section(
+        "All questions",
+        (*_distribution(results), table),
+        "● relevant, ○ not relevant, – unscored; the best hit first." if judges else "",
+        detail=True,
+    )
+
+
+def _dots(question: QuestionResult, judge: str) -> str:
+    signs = {True: "●", False: "○", None: "–"}
+    return "".join(signs[hit.relevant.get(judge)] for hit in question.hits)
+
+
+def _scores(question: QuestionResult) -> tuple[ReportPart, ...]:
+    rows = tuple(
+        (name, value, question.unscored.get(name, "")) for name, value in question.scores.items()
+    )
+    columns = (Column("metric", "code"), Column("score", "number"), Column(""))
+    return (
+        ValueTable(columns, rows),
+        Note(
+            f"{counted(question.context_tokens, 'token')} of context · {', '.join(question.documents)}"
+        ),
+    )
+
+
+def _distribution(results: Results) -> Iterator[ReportPart]:
+    scores = [question.scores.get(results.objective) for question in results.questions]
+    known = [score for score in scores if score is not None]
+    if not known or kind_of(results.objective) != "score":
+        return
+    points = []
+    for low, high in zip((-1.0, *_RANGES), (*_RANGES, 1.0), strict=True):
+        if low == high:
+            name, count = "100%", sum(score >= 1 for score in known)
+        elif low < 0:
+            name, count = "0%", sum(score <= 0 for score in known)
+        else:
+            name = f"under {format_number(high, 'score')}"
+            count = sum(low < score < high if low == 0 else low <= score < high for score in known)
+        level: Level = "bad" if low < 0 else "" if low == high else "tie"
+        points.append(Point(name, Estimate(count), level=level))
+    yield Chart(
+        f"Questions by {results.objective}", "columns", Axis("score of a question"), Axis("questions", "count"),
+        (Series("", tuple(points)),), is_half=True,
+    )  # fmt: skip
+
+
+def _certainty(results: Results) -> Iterator[ReportPart]:
+    parts: list[ReportPart] = []
+    least = results.detectable.get(results.objective)
+    if least is not None:
+        shown = format_number(least, "change").removeprefix("+")
+        yield Note(
+            f"Smallest detectable difference in {results.objective}: {shown}",
+        )  # fmt: skip
+        rows = tuple(results.detectable.items())
+        columns = (Column("metric", "code"), Column("smallest detectable difference", "change"))
+        parts.append(
+            ValueTable(columns, rows, "Detectable differences (80% power, 5% level, paired)")
+        )
+    if results.agreement:
+        heads = (
+            Column("judges"),
+            Column("Cohen’s κ", "number"),
+            Column("agreement", "share"),
+            Column("hits", "count"),
+        )
+        pairs = tuple(
+            (f"{each.first} and {each.second}", each.kappa, each.same, each.hits)
+            for each in results.agreement
+        )
+        parts.append(ValueTable(heads, pairs, "Agreement of the judges"))
+    if parts:
+        yield Section("How sure is this?", tuple(parts), is_beside=True, detail=True)
+
+
+def _costs(results: Results) -> Iterator[KeyFigure]:
+    for name, value in results.cost.items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield KeyFigure(
+                cost_label(name), value, COSTS[name].kind if name in COSTS else "number"
+            )
+        elif value is not None:
+            yield KeyFigure(cost_label(name), str(value))
+    for name, value in results.timing.items():
+        title, kind = _timing(name)
+        yield KeyFigure(title, value, kind)
+
+
+def _timing(name: str) -> tuple[str, Kind]:
+    if name in _LLM:
+        title, kind = _LLM[name]
+        return title, kind  # type: ignore[return-value]
+    if name.startswith(LATENCY):
+        return f"latency, {name.removeprefix(LATENCY)}", "seconds"
+    for key, (title, kind) in _LLM.items():
+        if name.startswith(f"{key}."):
+            return f"{title}: {name.partition('.')[2]}", kind  # type: ignore[return-value]
+    if name.startswith("llm_tokens."):
+        return f"tokens: {name.partition('.')[2]}", "count"
+    return f"time to {name}" if name.islower() else name, "seconds"
