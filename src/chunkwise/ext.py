@@ -1,4 +1,4 @@
-"""Names for authors of parts: strategies, loaders, retrievers, metrics and judges."""
+"""Names for authors of plug-ins: strategies, loaders, retrievers, metrics, judges and reports."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from chunkwise.metrics.metric import Metric as Metric
     from chunkwise.metrics.metric import Targets as Targets
     from chunkwise.profiling import Profile as Profile
+    from chunkwise.report import report as report
+    from chunkwise.report.write_report import write_report as write_report
     from chunkwise.retrieval.filters import Filter as Filter
     from chunkwise.text.analyzed import Analyzed as Analyzed
     from chunkwise.tracking.history import History as History
@@ -41,6 +43,8 @@ else:
             "chunkwise.metrics.evidence": "Evidence",
             "chunkwise.metrics.metric": "Metric Targets",
             "chunkwise.profiling": "Profile",
+            "chunkwise.report": "report",
+            "chunkwise.report.write_report": "write_report",
             "chunkwise.retrieval.filters": "Filter",
             "chunkwise.text.analyzed": "Analyzed",
             "chunkwise.tracking.history": "History",

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from chunkwise.report.views.evaluation import evaluation_view
 
 from chunkwise.answering.cited_answer import Citation, CitedAnswer, Claim
 from chunkwise.base.errors import InvalidParameter
@@ -32,7 +33,6 @@ from chunkwise.report.views.answer import answer_view
 from chunkwise.report.views.calibration import CalibrationView
 from chunkwise.report.views.chunks import chunk_card, chunks_view
 from chunkwise.report.views.comparison import comparison_view
-from chunkwise.report.views.evaluation import evaluation_view
 from chunkwise.report.views.graph import overview_view
 from chunkwise.report.views.history import (
     history_view,
