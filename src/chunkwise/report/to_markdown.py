@@ -72,7 +72,7 @@ def _part(part: ReportPart, level: int, *, verbose: bool) -> Iterator[str]:
             yield from (
                 *([f"{_text(part.title)}:", ""] if part.title else []),
                 fence,
-                part.text.rstrip("\n"),
+                harmless_text(part.text).rstrip("\n"),
                 fence,
                 "",
             )
