@@ -26,7 +26,7 @@ from chunkwise.mcp_server.fenced_text import (
     quoted,
     shown_id,
 )
-from chunkwise.mcp_server.search_tools import Retriever, StrategySpec, Strings, Where
+from chunkwise.mcp_server.search_tools import StrategySpec, Strings
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.options import SearchOptions
 from chunkwise.report.evaluation_report import evaluation_report
@@ -210,20 +210,7 @@ def evaluate(
     test_queries: Annotated[
         str, Field(description="a file of questions in the project folder")
     ] = "",
-    retriever: Retriever = "",
-    budget: Annotated[
-        int | None,
-        Field(ge=1, le=100_000, description="token budget per question; default: k hits"),
-    ] = None,
-    k: Annotated[
-        int | None,
-        Field(
-            ge=1,
-            le=1_000,
-            description="hits per question; default: 5 (multiscale, graph: a budget of 1,000)",
-        ),
-    ] = None,
-    where: Where = [],  # noqa: B006
+    search: SearchOptions = SearchOptions(),
     metrics: Metrics = [],  # noqa: B006
     keep: Annotated[bool, Field(description="store the run in the history of the project")] = False,
 ) -> ToolAnswer[EvaluationAnswer]:
@@ -246,9 +233,8 @@ def evaluate(
     )
     with workspace.index_of_its_own(call) as index:
         results = evaluate_index(
-            index, asked, retriever=retriever or None, budget=budget, k=k,
-            metrics=metrics or "all", search=SearchOptions(where=tuple(where)), listeners=listeners,
-        )  # fmt: skip
+            index, asked, metrics=metrics or "all", search=search, listeners=listeners
+        )
     call.check()
     run = None
     if keep:
