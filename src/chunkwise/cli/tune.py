@@ -337,7 +337,7 @@ def _print_json(completed: CompletedSweep) -> None:
             if each is not None
         },
         "caveats": list(result.caveats),
-        "recommendation": recommendation and recommendation.settings(),
+        "recommendation": recommendation and recommendation.changed(),
     }
     print_json(shown, indent=None)
 
