@@ -19,7 +19,6 @@ from chunkwise.report.views.evaluation import EvaluationView
 from chunkwise.report.views.graph import GraphView
 from chunkwise.report.views.history import MetricHistoryView
 from chunkwise.report.views.profile import ProfileView
-from chunkwise.report.views.tuning import TuningView
 from cli.in_process import Run, here
 from cli.small_corpus import PLAN, write_corpus, write_questions
 from tables import cases

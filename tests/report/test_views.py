@@ -43,7 +43,6 @@ from chunkwise.report.views.history import (
 from chunkwise.report.views.hits import hits_view
 from chunkwise.report.views.lint import LintSample, lint_view
 from chunkwise.report.views.profile import profile_view
-from chunkwise.report.views.tuning import tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval import index
 from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
@@ -52,7 +51,6 @@ from chunkwise.text.analyzed import Analyzed
 from chunkwise.tracking.history import History
 from made_results import results
 from report.evaluated_corpus import corpus, evaluated
-from report.made_tuning import made_side_by_side, made_tuning
 from report.reading_pages import EVIL, Page, changed
 from tables import cases
 from tracking.made_runs import kept_run
@@ -73,13 +71,6 @@ def of_evaluation(word: str = "") -> View:
     kept = {*given.summary, *given.configuration, *given.data, *given.cost, "count", "hash", ""}
     text = changed(given, lambda own: own if own in kept else own + word)
     return evaluation_view(text, {own.id + word: own for own in corpus().values()})
-
-
-def of_tuning(word: str = "") -> View:
-    few = dataclasses.replace(made_tuning(), standings=made_tuning().standings[:9])
-    told = dataclasses.replace(few, sentence=few.sentence + word, caveats=(word,))
-    both = dataclasses.replace(made_side_by_side(5), chosen=f"x{word}")
-    return tuning_view(told, side_by_side=both, code={f"Python{word}": f"a = 1  # {word}\n"})
 
 
 def of_profile(word: str = "") -> View:
@@ -182,7 +173,7 @@ def of_run_difference(word: str = "") -> View:
 
 
 MAKERS = (
-    of_evaluation, of_tuning, of_profile, of_chunks, of_hits, of_chunk, of_answer, of_comparison, of_lint,
+    of_evaluation, of_profile, of_chunks, of_hits, of_chunk, of_answer, of_comparison, of_lint,
     of_names, of_calibration, of_history, of_metric_history, of_run, of_run_difference,
 )  # fmt: skip
 SHOWN = [
@@ -217,7 +208,7 @@ def test_hostile_text_adds_no_element_no_control_and_is_no_template(
         assert "62615533" not in html
 
 
-@cases("maker", [of_evaluation, of_tuning, of_profile, of_chunks, of_names, of_metric_history])
+@cases("maker", [of_evaluation, of_profile, of_chunks, of_names, of_metric_history])
 def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str], View]) -> None:
     html = page(maker(""))
     style = re.findall("<style>(.*?)</style>", html, re.S)
