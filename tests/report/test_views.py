@@ -22,7 +22,6 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document, Hit
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
-from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.judge_calibrations import Calibration, Confusion, Threshold
 from chunkwise.evaluation.lint import located
 from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
@@ -32,7 +31,6 @@ from chunkwise.report.page import fragment, page
 from chunkwise.report.views.answer import answer_view
 from chunkwise.report.views.calibration import CalibrationView
 from chunkwise.report.views.chunks import chunk_card, chunks_view
-from chunkwise.report.views.comparison import comparison_view
 from chunkwise.report.views.graph import overview_view
 from chunkwise.report.views.history import (
     history_view,
@@ -50,7 +48,6 @@ from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 from chunkwise.stats.intervals import Interval
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.tracking.history import History
-from made_results import results
 from report.evaluated_corpus import corpus, evaluated
 from report.made_tuning import made_side_by_side, made_tuning
 from report.reading_pages import EVIL, Page, changed
@@ -115,11 +112,6 @@ def of_answer(word: str = "") -> View:
     return answer_view(CitedAnswer(f"Where?{word}", claims, llm=f"m{word}", prompt=f"p{word}"))
 
 
-def of_comparison(word: str = "") -> View:
-    runs = [changed(results(seed), lambda own: own) for seed in (1, 2)]
-    return comparison_view(compare(runs, sources=(f"a{word}", "b")), whole=True)
-
-
 def of_lint(word: str = "") -> View:
     analyzed, chunks = chunked(word)
     tally, sample = CutTally(), LintSample(4)
@@ -182,13 +174,13 @@ def of_run_difference(word: str = "") -> View:
 
 
 MAKERS = (
-    of_evaluation, of_tuning, of_profile, of_chunks, of_hits, of_chunk, of_answer, of_comparison, of_lint,
+    of_evaluation, of_tuning, of_profile, of_chunks, of_hits, of_chunk, of_answer, of_lint,
     of_names, of_calibration, of_history, of_metric_history, of_run, of_run_difference,
 )  # fmt: skip
 SHOWN = [
     maker
     for maker in MAKERS
-    if maker not in (of_comparison, of_lint, of_calibration, of_run, of_run_difference)
+    if maker not in (of_lint, of_calibration, of_run, of_run_difference)
 ]
 
 
