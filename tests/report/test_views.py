@@ -178,9 +178,7 @@ MAKERS = (
     of_names, of_calibration, of_history, of_metric_history, of_run, of_run_difference,
 )  # fmt: skip
 SHOWN = [
-    maker
-    for maker in MAKERS
-    if maker not in (of_lint, of_calibration, of_run, of_run_difference)
+    maker for maker in MAKERS if maker not in (of_lint, of_calibration, of_run, of_run_difference)
 ]
 
 

@@ -227,12 +227,9 @@ def _changed_questions(contrast: Contrast) -> Iterator[ValueTable]:
         return
     kind = kind_of(contrast.objective)
     columns = (
-        Column("question"),
-        Column(contrast.first, kind),
-        Column(contrast.second, kind),
-        Column("id", "code"),
-    )
-    rows = tuple((each.text, each.first, each.second, shortened(each.id, 40)) for each in changed)
+        Column(contrast.first, kind), Column(contrast.second, kind), Column("question"), Column("id", "code"),
+    )  # fmt: skip
+    rows = tuple((each.first, each.second, each.text, shortened(each.id, 40)) for each in changed)
     yield ValueTable(columns, rows, "Questions that changed most", "question", brief_rows=3)
 
 
