@@ -158,11 +158,13 @@ def _check_gate(options: CompareOptions) -> None:
 def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     """On stderr, in every file that was asked for, and to GitHub; whether all could be written."""
     from chunkwise.evaluation.gate import NO_SCORES, check_words
-    from chunkwise.report.ci_report import github_annotations, junit_xml, markdown_comment
+    from chunkwise.report.ci_report import github_annotations, junit_xml
+    from chunkwise.report.gate_report import gate_report
     from chunkwise.report.sanitize import one_line
+    from chunkwise.report.to_markdown import to_markdown
 
     is_written = True
-    comment = markdown_comment(checked)
+    comment = to_markdown(gate_report(checked))
     if options.junit is not None:
         is_written &= _write(options.junit, lambda at: _save(junit_xml(checked).rstrip("\n"), at))
     if options.comment is not None:

@@ -88,20 +88,21 @@ def _headline(contrast: Contrast) -> Iterator[ReportPart]:
         if verdict.level == "tie"
         else f"{second} is {verdict.text} than {first}"
     )
-    difference = _change(contrast.objective, tested.corrected)
+    difference = change_of(contrast.objective, tested.corrected)
     shown = format_value(difference, "change")
     yield Headline(f"{what}: {directed(contrast.objective)} {shown}.", verdict.level)
 
 
-def _change(metric: str, interval: Interval) -> Value:
+def change_of(metric: str, difference: Interval | float) -> Value:
     """A difference in points, or in the unit of the metric."""
-    estimate = Estimate(interval.mean, interval.low, interval.high)
+    estimate = Estimate(*difference) if isinstance(difference, Interval) else Estimate(difference)
     if kind_of(metric) == "score":
         return estimate
-    return f"{'+' if interval.mean > 0 else ''}{format_value(estimate, 'number')}"
+    return f"{'+' if (estimate.value or 0) > 0 else ''}{format_value(estimate, 'number')}"
 
 
-def _score(metric: str, value: float) -> Value:
+def score_of(metric: str, value: float) -> Value:
+    """In per cent, or in the unit of the metric."""
     return value if kind_of(metric) == "score" else format_number(value, "number")
 
 
@@ -160,9 +161,9 @@ def _table(contrast: Contrast, names: Iterable[str]) -> ValueTable:
     rows = tuple(
         (
             directed(name),
-            _score(name, tested.first),
-            _score(name, tested.second),
-            _change(name, tested.corrected),
+            score_of(name, tested.first),
+            score_of(name, tested.second),
+            change_of(name, tested.corrected),
             verdict_of(contrast, tested),
         )
         for name in names
@@ -257,10 +258,10 @@ def _all_metrics(contrast: Contrast) -> Iterator[ReportPart]:
     rows = tuple(
         (
             directed(name),
-            _score(name, tested.first),
-            _score(name, tested.second),
-            _change(name, tested.corrected),
-            _change(name, tested.difference),
+            score_of(name, tested.first),
+            score_of(name, tested.second),
+            change_of(name, tested.corrected),
+            change_of(name, tested.difference),
             tested.adjusted,
             tested.pairs,
             verdict_of(contrast, tested),
@@ -292,9 +293,9 @@ def _types(contrast: Contrast) -> Iterator[Section]:
         (
             type or "(none)",
             each.pairs,
-            _score(objective, each.first),
-            _score(objective, each.second),
-            _change(objective, each.difference),
+            score_of(objective, each.first),
+            score_of(objective, each.second),
+            change_of(objective, each.difference),
         )
         for type, each in typed.items()
     )
@@ -343,11 +344,11 @@ def _several(comparison: Comparison) -> Iterator[ReportPart]:
         if tested is None:
             score, difference, verdict = None, None, Badge("unscored")
         elif contrast is None:
-            score, difference, verdict = _score(objective, tested.first), None, Badge("baseline")
+            score, difference, verdict = score_of(objective, tested.first), None, Badge("baseline")
         else:
             score, difference = (
-                _score(objective, tested.second),
-                _change(objective, tested.corrected),
+                score_of(objective, tested.second),
+                change_of(objective, tested.corrected),
             )
             verdict = verdict_of(contrast, tested)
             points.append(_difference_point(run.name, tested.corrected, verdict))
