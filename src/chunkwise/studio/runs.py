@@ -12,10 +12,10 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import interval, score
 from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.results import Results
+from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.report import Report
 from chunkwise.report.tuning_report import tuning_report
-from chunkwise.report.views.comparison import ComparisonView, comparison_view
 from chunkwise.report.views.history import (
     HistoryView,
     MetricHistoryView,
@@ -173,7 +173,7 @@ class CompareParameters(ApiRequest, frozen=True):
     second: Annotated[Position, Meta(description="the other run, from 0")] = 1
 
 
-def comparison(project: Project, request: CompareParameters) -> ComparisonView:
+def comparison(project: Project, request: CompareParameters) -> Report:
     if request.first == request.second:
         raise InvalidParameter(
             f"run {request.first} has no difference to itself; choose two different ones"
@@ -185,14 +185,14 @@ def comparison(project: Project, request: CompareParameters) -> ComparisonView:
                 f"run {side.number} is a sweep; compare runs of evaluate, its page compares its configurations"
             )
     key = "comparison", request.first, request.second
-    found: ComparisonView = project.made.get(key, lambda: _comparison(sides))
+    found: Report = project.made.get(key, lambda: _comparison(sides))
     return found
 
 
-def _comparison(sides: list[StudioRun]) -> ComparisonView:
+def _comparison(sides: list[StudioRun]) -> Report:
     results = [cast(Results, side.results) for side in sides]
     names = [Path(side.name).name for side in sides]
-    return comparison_view(compare(results, sources=names), whole=True)
+    return comparison_report(compare(results, sources=names))
 
 
 class HistoryParameters(ApiRequest, frozen=True):
