@@ -151,9 +151,9 @@ PAGES = [
     ("lint docs --show 0 -s words(max_words=7)", "ChunksView"),
     ("profile docs", "ProfileView"),
     ("evaluate docs --test-queries queries.json --retriever bm25 -o a.json", "evaluation"),
-    ("compare a.json b.json", "ComparisonView"),
+    ("compare a.json b.json", "comparison"),
     ("list names kb", "GraphView"),
-    ("tune sweep.toml -o out", "TuningView"),
+    ("tune sweep.toml -o out", "tuning"),
     (CHART, "MetricHistoryView"),
 ]
 
@@ -174,7 +174,7 @@ def test_what_a_page_shows_can_be_had_as_data(here: Run, docs: Path, tmp_path: P
             done = here(*words.split(), "--html", name)
             assert done.returncode in (0, 3), (words, done.stderr)
         values = json.loads(data.read_text("utf-8"))
-        assert values.get("view", values.get("kind", "")) == kind
+        assert values.get("view", values.get("kind")) == kind
         assert html.read_text("utf-8").startswith("<!doctype html>")
         if words.startswith("lint"):  # it is opened where there is most to see
             assert values["documents"][values["first"] - 1]["id"] == "last.md"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 import hashlib
 import re
 import subprocess
@@ -15,14 +14,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from chunkwise.report.views.evaluation import evaluation_view
 
 from chunkwise.answering.cited_answer import Citation, CitedAnswer, Claim
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document, Hit
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
-from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.judge_calibrations import Calibration, Confusion, Threshold
 from chunkwise.evaluation.lint import located
 from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
@@ -32,7 +29,6 @@ from chunkwise.report.page import fragment, page
 from chunkwise.report.views.answer import answer_view
 from chunkwise.report.views.calibration import CalibrationView
 from chunkwise.report.views.chunks import chunk_card, chunks_view
-from chunkwise.report.views.comparison import comparison_view
 from chunkwise.report.views.graph import overview_view
 from chunkwise.report.views.history import (
     history_view,
@@ -43,17 +39,13 @@ from chunkwise.report.views.history import (
 from chunkwise.report.views.hits import hits_view
 from chunkwise.report.views.lint import LintSample, lint_view
 from chunkwise.report.views.profile import profile_view
-from chunkwise.report.views.tuning import tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval import index
 from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 from chunkwise.stats.intervals import Interval
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.tracking.history import History
-from made_results import results
-from report.evaluated_corpus import corpus, evaluated
-from report.made_tuning import made_side_by_side, made_tuning
-from report.reading_pages import EVIL, Page, changed
+from report.reading_pages import EVIL, Page
 from tables import cases
 from tracking.made_runs import kept_run
 
@@ -66,20 +58,6 @@ def chunked(word: str = "") -> tuple[Analyzed, list[Chunk]]:
     document = Document(f"a{word}.md", f"{TEXT}{word}", title=f"Lamps{word}", format="markdown")
     analyzed = Analyzed(document)
     return analyzed, list(get_strategy("recursive(max_tokens=12)").chunks(analyzed))
-
-
-def of_evaluation(word: str = "") -> View:
-    given = evaluated(12)
-    kept = {*given.summary, *given.configuration, *given.data, *given.cost, "count", "hash", ""}
-    text = changed(given, lambda own: own if own in kept else own + word)
-    return evaluation_view(text, {own.id + word: own for own in corpus().values()})
-
-
-def of_tuning(word: str = "") -> View:
-    few = dataclasses.replace(made_tuning(), standings=made_tuning().standings[:9])
-    told = dataclasses.replace(few, sentence=few.sentence + word, caveats=(word,))
-    both = dataclasses.replace(made_side_by_side(5), chosen=f"x{word}")
-    return tuning_view(told, side_by_side=both, code={f"Python{word}": f"a = 1  # {word}\n"})
 
 
 def of_profile(word: str = "") -> View:
@@ -113,11 +91,6 @@ def of_answer(word: str = "") -> View:
         Claim(f"It is blue.{word}", "unsupported", note=f"nowhere{word}"),
     )
     return answer_view(CitedAnswer(f"Where?{word}", claims, llm=f"m{word}", prompt=f"p{word}"))
-
-
-def of_comparison(word: str = "") -> View:
-    runs = [changed(results(seed), lambda own: own) for seed in (1, 2)]
-    return comparison_view(compare(runs, sources=(f"a{word}", "b")), whole=True)
 
 
 def of_lint(word: str = "") -> View:
@@ -182,13 +155,11 @@ def of_run_difference(word: str = "") -> View:
 
 
 MAKERS = (
-    of_evaluation, of_tuning, of_profile, of_chunks, of_hits, of_chunk, of_answer, of_comparison, of_lint,
+    of_profile, of_chunks, of_hits, of_chunk, of_answer, of_lint,
     of_names, of_calibration, of_history, of_metric_history, of_run, of_run_difference,
 )  # fmt: skip
 SHOWN = [
-    maker
-    for maker in MAKERS
-    if maker not in (of_comparison, of_lint, of_calibration, of_run, of_run_difference)
+    maker for maker in MAKERS if maker not in (of_lint, of_calibration, of_run, of_run_difference)
 ]
 
 
@@ -217,7 +188,7 @@ def test_hostile_text_adds_no_element_no_control_and_is_no_template(
         assert "62615533" not in html
 
 
-@cases("maker", [of_evaluation, of_tuning, of_profile, of_chunks, of_names, of_metric_history])
+@cases("maker", [of_profile, of_chunks, of_names, of_metric_history])
 def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str], View]) -> None:
     html = page(maker(""))
     style = re.findall("<style>(.*?)</style>", html, re.S)
@@ -264,7 +235,7 @@ def test_every_template_is_made_and_nothing_undefined_is_shown() -> None:
 
 def test_an_error_names_the_line_of_the_template() -> None:
     """Line breaks are left out between tags; lines are still those of the file."""
-    text, name, _ = pages._source(pages.OWN, "evaluation.html.j2")
+    text, name, _ = pages._source(pages.OWN, "base.html.j2")
     assert text.count("\n") == Path(name).read_text("utf-8").count("\n")
     assert not re.search(r">\s*\n\s*<", text)
 

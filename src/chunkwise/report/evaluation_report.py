@@ -191,7 +191,7 @@ def _key_metrics(results: Results) -> ValueTable:
     }
     rows = tuple(
         (
-            _directed(name),
+            directed(name),
             _cell(name, results.summary[name]),
             rating_of(grades.get(name, "") or results.summary[name].verdict) or "",
         )
@@ -212,7 +212,7 @@ def _cell(name: str, figure: Figure) -> Value:
     return estimate if kind_of(name) == "score" else format_value(estimate, "number")
 
 
-def _directed(name: str) -> str:
+def directed(name: str) -> str:
     return f"{name} ↓" if lower_is_better(name) else name
 
 
@@ -406,7 +406,7 @@ def _all_metrics(results: Results) -> ValueTable:
         about = " ".join(filter(None, (help_of(name), _remark(results, name, figure))))
         rows.append(
             (
-                _directed(name),
+                directed(name),
                 title_of(metric) if metric else "Others",
                 _cell(name, figure),
                 None if of_chunking else figure.scored,

@@ -10,29 +10,31 @@ from chunkwise.evaluation.comparison_result import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
+from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.page import fragment
 from chunkwise.report.report import Report
 from chunkwise.report.to_html import report_fragment
+from chunkwise.report.tuning_report import tuning_report
 from chunkwise.report.views.answer import answer_view
-from chunkwise.report.views.comparison import comparison_view
 from chunkwise.report.views.history import history_view
 from chunkwise.report.views.lint import result_view
 from chunkwise.report.views.profile import profile_view
-from chunkwise.report.views.tuning import tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.tracking.history import History
 from chunkwise.tuning.tune import TuneResult
 
 _RUNS = 20
 """Of a history that are shown, the latest ones."""
-_REPORTS: dict[type, Callable[[Any], Report]] = {Results: evaluation_report}
+_REPORTS: dict[type, Callable[[Any], Report]] = {
+    Results: evaluation_report,
+    Comparison: comparison_report,
+    TuneResult: lambda tuned: tuning_report(tuned.sweep),
+}
 _VIEWS: dict[type, Callable[[Any], View]] = {
     CitedAnswer: answer_view,
-    Comparison: comparison_view,
     Profile: profile_view,
     LintResult: result_view,
-    TuneResult: lambda tuned: tuning_view(tuned.sweep),
     History: lambda history: history_view(history, last=_RUNS),
 }
 

@@ -76,6 +76,10 @@ def _part(part: ReportPart, level: int, *, verbose: bool) -> Iterator[str]:
                 fence,
                 "",
             )
+        case Section(is_folded=True):
+            yield from (f"<details><summary>{_text(part.title)}</summary>", "")
+            yield from _parts(part.parts, level + 1, verbose=verbose)
+            yield from ("</details>", "")
         case Section():
             yield from (f"{'#' * min(level, 6)} {_text(part.title)}", "")
             if part.lead:
