@@ -177,8 +177,7 @@ def _leaders(figures: SweepFigures) -> Iterator[ValueTable]:
     columns = (
         Column("chunking", "code"), Column("retriever", "code"), Column(figures.objective, figures.kind), Column(""),
     )  # fmt: skip
-    title = f"{counted(len(rows), 'configuration')} of {len(entrants):,}, {figures.reported_on}"
-    yield ValueTable(columns, rows, title)
+    yield ValueTable(columns, rows, "Leaders and defaults")
 
 
 def _worst_last(figures: SweepFigures, standing: Standing) -> float:
