@@ -53,7 +53,7 @@ def test_the_last_line_sums_up() -> None:
         )
     )
     last = shown.splitlines()[-1]
-    expected = "2 chunks of 2 documents · tokens 7 to 7, median 7 · 1 of 2 chunks (50 %) "
+    expected = "2 chunks of 2 documents · tokens 7 to 7, median 7 · 1 of 2 chunks (50%) "
     expected += "begins or ends badly, at 1 cut (by kind, in cuts: 1 mid sentence end)"
     assert last == expected
 

@@ -12,8 +12,8 @@ import numpy as np
 from chunkwise.base.wording import counted, from_to, one_or_many, thousands
 from chunkwise.core import Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import find_issues
+from chunkwise.report.lint_report import cuts_words
 from chunkwise.report.sanitize import one_line
-from chunkwise.report.views.lint import cuts_words
 from chunkwise.text.analyzed import Analyzed
 
 if TYPE_CHECKING:

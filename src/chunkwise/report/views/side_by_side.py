@@ -11,8 +11,9 @@ from chunkwise.core import Passage
 from chunkwise.evaluation.results import Missed
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.metric import CutCounts
+from chunkwise.report.lint_report import kind_name
 from chunkwise.report.sanitize import clean_lines
-from chunkwise.report.views.lint import BY_KIND, CutsView, cuts_view, kind_name
+from chunkwise.report.views.lint import BY_KIND, CutsView, cuts_view
 from chunkwise.report.views.questions import MissedPassage, missed_passages
 from chunkwise.report.views.sweep_charts import SweepFigures, cost_of
 from chunkwise.tuning.sweep_result import Outcome
