@@ -215,7 +215,7 @@ def _next_command(tally: CutTally, options: LintOptions) -> str:
     """All cuts in their documents, where there are any."""
     if not tally.with_issues or not options.source or "-" in options.source:
         return ""
-    words = ["chunkwise lint", *map(shlex.quote, options.source)]
+    words = ["chunkwise lint", shlex.join(options.source)]
     words += ["-s", shlex.quote(options.strategy)] if options.strategy else []
     words += ["--chunks", shlex.quote(options.chunks)] if options.chunks else []
     return f"{' '.join(words)} --html cuts.html"

@@ -13,12 +13,12 @@ from chunkwise.profiling.results import Profile
 from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.lint_report import lint_result_report
 from chunkwise.report.page import fragment
+from chunkwise.report.profile_report import profile_report
 from chunkwise.report.report import Report
 from chunkwise.report.to_html import report_fragment
 from chunkwise.report.views.answer import answer_view
 from chunkwise.report.views.comparison import comparison_view
 from chunkwise.report.views.history import history_view
-from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.tuning import tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.tracking.history import History
@@ -29,11 +29,11 @@ _RUNS = 20
 _REPORTS: dict[type, Callable[[Any], Report]] = {
     Results: evaluation_report,
     LintResult: lint_result_report,
+    Profile: profile_report,
 }
 _VIEWS: dict[type, Callable[[Any], View]] = {
     CitedAnswer: answer_view,
     Comparison: comparison_view,
-    Profile: profile_view,
     TuneResult: lambda tuned: tuning_view(tuned.sweep),
     History: lambda history: history_view(history, last=_RUNS),
 }
