@@ -52,6 +52,10 @@ def draw_chart(chart: Chart) -> str:
 
 def chart_table(chart: Chart) -> ValueTable:
     """The numbers of a chart."""
+    if chart.links:
+        heads = (Column(chart.x.title), Column("with"), Column(chart.y.title, chart.y.kind))
+        links = tuple((each.one, each.other, each.value) for each in chart.links)
+        return ValueTable(heads, links, chart.title, detail=True)
     are_named = len(chart.series) > 1
     named = [point for series in chart.series for point in series.points if point.label]
     columns = [
@@ -169,6 +173,12 @@ def _rows(chart: Chart, drawing: Drawing) -> None:
             at += 1
 
 
+def _network(chart: Chart, drawing: Drawing) -> None:
+    from chunkwise.report.draw_network import draw_network
+
+    draw_network(chart, drawing)
+
+
 def _places(chart: Chart) -> tuple[Scale, dict[str, float], list[tuple[float, str]]]:
     """The scale of x, where each category stands on it, and its labels."""
     points = _known(chart)
@@ -230,4 +240,10 @@ def _label(panel: Panel, places: list[tuple[float, float, str]]) -> None:
         )
 
 
-_SHAPES = {"columns": _columns, "rows": _rows, "lines": _over_numbers, "points": _over_numbers}
+_SHAPES = {
+    "columns": _columns,
+    "rows": _rows,
+    "lines": _over_numbers,
+    "points": _over_numbers,
+    "network": _network,
+}
