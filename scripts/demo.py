@@ -47,7 +47,7 @@ STEPS = (
         '    -s "sentences(max_tokens=1024, overlap=200)" --metrics recall@1000t,completeness -qo default.json',
         "chunkwise evaluate handbook --test-queries questions.json --config recommendation.toml \\\n"
         "    --metrics recall@1000t,completeness -qo recommended.json",
-        "chunkwise compare default.json recommended.json | head -19",
+        "chunkwise compare default.json recommended.json",
     ),
 )
 END = """

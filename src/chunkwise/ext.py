@@ -1,4 +1,4 @@
-"""Names for authors of parts: strategies, loaders, retrievers, metrics and judges."""
+"""Names for authors of plug-ins: strategies, loaders, retrievers, metrics, judges and reports."""
 
 from __future__ import annotations
 
@@ -24,6 +24,25 @@ if TYPE_CHECKING:
     from chunkwise.metrics.metric import Metric as Metric
     from chunkwise.metrics.metric import Targets as Targets
     from chunkwise.profiling import Profile as Profile
+    from chunkwise.report.report import Axis as Axis
+    from chunkwise.report.report import Badge as Badge
+    from chunkwise.report.report import Chart as Chart
+    from chunkwise.report.report import Code as Code
+    from chunkwise.report.report import Column as Column
+    from chunkwise.report.report import Estimate as Estimate
+    from chunkwise.report.report import Excerpt as Excerpt
+    from chunkwise.report.report import Headline as Headline
+    from chunkwise.report.report import KeyFigure as KeyFigure
+    from chunkwise.report.report import KeyFigures as KeyFigures
+    from chunkwise.report.report import Next as Next
+    from chunkwise.report.report import Note as Note
+    from chunkwise.report.report import Point as Point
+    from chunkwise.report.report import Report as Report
+    from chunkwise.report.report import Section as Section
+    from chunkwise.report.report import Series as Series
+    from chunkwise.report.report import TextRun as TextRun
+    from chunkwise.report.report import ValueTable as ValueTable
+    from chunkwise.report.write_report import write_report as write_report
     from chunkwise.retrieval.filters import Filter as Filter
     from chunkwise.text.analyzed import Analyzed as Analyzed
     from chunkwise.tracking.history import History as History
@@ -41,6 +60,9 @@ else:
             "chunkwise.metrics.evidence": "Evidence",
             "chunkwise.metrics.metric": "Metric Targets",
             "chunkwise.profiling": "Profile",
+            "chunkwise.report.report": "Axis Badge Chart Code Column Estimate Excerpt Headline KeyFigure "
+            "KeyFigures Next Note Point Report Section Series TextRun ValueTable",
+            "chunkwise.report.write_report": "write_report",
             "chunkwise.retrieval.filters": "Filter",
             "chunkwise.text.analyzed": "Analyzed",
             "chunkwise.tracking.history": "History",

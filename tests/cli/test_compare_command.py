@@ -24,14 +24,15 @@ def folder(tmp_path: Path) -> Path:
 def test_two_runs_in_the_terminal(here: Run, folder: Path) -> None:
     done = here("compare", "a.json", "b.json")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "a  sentences · hybrid · a.json" in done.stdout
-    assert "b is better" in done.stdout
-    assert "no difference shown" in done.stdout
+    assert "b is better than a: recall@5 +" in done.stdout
+    assert "a: sentences · hybrid · a.json" in done.stdout
+    assert "no evidence" in done.stdout
+    assert "Next  chunkwise compare a.json b.json --html comparison.html" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 @pytest.mark.unwatched
-def test_all_is_shown_on_request_and_what_is_named(here: Run, folder: Path) -> None:
+def test_all_is_shown_on_request(here: Run, folder: Path) -> None:
     for name, lift in (("many.json", 0.0), ("more.json", 0.2)):
         rows = [
             question(n, {f"m{at}@5": (n * at % 7) / 10 + lift for at in range(12)})
@@ -39,10 +40,9 @@ def test_all_is_shown_on_request_and_what_is_named(here: Run, folder: Path) -> N
         ]
         of_questions(tuple(rows)).save(folder / name)
     first = here("compare", "many.json", "more.json").stdout
-    assert "\n  m11@5" not in first
-    assert "--all shows every measure" in first
-    for words in (("--all",), ("--metrics", "all")):
-        assert "\n  m11@5" in here("compare", "many.json", "more.json", *words).stdout
+    assert "m11@5" not in first
+    assert "Other metrics: 6 no evidence" in first
+    assert "m11@5" in here("compare", "many.json", "more.json", "-v").stdout
 
 
 def test_json_alone_and_into_a_file(here: Run, folder: Path) -> None:
@@ -79,10 +79,10 @@ def test_a_page_of_all_of_it(here: Run, folder: Path) -> None:
     done = here("compare", "a.json", "b.json", "c.json", "--html", "page.html")
     assert done.returncode == 0
     assert done.stderr == "written: page.html\n"
-    assert "b is better" in done.stdout
+    assert "b is the best by recall@5" in done.stdout
     page = (folder / "page.html").read_text()
-    for told in ("b against a", "corrected interval", "95 % alone", "b is better", "no difference shown",
-                 "Holm", "exact sign test", "Which is the best of all?", "precision"):  # fmt: skip
+    for told in ("b against a", "corrected interval", "95% alone", "better", "no evidence",
+                 "Holm", "exact sign test", "Best runs", "precision"):  # fmt: skip
         assert told in page
     assert "http://" not in page.replace("http-equiv", "")
     done = here("compare", "a.json", "b.json", "--html", "b.json")
@@ -157,7 +157,7 @@ def test_nothing_that_a_file_of_results_names_is_run_or_read(here: Run, folder: 
         value = json.loads(text)
         value["configuration"] |= {"page_template": "/etc/passwd", "embedder": "evil.py:M"}
         (folder / name).write_text(json.dumps(value))
-    for words in ((), ("--json",), ("--all",), ("--html", "page.html"), ("-o", "both.json")):
+    for words in ((), ("--json",), ("-v",), ("--html", "page.html"), ("-o", "both.json")):
         done = here("compare", "a.json", "b.json", *words)
         assert "Traceback" not in done.stderr
         assert "root:" not in done.stdout

@@ -110,7 +110,7 @@ def test_github_is_told_by_itself_and_obeys_no_question(
     (folder / "s.md").write_text("before\n")
     done = here("compare", "same.json", "broken.json", "--no-new-zero")
     assert done.returncode == 4
-    assert (folder / "s.md").read_text().startswith("before\n### chunkwise: ❌ failed")
+    assert (folder / "s.md").read_text().startswith("before\n# chunkwise compare\n\n**▼ Failed")
     head, _, rest = done.stdout.partition("\n")
     token = head.removeprefix("::stop-commands::")
     shown, _, behind = rest.partition(f"::{token}::\n")

@@ -57,7 +57,7 @@ def tunes_and_writes_three_files(here: Run, out: Path, words: list[str]) -> None
     assert done.stderr.endswith(
         "open report.html in a browser\nyour documents: chunkwise tune FOLDER -Q questions.json\n"
     )
-    assert "Recommendation" in done.stdout
+    assert "recall@1000t" in done.stdout
     results = json.loads((out / "results.json").read_text())
     assert results["chosen"]
     assert not any(each["error"] for each in results["outcomes"])
@@ -67,7 +67,7 @@ def tunes_and_writes_three_files(here: Run, out: Path, words: list[str]) -> None
     assert tomllib.loads((out / "recommendation.toml").read_text())["strategy"]
     page = (out / "report.html").read_text()
     assert len(page) < 5_000_000
-    assert "Questions, one by one" in page
+    assert ">Questions<" in page
 
 
 def test_the_model_is_part_of_it_unless_said_otherwise(

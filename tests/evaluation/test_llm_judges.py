@@ -27,8 +27,8 @@ from chunkwise.models import home_folder as home_module
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import Price
 from chunkwise.options import ScoreOptions
-from chunkwise.report.page import page
-from chunkwise.report.views.evaluation import evaluation_view
+from chunkwise.report.evaluation_report import evaluation_report
+from chunkwise.report.to_html import report_page
 from metrics.judges.rule_model import RuleModel, by_rule_over_http, fenced_texts, helps, says
 from models.chat_server import ChatServer, asked, chat_server
 
@@ -337,7 +337,7 @@ def test_what_a_weak_judge_praises_is_not_praised(server: ChatServer) -> None:
     figures = answered["retrieval_precision"].figures
     assert figures["llm"].verdict == "weak judge"
     assert figures["spans"].verdict != "weak judge"
-    assert "weak judge" in page(evaluation_view(results, {}))
+    assert "weak judge" in report_page(evaluation_report(results))
 
 
 def test_without_a_name_the_local_model_is_meant() -> None:

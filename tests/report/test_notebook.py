@@ -48,7 +48,7 @@ def test_plain_values_are_json_and_the_repr_is_short(name: str) -> None:
 
 def test_figures_are_in_what_is_drawn() -> None:
     found: Results = results()
-    assert f"{found.summary['recall@5'].mean:.3f}" in found._repr_html_()
+    assert f"{100 * found.summary['recall@5'].mean:.0f}%" in found._repr_html_()
     compared: Comparison = chunkwise.compare([results(), results(1, 0.3)])
     assert "b is better" in compared._repr_html_()
     assert "b is better by" in repr(compared)

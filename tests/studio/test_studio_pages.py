@@ -162,12 +162,12 @@ def test_hostile_names_questions_and_texts_stay_text(
 def test_pages_of_runs_are_those_of_the_report_in_the_frame_of_the_studio(
     client: TestClient, project: Project
 ) -> None:
-    from chunkwise.report.page import page
-    from chunkwise.report.views.evaluation import evaluation_view
+    from chunkwise.report.evaluation_report import evaluation_report
+    from chunkwise.report.to_html import report_page
 
     run = project.run(0)
     assert run.results is not None
-    alone = Page(page(evaluation_view(run.results, project.document_texts(["leave.md"]))))
+    alone = Page(report_page(evaluation_report(run.results, project.document_texts(["leave.md"]))))
     framed = Page(client.get("/runs/0").text)
     assert framed.headings == alone.headings
     assert "Documents" in framed.text

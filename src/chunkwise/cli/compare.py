@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from chunkwise.cli.options import (
     Json,
     Output,
     Page,
+    VerboseOption,
     check_outputs,
 )
 from chunkwise.cli.streams import json_stdout, readers_may_leave, say, stdout_console, utf8_stdout
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.comparison_result import Comparison
     from chunkwise.evaluation.gate import Gate
     from chunkwise.evaluation.results import Results
-    from chunkwise.report.views.comparison import ComparisonView
     from chunkwise.tracking.run import KeptRun
 
 _ZEROS_SAID = 10
@@ -44,7 +45,7 @@ _EXAMPLES = """
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(KeepOptions, group="Gate"):
+class CompareOptions(KeepOptions, VerboseOption, group="Gate"):
     """The options of `chunkwise compare`."""
 
     files: Annotated[tuple[str, ...], argument("A.json B.json...")] = ()
@@ -52,9 +53,6 @@ class CompareOptions(KeepOptions, group="Gate"):
         "Metrics to compare, or groups: recall@5,mrr", flag="-m", metavar="NAMES", default_text="all that both have",
         group="Metrics", common=True,
     )] = None  # fmt: skip
-    whole: Annotated[bool, Option(
-        "Show every metric and cost", long_flag="--all", group="Metrics", common=True
-    )] = False  # fmt: skip
     fail_if_worse: Annotated[Names, Option(
         "Exit with 4 where a run is worse by one of these, or any", metavar="NAMES", common=True
     )] = ()  # fmt: skip
@@ -114,9 +112,7 @@ def command(options: CompareOptions) -> None:
         _tell_gate(checked, options)
         sys.exit(NOT_COMPARABLE)
     try:
-        is_written = _write_and_show(
-            comparison, options, checked, is_whole=options.whole or chosen is not None
-        )
+        is_written = _write_and_show(comparison, options, checked)
     finally:  # who reads the output may leave early
         keeper.keep(lambda: _kept(comparison))
     if checked is None:
@@ -162,11 +158,13 @@ def _check_gate(options: CompareOptions) -> None:
 def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     """On stderr, in every file that was asked for, and to GitHub; whether all could be written."""
     from chunkwise.evaluation.gate import NO_SCORES, check_words
-    from chunkwise.report.ci_report import github_annotations, junit_xml, markdown_comment
+    from chunkwise.report.ci_report import github_annotations, junit_xml
+    from chunkwise.report.gate_report import gate_report
     from chunkwise.report.sanitize import one_line
+    from chunkwise.report.to_markdown import to_markdown
 
     is_written = True
-    comment = markdown_comment(checked)
+    comment = to_markdown(gate_report(checked))
     if options.junit is not None:
         is_written &= _write(options.junit, lambda at: _save(junit_xml(checked).rstrip("\n"), at))
     if options.comment is not None:
@@ -220,13 +218,11 @@ def _kept(comparison: Comparison) -> KeptRun:
     return run_of_comparison(comparison)
 
 
-def _write_and_show(
-    comparison: Comparison, options: CompareOptions, checked: Gate | None, *, is_whole: bool
-) -> bool:
+def _write_and_show(comparison: Comparison, options: CompareOptions, checked: Gate | None) -> bool:
     """Writes and shows it; whether every file could be written. Where not, the comparison is shown instead."""
     from chunkwise.records.json import json_text
-    from chunkwise.report.page import write_page
-    from chunkwise.report.views.comparison import comparison_view
+    from chunkwise.report.comparison_report import comparison_report
+    from chunkwise.report.write_report import write_report
 
     found = comparison.to_dict()
     text = json_text(found if checked is None else {**found, "gate": checked.to_dict()}, 2)
@@ -234,26 +230,28 @@ def _write_and_show(
     written = []
     if options.output is not None and _write(options.output, lambda at: _save(text, at)):
         written.append(options.output)
-    # A page has room for everything.
-    whole = comparison_view(comparison, whole=True)
-    if options.page is not None and _write(options.page, lambda at: write_page(whole, at)):
-        written.append(options.page)
+    if options.page is not None:
+        report = comparison_report(comparison)
+        if _write(options.page, lambda at: write_report(report, at)):
+            written.append(options.page)
     with readers_may_leave():
         if options.as_json:
             click.echo(text, file=json_stdout())
         elif options.output not in written or options.output is None:
-            # Who names the measures wants to see them.
-            _show(comparison_view(comparison, whole=is_whole))
+            _show(comparison, options)
     return len(written) == len(wanted)
 
 
-def _show(view: ComparisonView) -> None:
+def _show(comparison: Comparison, options: CompareOptions) -> None:
     from chunkwise.report.ci_report import no_workflow_commands
-    from chunkwise.report.terminal.comparison import render_comparison
+    from chunkwise.report.comparison_report import comparison_report
+    from chunkwise.report.to_terminal import print_report
 
+    page = f"chunkwise compare {shlex.join(options.files)} --html comparison.html"
+    report = comparison_report(comparison, next_command="" if options.page else page)
     console = stdout_console()
     with no_workflow_commands(console.file, active=_on_github()):
-        render_comparison(view, console)
+        print_report(report, console, verbose=options.verbose)
 
 
 def _gates(named: tuple[str, ...]) -> list[str]:

@@ -29,12 +29,11 @@ from chunkwise.mcp_server.fenced_text import (
 from chunkwise.mcp_server.search_tools import Retriever, StrategySpec, Strings, Where
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.options import SearchOptions
+from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.lint_report import LintSample, lint_report
-from chunkwise.report.terminal.comparison import render_comparison
 from chunkwise.report.terminal.history import render_run_difference
 from chunkwise.report.to_terminal import terminal_text
-from chunkwise.report.views.comparison import comparison_view
 from chunkwise.report.views.history import run_difference_view
 from chunkwise.studio.documents import requested_strategy
 from chunkwise.studio.serve_endpoints import MOST_QUESTIONS
@@ -340,8 +339,7 @@ def compare(
         ),
         tuple(map(as_line, comparison.warnings)),
     )  # fmt: skip
-    text = printed(lambda console: render_comparison(comparison_view(comparison), console))
-    return ToolAnswer(_report(text), answer)
+    return ToolAnswer(_report(terminal_text(comparison_report(comparison))), answer)
 
 
 def _compare_in_history(workspace: Workspace, before: int, after: int) -> ToolAnswer[CompareAnswer]:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+import msgspec
+
 _DECODER = json.JSONDecoder()
 
 
@@ -60,6 +62,8 @@ def _plain(value: Any) -> object:
         return {name: _object(each) if isinstance(each, tuple) else each for name, each in own}
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, msgspec.Struct):
+        return msgspec.to_builtins(value)
     raise TypeError(f"{type(value).__name__} is no JSON: {value!r}")
 
 

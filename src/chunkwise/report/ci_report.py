@@ -1,32 +1,26 @@
-"""A gate as continuous integration reads it: JUnit XML, a Markdown comment, annotations of GitHub.
+"""A gate as continuous integration reads it: JUnit XML, and annotations of GitHub.
 
-Labels, ids and questions are anyone's text. In XML they are text without what XML forbids; in Markdown they stand in
-`<code>`, every sign that could mean something written as a number; in an annotation they cannot end its line.
+Labels, ids and questions are anyone's text. In XML they are text without what XML forbids; in an annotation they cannot
+end its line.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 from xml.etree import ElementTree
 
-from chunkwise.base.wording import as_set, counted, number, p_value, signed
-from chunkwise.base.wording import interval as interval_words
-from chunkwise.evaluation.comparison_result import Change
-from chunkwise.evaluation.gate import NO_SCORES, Gate, GateCheck, NewZero, check_words
+from chunkwise.base.wording import counted, number
+from chunkwise.evaluation.gate import NO_SCORES, Gate, NewZero, check_words
 from chunkwise.report.sanitize import one_line
 
 _TEXT_MOST = 300
 """Characters of a question."""
-_ZEROS_MOST = 50
-"""Questions that are listed in one place."""
 _ANNOTATIONS_MOST = 8
 """GitHub shows ten errors of a step at most."""
-_MEANS_NOTHING = frozenset(" ,?'+=%/()-")
-"""Signs that Markdown leaves alone inside a line of code."""
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -92,114 +86,6 @@ def _by_metric(gate: Gate) -> dict[tuple[str, str], list[NewZero]]:
 def _zero_words(zero: NewZero) -> str:
     after = "unscored" if zero.after is None else number(zero.after)
     return f"{number(zero.before)} → {after}  {one_line(zero.id, 60)}  {one_line(zero.text, _TEXT_MOST)}"
-
-
-def markdown_comment(gate: Gate) -> str:
-    """What is posted on a pull request: the outcome, the table, the questions that changed."""
-    lines = [f"### chunkwise: {_headline(gate)}", ""]
-    for at, label in enumerate(gate.labels):
-        which = "before" if at == 0 else "after"
-        lines.append(
-            f"- {'abcdefghijklmnopqrstuvwxyz'[at % 26]} ({which}): {markdown_code(label, 200)}"
-        )
-    lines.append("")
-    for reason in gate.not_comparable:
-        lines.append(f"> {markdown_code(reason, 500)}")
-        lines.append("")
-    if gate.checks:
-        lines += _table(gate.checks)
-        lines.append("")
-    if gate.left_out:
-        names = ", ".join(markdown_code(name, 80) for name in gate.left_out)
-        lines += [f"Left out, {NO_SCORES}: {names}", ""]
-    lines += [f"<sub>{_small_print(gate)}</sub>", ""]
-    if gate.new_zeros:
-        what = "a break" if gate.no_new_zero else "told, not asked for"
-        lines += _details(
-            f"{counted(len(gate.new_zeros), 'question')} with nothing found any more ({what})",
-            [_zero_line(each) for each in gate.new_zeros[:_ZEROS_MOST]],
-            len(gate.new_zeros) - _ZEROS_MOST,
-        )
-    for moved in gate.changed:
-        for words, changes in (("got worse", moved.worse), ("got better", moved.better)):
-            if changes:
-                head = f"{markdown_code(moved.metric, 80)} of {moved.run}: questions that {words}"
-                lines += _details(head, [_change_line(each) for each in changes], 0)
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _headline(gate: Gate) -> str:
-    if gate.outcome == "not comparable":
-        return "⚠️ not comparable"
-    failing = len(gate.failing)
-    broken = len(gate.new_zeros) if gate.no_new_zero else 0
-    if gate.outcome == "passed":
-        return "✅ passed"
-    told = [f"worse by {counted(failing, 'metric')}"] if failing else []
-    told += [counted(broken, "new zero")] if broken else []
-    return f"❌ failed: {', '.join(told)}"
-
-
-def _table(checks: Sequence[GateCheck]) -> list[str]:
-    lines = [
-        "| metric | run | before | after | difference | interval | p | verdict |",
-        "|---|---|--:|--:|--:|---|--:|---|",
-    ]
-    for check in checks:
-        tested = check.tested
-        ends = interval_words(*tested.corrected[1:]) if tested else "not a sample"
-        p = p_value(tested.adjusted) if tested else ""
-        verdict = f"**{check.verdict}**" if check.is_worse else check.verdict
-        if check.verdict == "equivalent":
-            verdict = f"equivalent within {as_set(check.margin)}"
-        if check.lost:
-            verdict += f"; {counted(check.lost, 'question')} without a score now"
-        cells = (
-            markdown_code(check.metric, 80), check.run, number(check.before), number(check.after),
-            signed(check.difference), ends, p, verdict,
-        )  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
-
-
-def _small_print(gate: Gate) -> str:
-    told = f"{counted(gate.questions, 'question')}, paired; interval and p after Holm's correction over "
-    told += f"{counted(gate.tests, 'test')}; "
-    if gate.margin:
-        return told + (
-            f"fails: shown to be worse and by more than {as_set(gate.margin)}; equivalent: two one-sided tests "
-            f"show less than {as_set(gate.margin)} either way"
-        )
-    return f"{told}fails: shown to be worse"
-
-
-def _details(head: str, lines: Sequence[str], more: int) -> list[str]:
-    rest = [f"- … and {counted(more, 'other')}"] if more > 0 else []
-    return [f"<details><summary>{head}</summary>", "", *lines, *rest, "", "</details>", ""]
-
-
-def _zero_line(zero: NewZero) -> str:
-    after = "unscored" if zero.after is None else number(zero.after)
-    return (
-        f"- {number(zero.before)} → {after} by {markdown_code(zero.metric, 80)}: {markdown_code(zero.id, 60)} "
-        f"{markdown_code(zero.text, _TEXT_MOST)}"
-    )
-
-
-def _change_line(change: Change) -> str:
-    return (
-        f"- {number(change.first)} → {number(change.second)}: {markdown_code(change.id, 60)} "
-        f"{markdown_code(change.text, _TEXT_MOST)}"
-    )
-
-
-def markdown_code(text: str, most: int) -> str:
-    """As code that nothing in it can end: no link, mention, table cell, tag or emoji comes of it."""
-    shown = "".join(
-        sign if sign.isalnum() or sign in _MEANS_NOTHING or ord(sign) > 127 else f"&#{ord(sign)};"
-        for sign in one_line(text, most)
-    )
-    return f"<code>{shown}</code>"
 
 
 def github_annotations(gate: Gate) -> Iterator[str]:

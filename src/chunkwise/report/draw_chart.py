@@ -51,13 +51,14 @@ def draw_chart(chart: Chart) -> str:
 
 
 def chart_table(chart: Chart) -> ValueTable:
-    """The numbers of a chart."""
+    """The numbers of a chart, but for the crowd behind them."""
     if chart.links:
         heads = (Column(chart.x.title), Column("with"), Column(chart.y.title, chart.y.kind))
         links = tuple((each.one, each.other, each.value) for each in chart.links)
         return ValueTable(heads, links, chart.title, detail=True)
-    are_named = len(chart.series) > 1
-    named = [point for series in chart.series for point in series.points if point.label]
+    shown = [series for series in chart.series if not series.is_faint]
+    are_named = len(shown) > 1
+    named = [point for series in shown for point in series.points if point.label]
     columns = [
         *([Column("series")] if are_named else []),
         *([Column("name")] if named else []),
@@ -65,7 +66,7 @@ def chart_table(chart: Chart) -> ValueTable:
         Column(chart.y.title, chart.y.kind),
     ]
     rows: list[tuple[Value, ...]] = []
-    for series in chart.series:
+    for series in shown:
         for point in series.points:
             rows.append(
                 (

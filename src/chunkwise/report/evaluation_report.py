@@ -191,7 +191,7 @@ def _key_metrics(results: Results) -> ValueTable:
     }
     rows = tuple(
         (
-            _directed(name),
+            directed(name),
             _cell(name, results.summary[name]),
             rating_of(grades.get(name, "") or results.summary[name].verdict) or "",
         )
@@ -212,7 +212,7 @@ def _cell(name: str, figure: Figure) -> Value:
     return estimate if kind_of(name) == "score" else format_value(estimate, "number")
 
 
-def _directed(name: str) -> str:
+def directed(name: str) -> str:
     return f"{name} ↓" if lower_is_better(name) else name
 
 
@@ -312,11 +312,7 @@ def _question_details(
         hits = [Note("No hits.")]
     if len(question.hits) > _MOST_HITS:
         hits.append(Note(f"{len(question.hits) - _MOST_HITS} more hits"))
-    return (
-        Section(
-            "Missed and retrieved", (missed, Section("Retrieved", tuple(hits))), is_beside=True
-        ),
-    )
+    return (Section("", (missed, Section("Retrieved", tuple(hits))), is_beside=True),)
 
 
 def missed_excerpt(piece: Missed) -> Excerpt:
@@ -335,8 +331,9 @@ def _hit(hit: FoundSpan, right: set[str], documents: Mapping[str, Document]) -> 
     document = documents.get(hit.doc_id)
     text = (hit.summary or document.text[hit.start : hit.end]) if document else ""
     verdicts = [
-        f"{'relevant' if found else 'not relevant' if found is False else 'unscored'} by {judge}"
-        for judge, found in hit.relevant.items()
+        f"{'relevant' if is_relevant else 'not relevant'} by {judge}"
+        for judge, is_relevant in hit.relevant.items()
+        if is_relevant is not None
     ]
     in_right = "right document" if any(place.doc_id in right for place in hit.places) else ""
     place = [
@@ -375,24 +372,16 @@ def _advice(results: Results) -> Iterator[ReportPart]:
 
 
 def _four_questions(results: Results) -> Iterator[ReportPart]:
-    rows: list[tuple[Value, ...]] = []
+    columns = (
+        Column("metric", "code"), Column("score", "score", is_drawn=True), Column("rating"), Column("remarks"),
+    )  # fmt: skip
     for question in four_questions(results):
+        rows = []
         for method, figure in question.figures.items():
             name = question.name_of(method)
-            rows.append(
-                (
-                    question.question,
-                    name,
-                    _cell(name, figure),
-                    rating_of(figure.verdict) or "",
-                    _remark(results, name, figure),
-                )
-            )
-    columns = (
-        Column("question"), Column("metric", "code"), Column("score", "score", is_drawn=True), Column("rating"),
-        Column("remarks"),
-    )  # fmt: skip
-    yield ValueTable(columns, tuple(rows))
+            rating = rating_of(figure.verdict) or ""
+            rows.append((name, _cell(name, figure), rating, _remark(results, name, figure)))
+        yield ValueTable(columns, tuple(rows), question.question)
 
 
 def _remark(results: Results, name: str, figure: Figure) -> str:
@@ -417,7 +406,7 @@ def _all_metrics(results: Results) -> ValueTable:
         about = " ".join(filter(None, (help_of(name), _remark(results, name, figure))))
         rows.append(
             (
-                _directed(name),
+                directed(name),
                 title_of(metric) if metric else "Others",
                 _cell(name, figure),
                 None if of_chunking else figure.scored,

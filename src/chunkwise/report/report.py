@@ -52,18 +52,14 @@ class Column(_Value, frozen=True, tag="column"):
     """A page filters by its values."""
 
 
-class ReportPart(_Value, frozen=True, tag=True):
-    """Base of the parts."""
-
-
-class Headline(ReportPart, frozen=True, tag="headline"):
+class Headline(_Value, frozen=True, tag="headline"):
     """What came out, in a sentence."""
 
     text: str
     level: Level = ""
 
 
-class Note(ReportPart, frozen=True, tag="note"):
+class Note(_Value, frozen=True, tag="note"):
     """A sentence beside the figures: a caveat, a hint, an explanation."""
 
     text: str
@@ -80,14 +76,14 @@ class KeyFigure(_Value, frozen=True, tag="figure"):
     note: str = ""
 
 
-class KeyFigures(ReportPart, frozen=True, tag="figures"):
+class KeyFigures(_Value, frozen=True, tag="figures"):
     """A few figures, large."""
 
     figures: tuple[KeyFigure, ...]
     detail: bool = False
 
 
-class ValueTable(ReportPart, frozen=True, tag="table"):
+class ValueTable(_Value, frozen=True, tag="table"):
     """Rows of cells, each of the kind of its column."""
 
     columns: tuple[Column, ...]
@@ -109,7 +105,7 @@ class TextRun(_Value, frozen=True, tag="run"):
     mark: Literal["", "gold", "match", "repeated", "cut"] = ""
 
 
-class Excerpt(ReportPart, frozen=True, tag="excerpt"):
+class Excerpt(_Value, frozen=True, tag="excerpt"):
     """Text of a document, with marked spans."""
 
     runs: tuple[TextRun, ...]
@@ -120,7 +116,7 @@ class Excerpt(ReportPart, frozen=True, tag="excerpt"):
     detail: bool = False
 
 
-class Code(ReportPart, frozen=True, tag="code"):
+class Code(_Value, frozen=True, tag="code"):
     """Lines to copy."""
 
     text: str
@@ -164,7 +160,7 @@ class Link(_Value, frozen=True, tag="link"):
     value: float
 
 
-class Chart(ReportPart, frozen=True, tag="chart"):
+class Chart(_Value, frozen=True, tag="chart"):
     """A picture of numbers.
 
     `columns` stand on categories, `rows` lie beside them with their intervals, `lines` join marks over categories or
@@ -184,7 +180,7 @@ class Chart(ReportPart, frozen=True, tag="chart"):
     detail: bool = True
 
 
-class Section(ReportPart, frozen=True, tag="section"):
+class Section(_Value, frozen=True, tag="section"):
     """Parts under a heading."""
 
     title: str
@@ -197,10 +193,15 @@ class Section(ReportPart, frozen=True, tag="section"):
     detail: bool = False
 
 
-class Next(ReportPart, frozen=True, tag="next"):
+class Next(_Value, frozen=True, tag="next"):
     """The command to go on with."""
 
     command: str
+
+
+ReportPart: TypeAlias = (
+    Headline | Note | KeyFigures | ValueTable | Excerpt | Code | Chart | Section | Next
+)
 
 
 class Report(_Value, frozen=True, tag="report"):

@@ -137,7 +137,7 @@ class _Writer:
         )
         numbers = self._grid(chart_table(part), "", "")
         return page.format(
-            _heading(part.title, level), Markup(draw_chart(part)), numbers
+            _heading(part.title, max(level, 3)), Markup(draw_chart(part)), numbers
         )  # escaped where it is drawn
 
     @part.register

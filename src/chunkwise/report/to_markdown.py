@@ -21,7 +21,7 @@ from chunkwise.report.report import (
     Value,
     ValueTable,
 )
-from chunkwise.report.sanitize import clean_lines, one_line
+from chunkwise.report.sanitize import clean_lines, harmless_text, one_line
 
 _PLAIN = frozenset(" ,?'+=%/().:;-–−▲≈▼●○")
 """Signs that Markdown leaves alone inside a line."""
@@ -72,17 +72,21 @@ def _part(part: ReportPart, level: int, *, verbose: bool) -> Iterator[str]:
             yield from (
                 *([f"{_text(part.title)}:", ""] if part.title else []),
                 fence,
-                part.text.rstrip("\n"),
+                harmless_text(part.text).rstrip("\n"),
                 fence,
                 "",
             )
+        case Section(is_folded=True):
+            yield from (f"<details><summary>{_text(part.title)}</summary>", "")
+            yield from _parts(part.parts, level + 1, verbose=verbose)
+            yield from ("</details>", "")
         case Section():
             yield from (f"{'#' * min(level, 6)} {_text(part.title)}", "")
             if part.lead:
                 yield from (_text(part.lead), "")
             yield from _parts(part.parts, level + 1, verbose=verbose)
         case Next():
-            yield from (f"Next: `{part.command}`", "")
+            yield from (f"Next: <code>{_text(part.command)}</code>", "")
 
 
 def _table(table: ValueTable, level: int, *, verbose: bool) -> Iterator[str]:

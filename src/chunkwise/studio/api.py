@@ -23,6 +23,7 @@ from chunkwise.studio.accounts import Role
 from chunkwise.studio.read_request import ApiRequest, read_body, read_query
 
 if TYPE_CHECKING:
+    from chunkwise.report.report import Report
     from chunkwise.report.views.view import View
     from chunkwise.studio.project import Project
 
@@ -34,7 +35,7 @@ class ApiEndpoint:
     path: str
     """As OpenAPI writes it: /api/documents/{number}."""
     summary: str
-    answer: Callable[[Project, Any], View]
+    answer: Callable[[Project, Any], View | Report]
     method: Literal["GET", "POST"] = "GET"
     role: Role | None = None
     """Who may ask; None: readers for GET, labelers for POST."""
@@ -49,8 +50,8 @@ class ApiEndpoint:
         return kind
 
     @cached_property
-    def gives(self) -> type[View]:
-        kind: type[View] = get_type_hints(self.answer)["return"]
+    def gives(self) -> type[View | Report]:
+        kind: type[View | Report] = get_type_hints(self.answer)["return"]
         return kind
 
     @property

@@ -102,7 +102,7 @@ PAGES = (
     PageRoute("/ask", "ask.html.j2"),
     PageRoute("/runs", "runs.html.j2", "/api/runs"),
     PageRoute("/runs/{number}", "", "/api/runs/{number}"),
-    PageRoute("/compare", "comparison.html.j2", "/api/compare"),
+    PageRoute("/compare", "", "/api/compare"),
     PageRoute("/history", "history.html.j2", "/api/history"),
     PageRoute("/questions", "questions.html.j2", "/api/questions"),
     PageRoute("/question", "question.html.j2", "/api/question"),
@@ -444,8 +444,7 @@ def _page(server: Server, page: PageRoute, request: Request, body: bytes) -> Res
     template, project = page.template, server.project
     view: Any = _view_of(server, page, request) if page.api else None
     if not template:
-        view = view.shown
-        template = "" if isinstance(view, Report) else view.page_template
+        view = view if isinstance(view, Report) else view.report
     caller: Caller = request.scope[CALLER]
     return HTMLResponse(
         _rendered(template, view, title=project.title, path=page.path, caller=caller)

@@ -12,16 +12,16 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import interval, score
 from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.results import Results
+from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.report import Report
-from chunkwise.report.views.comparison import ComparisonView, comparison_view
+from chunkwise.report.tuning_report import tuning_report
 from chunkwise.report.views.history import (
     HistoryView,
     MetricHistoryView,
     history_view,
     metric_history_view,
 )
-from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.report.views.watch import difference_words
 from chunkwise.studio.project import Project, StudioRun
@@ -145,14 +145,7 @@ class RunPage(View):
 
     kind: str
     name: str
-    report: Report | None
-    sweep: TuningView | None
-
-    @property
-    def shown(self) -> Report | TuningView:
-        found = self.report or self.sweep
-        assert found is not None
-        return found
+    report: Report
 
 
 def run_page(project: Project, request: RunParameters) -> RunPage:
@@ -163,14 +156,14 @@ def run_page(project: Project, request: RunParameters) -> RunPage:
 
 def _run_page(project: Project, run: StudioRun) -> RunPage:
     if run.sweep is not None:
-        return RunPage("tune", run.name, None, tuning_view(run.sweep))
+        return RunPage("tune", run.name, tuning_report(run.sweep))
     results = cast(Results, run.results)
     worst = set(results.worst)
     ids = {
         hit.doc_id for question in results.questions if question.id in worst for hit in question.hits
     }  # fmt: skip
     report = evaluation_report(results, project.document_texts(sorted(ids)))
-    return RunPage("evaluate", run.name, report, None)
+    return RunPage("evaluate", run.name, report)
 
 
 class CompareParameters(ApiRequest, frozen=True):
@@ -180,7 +173,7 @@ class CompareParameters(ApiRequest, frozen=True):
     second: Annotated[Position, Meta(description="the other run, from 0")] = 1
 
 
-def comparison(project: Project, request: CompareParameters) -> ComparisonView:
+def comparison(project: Project, request: CompareParameters) -> Report:
     if request.first == request.second:
         raise InvalidParameter(
             f"run {request.first} has no difference to itself; choose two different ones"
@@ -192,14 +185,14 @@ def comparison(project: Project, request: CompareParameters) -> ComparisonView:
                 f"run {side.number} is a sweep; compare runs of evaluate, its page compares its configurations"
             )
     key = "comparison", request.first, request.second
-    found: ComparisonView = project.made.get(key, lambda: _comparison(sides))
+    found: Report = project.made.get(key, lambda: _comparison(sides))
     return found
 
 
-def _comparison(sides: list[StudioRun]) -> ComparisonView:
+def _comparison(sides: list[StudioRun]) -> Report:
     results = [cast(Results, side.results) for side in sides]
     names = [Path(side.name).name for side in sides]
-    return comparison_view(compare(results, sources=names), whole=True)
+    return comparison_report(compare(results, sources=names))
 
 
 class HistoryParameters(ApiRequest, frozen=True):
