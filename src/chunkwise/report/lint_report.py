@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
+from pathlib import PurePath
 
 from chunkwise.base.wording import counted, one_or_many
 from chunkwise.core import Document
-from chunkwise.evaluation.lint import LintResult, LocatedIssue, is_file
+from chunkwise.evaluation.lint import LintResult, LocatedIssue
 from chunkwise.evaluation.results import Figure
 from chunkwise.evaluation.verdicts_and_advice import advice, verdict
 from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION
@@ -48,9 +49,7 @@ class LintSample:
 
     def add(self, document: Document, issues: Sequence[LocatedIssue]) -> None:
         if issues and len(self._documents) < self._most:
-            name = (
-                document.source if is_file(document) else f"{document.source} {document.id}".strip()
-            )
+            name = _name(document.source, document.id)
             self._documents.append((name, cuts_in(issues)[: self._most]))
 
     def chosen(self) -> Iterator[tuple[str, Cut]]:
@@ -61,6 +60,11 @@ class LintSample:
         for at, turn in sorted((at, turn) for turn, at in turns[: self._most]):
             name, cuts = self._documents[at]
             yield name, cuts[turn]
+
+
+def _name(source: str, doc_id: str) -> str:
+    """A file that is one document is named after itself; a record of a corpus has a name of its own."""
+    return source if PurePath(source).as_posix().endswith(doc_id) else f"{source} {doc_id}".strip()
 
 
 def cuts_in(issues: Sequence[LocatedIssue]) -> list[Cut]:
@@ -74,7 +78,7 @@ def cuts_in(issues: Sequence[LocatedIssue]) -> list[Cut]:
 def lint_result_report(result: LintResult) -> Report:
     """The report of what `chunkwise.lint` returned, with a few cuts."""
     by_document = groupby(result.issues, key=attrgetter("source", "doc_id"))
-    cuts = [(source, cut) for (source, _), issues in by_document for cut in cuts_in(list(issues))]
+    cuts = [(_name(*names), cut) for names, issues in by_document for cut in cuts_in(list(issues))]
     return lint_report(result.cuts, result.label, cuts[:: max(1, len(cuts) // 3)][:3])
 
 
