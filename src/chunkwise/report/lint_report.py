@@ -125,7 +125,8 @@ def _advice(cuts: CutCounts, label: str) -> Iterator[str]:
     if cuts.chunks and len(cuts.counts) == len(KINDS):
         figure = Figure(cuts.with_issues / cuts.chunks)
         for piece in advice({QUESTION.name: figure}, configuration={"strategy": label}):
-            yield piece.text
+            _, usual, rest = piece.text.partition("Usual causes")  # the verdict has the figures
+            yield usual + rest or piece.text
 
 
 def cuts_words(chunks: int, with_issues: int, cuts: int | None) -> str:
