@@ -103,7 +103,7 @@ def test_every_configuration_is_a_row(tuning: SweepResult, report: Report) -> No
         assert standing.test
         assert row[4] == Estimate(standing.test.mean, standing.test.low, standing.test.high)
         assert ("tied" in row[2]) is standing.tied  # type: ignore[operator]
-        assert ("the choice" in row[2]) is (standing.key == tuning.chosen)  # type: ignore[operator]
+        assert ("chosen" in row[2]) is (standing.key == tuning.chosen)  # type: ignore[operator]
 
 
 def test_charts_hold_the_figures_of_the_test_questions(tuning: SweepResult, report: Report) -> None:

@@ -50,6 +50,8 @@ class Column(_Value, frozen=True, tag="column"):
     """A page draws it on a line from 0 to 1, with its interval."""
     is_filter: bool = False
     """A page filters by its values."""
+    detail: bool = False
+    """A terminal has no room for it."""
 
 
 class Headline(_Value, frozen=True, tag="headline"):

@@ -70,7 +70,7 @@ def default_section(figures: SweepFigures) -> Iterator[Section]:
             )
         )  # fmt: skip
     columns = (
-        Column("default"), Column("configuration", "code"), Column(figures.objective, figures.kind),
+        Column("default"), Column("configuration", "code", detail=True), Column(figures.objective, figures.kind),
         Column("the choice differs by", figures.change), Column("p", "p"), Column("verdict"),
     )  # fmt: skip
     title = f"{figures.objective}: the choice less a default"
@@ -109,7 +109,7 @@ def part_section(figures: SweepFigures) -> Iterator[Section]:
         )  # fmt: skip
         columns = (
             Column("part"), Column("questions", "count"), Column("the choice", figures.kind),
-            Column("the best", figures.kind), Column("which is", "code"), Column("gain", figures.change),
+            Column("the best", figures.kind), Column("which is", "code", detail=True), Column("gain", figures.change),
             Column("verdict"),
         )  # fmt: skip
         title = f"Gain in {figures.objective} from a setting of its own, by part of the corpus"
@@ -203,7 +203,8 @@ def boundary_section(figures: SweepFigures, cuts: Mapping[str, CutCounts]) -> It
         for kind in occurring
     )
     columns = (
-        Column("kind"), *(Column(figures.name_of(each), "share") for each in outcomes), Column("what it is"),
+        Column("kind"), *(Column(figures.name_of(each), "share") for each in outcomes),
+        Column("what it is", detail=True),
     )  # fmt: skip
     details = tuple(_examples(kind, cuts) for kind in occurring) if cuts else ()
     table = ValueTable(columns, rows, details=details)

@@ -208,7 +208,7 @@ def _chunkings(figures: SweepFigures) -> Iterator[ValueTable]:
     """Without questions: each chunking once, with its cuts and what it costs."""
     if figures.has_scores:
         return
-    rows: dict[tuple[str, str], tuple[Value, ...]] = {}
+    rows: dict[str, tuple[Value, ...]] = {}
     for outcome in figures.best_first():
         configuration = outcome.configuration
         if not configuration.strategy:
@@ -216,16 +216,16 @@ def _chunkings(figures: SweepFigures) -> Iterator[ValueTable]:
         chunks = cost_of(outcome, "chunks")
         hurt = outcome.boundary_issues.get("chunks_with_issues")
         name = configuration.strategy.replace(", ", ",")
-        headings = "headings" if configuration.context == "headings" else ""
+        name += " · headings" if configuration.context == "headings" else ""
         row = (
-            name, hurt / chunks if chunks and hurt is not None else None, chunks,
-            cost_of(outcome, "median_tokens"), cost_of(outcome, "storage"), headings,
+            name, hurt / chunks if chunks and hurt is not None else None, chunks, cost_of(outcome, "storage"),
+            cost_of(outcome, "median_tokens"),
         )  # fmt: skip
-        rows.setdefault((name, headings), row)
+        rows.setdefault(name, row)
     if rows:
         columns = (
             Column("chunking", "code"), Column("with issues", "share"), Column("chunks", "count"),
-            Column("tokens", "count"), Column("storage", "number"), Column("context"),
+            Column("storage", "number"), Column("median tokens", "count", detail=True),
         )  # fmt: skip
         yield ValueTable(
             columns, tuple(rows.values()), "Chunkings", "chunking", brief_rows=_CHUNKINGS
@@ -259,9 +259,9 @@ def _leaderboard(figures: SweepFigures) -> Iterator[Section]:
     kind = figures.kind
     columns = (
         Column("chunking", "code"), Column("retriever", "code", is_filter=True), Column("status", is_filter=True),
-        Column("validation", kind), Column("test", kind) if is_tested else Column("expected", kind),
-        Column("best in", "share"), Column("storage", "number"),
-        *([] if figures.budget else [Column("context", "count")]),
+        Column("validation", kind, detail=is_tested), Column("test" if is_tested else "expected", kind),
+        Column("best in", "share", detail=True), Column("storage", "number", detail=True),
+        *([] if figures.budget else [Column("context", "count", detail=True)]),
     )  # fmt: skip
     lead = (
         f"{figures.objective}. Tied: not shown to be worse than the best. Best in: share of the resamples in which it "
@@ -282,10 +282,10 @@ def _standing(figures: SweepFigures, standing: Standing, *, is_tested: bool) -> 
     configuration = outcome.configuration if outcome else None
     names = short_names(configuration) if configuration else (standing.label, "")
     status = (
-        "the choice" if standing.key == figures.tuning.chosen else "",
+        "chosen" if standing.key == figures.tuning.chosen else "",
         "tied" if standing.tied else "",
         "default" if configuration and configuration.baseline else "",
-        "on the front" if standing.pareto else "",
+        "front" if standing.pareto else "",
         "listed only" if standing.aside else "",
     )
     return (
