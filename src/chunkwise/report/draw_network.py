@@ -34,13 +34,11 @@ def draw_network(chart: Chart, drawing: Drawing) -> None:
     by_name = {str(point.x): point for point in chart.series[0].points}
     points = list(by_name.values())[: _NARROW if drawing.narrow else None]
     numbers = {str(point.x): at for at, point in enumerate(points)}
-    edges = strongest_edges(
-        [
-            (numbers[link.one], numbers[link.other], link.value)
-            for link in chart.links
-            if link.one in numbers and link.other in numbers and link.one != link.other
-        ]
-    )
+    edges = [
+        (numbers[link.one], numbers[link.other], link.value)
+        for link in chart.links
+        if link.one in numbers and link.other in numbers and link.one != link.other
+    ]
     labels = [one_line(name, _LETTERS) or "…" for name in numbers]
     wide = [min(cell_len(label) * _LETTER + 24, drawing.width - 8) for label in labels]
     sizes = np.array([(width, _HEIGHT) for width in wide])

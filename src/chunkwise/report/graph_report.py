@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from chunkwise.base.wording import counted, from_to, one_or_many, thousands
+from chunkwise.report.draw_network import strongest_edges
 from chunkwise.report.report import (
     Axis,
     Chart,
@@ -250,13 +251,19 @@ def _picture(
     title: str, names: Sequence[tuple[str, int]], links: Sequence[NameLink]
 ) -> Iterator[ReportPart]:
     """The first names that share a passage with another one; nothing where none do."""
-    kept = [link for link in links if max(link.one, link.other) < _DRAWN]
-    drawn = sorted({end for link in kept for end in (link.one, link.other)})
+    edges = strongest_edges(
+        [
+            (link.one, link.other, link.shared)
+            for link in links
+            if max(link.one, link.other) < _DRAWN
+        ]
+    )
+    drawn = sorted({end for edge in edges for end in edge[:2]})
     if drawn:
         points = tuple(Point(names[at][0], Estimate(names[at][1])) for at in drawn)
-        edges = tuple(Link(names[link.one][0], names[link.other][0], link.shared) for link in kept)
+        joined = tuple(Link(names[one][0], names[other][0], both) for one, other, both in edges)
         series = (Series("", points),)
-        chart = Chart("", "network", Axis("name"), Axis("passages", "count"), series, edges)
+        chart = Chart("", "network", Axis("name"), Axis("passages", "count"), series, joined)
         yield Section(
             title,
             (chart,),
