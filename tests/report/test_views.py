@@ -15,33 +15,22 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from chunkwise.answering.cited_answer import Citation, CitedAnswer, Claim
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
-from chunkwise.core import Chunk, Document, Hit
+from chunkwise.core import Chunk, Document
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
 from chunkwise.evaluation.judge_calibrations import Calibration, Confusion, Threshold
-from chunkwise.evaluation.lint import located
-from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
-from chunkwise.profiling import profile
 from chunkwise.report import page as pages
 from chunkwise.report.page import fragment, page
-from chunkwise.report.views.answer import answer_view
 from chunkwise.report.views.calibration import CalibrationView
 from chunkwise.report.views.chunks import chunk_card, chunks_view
-from chunkwise.report.views.graph import overview_view
 from chunkwise.report.views.history import (
     history_view,
     metric_history_view,
     run_difference_view,
     run_view,
 )
-from chunkwise.report.views.hits import hits_view
-from chunkwise.report.views.lint import LintSample, lint_view
-from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.view import View
-from chunkwise.retrieval import index
-from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 from chunkwise.stats.intervals import Interval
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.tracking.history import History
@@ -60,52 +49,12 @@ def chunked(word: str = "") -> tuple[Analyzed, list[Chunk]]:
     return analyzed, list(get_strategy("recursive(max_tokens=12)").chunks(analyzed))
 
 
-def of_profile(word: str = "") -> View:
-    return profile_view(profile([chunked(word)[0].document]), f"Lamps{word}")
-
-
 def of_chunks(word: str = "") -> View:
     return chunks_view([chunked(word)], f"recursive{word}", limit=12)
 
 
-def of_hits(word: str = "") -> View:
-    _, chunks = chunked(word)
-    hits = [
-        Hit(own.document, own.start, own.end, 1 / rank, rank, own.token_count, own.section)
-        for rank, own in enumerate(chunks, 1)
-    ]
-    return hits_view(hits, f"Where is the lamp?{word}")
-
-
 def of_chunk(word: str = "") -> View:
     return chunk_card(chunked(word)[1][0])
-
-
-def of_answer(word: str = "") -> View:
-    place = Citation(
-        1, f"a{word}", "a", 0, 9, f"the lamp{word}", section=(f"A{word}",), lines=(1, 2)
-    )
-    claims = (
-        Claim(f"It burns.{word}", "supported", place),
-        Claim(f"It is red.{word}", "quoted", place, is_moved=True, note=f"not said{word}"),
-        Claim(f"It is blue.{word}", "unsupported", note=f"nowhere{word}"),
-    )
-    return answer_view(CitedAnswer(f"Where?{word}", claims, llm=f"m{word}", prompt=f"p{word}"))
-
-
-def of_lint(word: str = "") -> View:
-    analyzed, chunks = chunked(word)
-    tally, sample = CutTally(), LintSample(4)
-    sample.add(analyzed.document, len(chunks), located(analyzed, tally.add(analyzed, chunks)))
-    return lint_view(sample, tally.cuts(), f"recursive{word}")
-
-
-def of_names(word: str = "") -> View:
-    text = f"The lamp of Anna Orme burns at Port Ansel.{word} Anna Orme{word} keeps it."
-    documents = [Document(f"{at}{word}", text, title=f"Port Ansel{word}") for at in range(2)]
-    lookup = NameLookup(index(documents, vectors="none", graph=True).source)
-    every = lookup.overview()
-    return overview_view(every, [lookup.details(own.name) for own in every.most_linked], word)
 
 
 def of_calibration(word: str = "") -> View:
@@ -155,12 +104,9 @@ def of_run_difference(word: str = "") -> View:
 
 
 MAKERS = (
-    of_profile, of_chunks, of_hits, of_chunk, of_answer, of_lint,
-    of_names, of_calibration, of_history, of_metric_history, of_run, of_run_difference,
+    of_chunks, of_chunk, of_calibration, of_history, of_metric_history, of_run, of_run_difference,
 )  # fmt: skip
-SHOWN = [
-    maker for maker in MAKERS if maker not in (of_lint, of_calibration, of_run, of_run_difference)
-]
+SHOWN = [maker for maker in MAKERS if maker not in (of_calibration, of_run, of_run_difference)]
 
 
 def html_of(view: View) -> list[str]:
@@ -188,7 +134,7 @@ def test_hostile_text_adds_no_element_no_control_and_is_no_template(
         assert "62615533" not in html
 
 
-@cases("maker", [of_profile, of_chunks, of_names, of_metric_history])
+@cases("maker", [of_chunks, of_metric_history])
 def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str], View]) -> None:
     html = page(maker(""))
     style = re.findall("<style>(.*?)</style>", html, re.S)
@@ -199,12 +145,12 @@ def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str]
         hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts]
         assert policy.get(name, "") == "".join(f"'sha256-{own.decode()}'" for own in hashes)
     assert len(style) == 1
-    assert len(script) == (0 if maker in (of_profile, of_metric_history) else 1)
+    assert len(script) == (0 if maker is of_metric_history else 1)
 
 
 def test_a_view_without_a_page_says_so() -> None:
-    with pytest.raises(InvalidParameter, match="AnswerView is not drawn"):
-        page(of_answer())
+    with pytest.raises(InvalidParameter, match="ChunkCard is not drawn"):
+        page(of_chunk())
 
 
 def test_views_hold_plain_values_only() -> None:
@@ -222,14 +168,14 @@ def test_views_hold_plain_values_only() -> None:
 def test_every_template_is_made_and_nothing_undefined_is_shown() -> None:
     environment = pages._environment()
     names = [each.name for each in (files("chunkwise.report") / "templates").iterdir()]
-    assert len(names) > 8
+    assert len(names) > 4
     for name in names:
         assert name.endswith(".html.j2")
         assert environment.get_template(name).filename
     assert environment.autoescape is True
     for wrong in ("{{ nothing }}", "{{ view.nothing }}", "{{ missing }}"):
         with pytest.raises(Exception, match=r"undefined|no attribute|shows None"):
-            environment.from_string(wrong).render(view=of_hits(), missing=None)
+            environment.from_string(wrong).render(view=of_chunk(), missing=None)
     assert environment.from_string("{{ x }}").render(x="<a>\n \u202e'") == "&lt;a&gt; &#39;"
 
 

@@ -31,11 +31,10 @@ from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.options import SearchOptions
 from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
+from chunkwise.report.lint_report import LintSample, lint_report
 from chunkwise.report.terminal.history import render_run_difference
-from chunkwise.report.terminal.lint import render_lint
 from chunkwise.report.to_terminal import terminal_text
 from chunkwise.report.views.history import run_difference_view
-from chunkwise.report.views.lint import LintSample, lint_view
 from chunkwise.studio.documents import requested_strategy
 from chunkwise.studio.serve_endpoints import MOST_QUESTIONS
 
@@ -132,7 +131,7 @@ def lint(
                     continue
                 located = linter.add(outcome)
                 documents += 1
-                sample.add(outcome.document, len(outcome.chunks), located)
+                sample.add(outcome.document, located)
                 shown = located[: max(0, most - len(issues))]
                 issues.extend(_issue(issue, budget) for issue in shown)
                 left_out += len(located) - len(shown)
@@ -154,7 +153,7 @@ def lint(
         as_line(label), documents, cuts.chunks, cuts.with_issues, dict(cuts.counts), tuple(issues), left_out,
         _shortened(map(workspace.shown, problems)),
     )  # fmt: skip
-    text = printed(lambda console: render_lint(lint_view(sample, cuts, label), console))
+    text = terminal_text(lint_report(cuts, label, sample.chosen()))
     return ToolAnswer(_report(workspace.shown(text), *answer.problems), answer)
 
 

@@ -142,18 +142,13 @@ def _environment(package: str = OWN) -> Environment:
     )
     made.filters |= {
         "breakable": _breakable,
-        "code": code_lines,
         "counted": wording.counted,
         "line": one_line,
         "lines": _lines,
         "number": wording.thousands,
-        "percent": wording.percent,
         "score": wording.score,
         "script_json": _script_json,
-        "short": wording.short_number,
         "sortable": lambda value: "" if value is None else f"{value:.6g}",
-        "to_edge": lambda share: f"{100 * min(max(share, 0.0), 1.0):.4g}%",
-        "words": lambda name: name.replace("_", " "),
     }
     made.globals |= {
         "asset": lambda *names: _trusted(asset(*names)),
