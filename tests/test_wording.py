@@ -137,7 +137,7 @@ def test_figures_times_sizes_and_money(told: str, shown: str) -> None:
 
 def test_all_but_a_few_are_not_all() -> None:
     assert [percent(share) for share in (0.99, 0.994, 0.9991, 0.99999, 1.0)] == [
-        "99 %", "99.4 %", "99.9 %", "over 99.9 %", "100 %",
+        "99%", "99.4%", "99.9%", "over 99.9%", "100%",
     ]  # fmt: skip
 
 

@@ -200,15 +200,15 @@ def test_live_questions_are_held_against_the_test_set(here: Run, tmp_path: Path)
     assert live["found_nothing"] == pytest.approx(1 / 6)
     assert live["examples"][0]["text"] == asked[5]["query"]
     shown = here(*WATCH, "--live", "live.jsonl").stdout
-    assert "17 % of 6 live questions are unlike any test question" in shown
+    assert "17% of 6 live questions are unlike any test question" in shown
 
 
 def test_changed_documents_are_drift(here: Run, tmp_path: Path) -> None:
     here(*WATCH, "-q")
     (tmp_path / "docs" / "more.md").write_text("# More\n\nOf the same kind, and of no use.\n" * 30)
     done = here(*WATCH)
-    assert "documents 4 → 5 (+25 %)" in done.stdout
-    assert "documents added, changed or removed: 20 %" in " ".join(done.stdout.split())
+    assert "documents 4 → 5 (+25%)" in done.stdout
+    assert "documents added, changed or removed: 20%" in " ".join(done.stdout.split())
 
 
 def _locked(place: Path) -> Callable[[], None]:

@@ -52,7 +52,7 @@ def test_counts_and_shares_agree() -> None:
     assert {*cuts} == {each.name for each in fields(found.cuts)}
     json.dumps(told)
     assert re.fullmatch(
-        r"<LintResult tokens\(max_tokens=16, overlap=0\): 2 documents, \d+ chunks, \d+ % with an issue>",
+        r"<LintResult tokens\(max_tokens=16, overlap=0\): 2 documents, \d+ chunks, \d+% with an issue>",
         repr(found),
     )
 

@@ -99,6 +99,6 @@ def test_nothing_but_unscored_has_no_table_and_a_warning() -> None:
         [Verdict("q", True, Score(None, "no answer"))], judge="r", name="r", against="spans"
     )
     said = shown(CalibrationRun(found, ()))
-    assert "unscored: 1 of 1 (100 %)" in said
+    assert "unscored: 1 of 1 (100%)" in said
     assert "too weak" in said
     assert "called relevant" not in said

@@ -31,7 +31,7 @@ def test_of_right_and_wrong_they_are_the_exact_limits_of_a_share(
     exact = scipy.stats.binomtest(right, count).proportion_ci(1 - 2 * beyond, "exact")
     low = lower_limits(values, one(0), one(beyond))[0]
     high = upper_limits(values, one(1), one(beyond))[0]
-    # As far off as the saddlepoint is: less than 6 % of what lies between the limit and the bound.
+    # As far off as the saddlepoint is: less than 6% of what lies between the limit and the bound.
     assert low == pytest.approx(exact.low, rel=0.06, abs=1e-12)
     assert 1 - high == pytest.approx(1 - exact.high, rel=0.06, abs=1e-12)
     assert low == pytest.approx(exact.low, abs=0.003)

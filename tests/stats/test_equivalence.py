@@ -71,7 +71,7 @@ def test_what_differs_by_the_margin_is_never_equal_and_order_does_not_matter(
     wider = of(pairs, min(margin * 1.5, 0.95))
     assert wider is not None
     assert wider <= found + 1e-9
-    # The same thing said by limits: both one-sided ones of 95 % are within the margin.
+    # The same thing said by limits: both one-sided ones of 95% are within the margin.
     apart = np.array([[other - one] for one, other in pairs])
     tested = paired_difference([one for one, _ in pairs], [two for _, two in pairs])
     assert tested is not None

@@ -123,7 +123,7 @@ def test_degenerate_columns() -> None:
     nothing = math.nan
     values = [[0.1, nothing, 5.0, 0.0], [0.1, nothing, nothing, 1.0], [0.1, nothing, nothing, 0.0]]
     equal, none, one, spread = intervals(values)
-    # Of three questions 71 % could be others without one of them being seen in one sample of forty.
+    # Of three questions 71% could be others without one of them being seen in one sample of forty.
     unseen = 1 - 0.025 ** (1 / 3)
     assert equal == pytest.approx((0.1, 0.1 - 0.1 * unseen, 0.1 + 0.9 * unseen), abs=0.004)
     assert none is None
@@ -274,7 +274,7 @@ def test_verdicts_of_one_question_count_as_one_witness() -> None:
 
 
 def test_where_all_are_alike_others_may_not_be() -> None:
-    """The rule of three: of 30 questions without an error, up to 11.6 % may have one."""
+    """The rule of three: of 30 questions without an error, up to 11.6% may have one."""
     found = clustered_interval([(1, 0)] * 30, share, **SHARE)
     assert found == pytest.approx((1.0, 0.025 ** (1 / 30), 1.0), abs=0.01)
     one = clustered_interval([(5, 0)], share, **SHARE)

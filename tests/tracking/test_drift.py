@@ -46,7 +46,7 @@ def test_live_questions_are_held_against_the_test_questions() -> None:
     assert found.new_words == 0.5
     assert found.found_nothing == 0.25
     assert found.low_scores == 0.25
-    assert found.words == "50 % of 4 live questions are unlike any test question"
+    assert found.words == "50% of 4 live questions are unlike any test question"
     assert {each.text for each in found.examples} == {live[1].text, live[2].text}
     parking = next(each for each in found.examples if "parking" in each.text)
     assert parking.documents == ("leave.md",)
@@ -86,11 +86,11 @@ def test_the_corpus_then_and_now() -> None:
     )
     changes = changes_between(kept_run(), kept_run(documents={"a.md": "1", "b.md": "x"}))
     words = [each.words for each in corpus_drift(before, after, changes)]
-    assert words[0] == "documents 1 → 2 (+100 %)"
+    assert words[0] == "documents 1 → 2 (+100%)"
     assert words[1].startswith("tokens ")
-    assert "boundary issues 20 % → 50 %" in words
-    assert "documents added, changed or removed: 50 %" in words
-    assert any(word.startswith("language de 0 % → 50 %") for word in words)
+    assert "boundary issues 20% → 50%" in words
+    assert "documents added, changed or removed: 50%" in words
+    assert any(word.startswith("language de 0% → 50%") for word in words)
     assert corpus_drift(before, before) == ()
     assert corpus_drift({}, after) == ()
     assert corpus_drift({"documents": "many", "languages": [1]}, after) == ()

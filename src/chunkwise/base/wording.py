@@ -9,14 +9,14 @@ from difflib import get_close_matches
 
 
 def percent(share: float) -> str:
-    """ "83 %", with a digit more where whole numbers would say nothing: near none, and near all."""
+    """ "83%", with a digit more where whole numbers would say nothing: near none, and near all."""
     if 0 < share < 0.0005:
-        return "under 0.1 %"
+        return "under 0.1%"
     value = 100 * share
     # All but a few are not all.
     if 99 < value < 100:
-        return "over 99.9 %" if share > 0.9995 else f"{value:.1f} %"
-    return f"{value:.1f} %" if 0 < value < 10 else f"{round(value)} %"
+        return "over 99.9%" if share > 0.9995 else f"{value:.1f}%"
+    return f"{value:.1f}%" if 0 < value < 10 else f"{round(value)}%"
 
 
 def short_number(value: float, *, whole: int = 100_000) -> str:
@@ -165,11 +165,11 @@ def points(difference: float, *, plus: bool = True) -> str:
 
 
 def relative_change(share: float | None) -> str:
-    """ "-35 %" of what was there before; empty where there was nothing."""
+    """ "-35%" of what was there before; empty where there was nothing."""
     if share is None:
         return ""
     value = round(100 * share)
-    return f"{value:+,} %" if value else "0 %"
+    return f"{value:+,}%" if value else "0%"
 
 
 def between(low: str, high: str) -> str:

@@ -253,7 +253,7 @@ def context_from_answer(answer: str) -> str:
 
 
 _REPEATED = 0.3
-"""Share of runs of three words that came before: of stretches of 50 words, 0 to 0.3 % of prose have more."""
+"""Share of runs of three words that came before: of stretches of 50 words, 0 to 0.3% of prose have more."""
 
 
 def _repeats_itself(text: str) -> bool:

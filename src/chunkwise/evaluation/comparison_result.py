@@ -45,7 +45,7 @@ class MetricDifference:
     first: float
     second: float
     difference: Interval
-    """Second minus first, with the 95 % interval of this metric alone."""
+    """Second minus first, with the 95% interval of this metric alone."""
     pairs: int
 
     @property
@@ -105,7 +105,7 @@ class Contrast:
     unpaired: tuple[str, ...]
     """Metrics of both without a single question that both have a score for."""
     by_type: Mapping[str, Mapping[str, MetricDifference]]
-    """By type of question, then by metric; each with its own 95 % interval, not corrected."""
+    """By type of question, then by metric; each with its own 95% interval, not corrected."""
     objective: str
     """The metric by which questions changed."""
     first_better: tuple[Change, ...]

@@ -28,7 +28,7 @@ COSTS = {
     "chunks": CostKind("chunks", thousands),
     "mean_tokens": CostKind("tokens a chunk, mean", thousands),
     "median_tokens": CostKind("tokens a chunk, median", thousands),
-    "p95_tokens": CostKind("tokens at most in 95 % of the chunks", thousands),
+    "p95_tokens": CostKind("tokens at most in 95% of the chunks", thousands),
     "max_tokens": CostKind("tokens in the longest chunk", thousands),
     "document_tokens": CostKind("tokens in the documents", short_number),
     "indexed_tokens": CostKind("tokens indexed", short_number),

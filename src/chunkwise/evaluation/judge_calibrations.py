@@ -79,7 +79,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The figures of one judge on one set of questions, each with its 95 % interval."""
+    """The figures of one judge on one set of questions, each with its 95% interval."""
 
     judge: str
     """Its identity: all its verdicts depend on."""

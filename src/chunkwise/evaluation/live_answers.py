@@ -208,7 +208,7 @@ def _asked(
 
 
 def latency(seconds: Sequence[float]) -> dict[str, float]:
-    """Of a question: the median, what 95 % of them do not exceed, and the slowest; empty where none was answered."""
+    """Of a question: the median, what 95% of them do not exceed, and the slowest; empty where none was answered."""
     if not seconds:
         return {}
     ranked = sorted(seconds)

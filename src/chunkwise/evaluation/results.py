@@ -85,7 +85,7 @@ class Figure:
     mean: float | None
     """None: not a single question could be scored."""
     low: float | None = None
-    """The 95 % interval; None for figures of a whole chunking, which is no sample."""
+    """The 95% interval; None for figures of a whole chunking, which is no sample."""
     high: float | None = None
     scored: int = 0
     unscored: Mapping[str, int] = field(default_factory=dict)

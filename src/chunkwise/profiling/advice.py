@@ -40,7 +40,7 @@ def _mixed(total: DocumentGroup, folders: Sequence[DocumentGroup], mixed: bool) 
         yield "The corpus is mixed: one setting may not fit all of it. Measure the parts apart."
     elif spread:
         yield (
-            f"Document lengths differ widely (median {thousands(total.lengths.median)}, 95 % have at most"
+            f"Document lengths differ widely (median {thousands(total.lengths.median)}, 95% have at most"
             f" {counted(total.lengths.p95, 'token')}): one setting may not fit all."
         )
     elif len(total.formats) > 1 and len(folders) == 1 and total.documents >= 5:
@@ -190,7 +190,7 @@ def _short(group: DocumentGroup) -> SpecAndReason:
     )
     name = "structure" if structured else "sentences"
     return f"{name}(max_tokens={size})", (
-        f"the documents are short ({short_number(lengths.median)} tokens in the median, 95 % have at most"
+        f"the documents are short ({short_number(lengths.median)} tokens in the median, 95% have at most"
         f" {short_number(lengths.p95)}), so most are one chunk; 150–250 tokens suit recipes, entries and notes."
     )
 
@@ -208,7 +208,7 @@ def _verses(group: DocumentGroup) -> SpecAndReason:
     size = 100 if paragraphs.p95 <= 100 else 200 if paragraphs.p95 <= 200 else 300
     return f"paragraphs(max_tokens={size})", (
         f"{counted(paragraphs.count, 'paragraph')} of {short_number(paragraphs.median)} tokens in the median,"
-        f" 95 % have at most {short_number(paragraphs.p95)}: text in small units, such as verses, aphorisms or"
+        f" 95% have at most {short_number(paragraphs.p95)}: text in small units, such as verses, aphorisms or"
         " entries, is found best a paragraph at a time."
     )
 

@@ -276,7 +276,7 @@ def profile_documents(
 
 _EXACT = 4096
 _STEPS = 256
-"""Bins a doubling above the exact range: 0.3 % wide."""
+"""Bins a doubling above the exact range: 0.3% wide."""
 
 EDGES = (25, 50, 75, 100, 150, 200, 300, 400, 600, 800, 1200, 1600, 3200, 6400, 12800)
 """Of the histogram shown; the sizes whose fit is told are among them."""

@@ -29,7 +29,7 @@ class SizeBin:
 
 @dataclass(frozen=True, slots=True)
 class SizeSummary:
-    """Sizes in tokens; median and p95 are exact up to 4,096 and within 0.3 % above."""
+    """Sizes in tokens; median and p95 are exact up to 4,096 and within 0.3% above."""
 
     count: int
     total: int

@@ -23,7 +23,7 @@ class _Value(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
 
 
 class Estimate(_Value, frozen=True, tag="estimate"):
-    """A mean with its 95 % interval."""
+    """A mean with its 95% interval."""
 
     value: float | None
     low: float | None = None

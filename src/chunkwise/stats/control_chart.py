@@ -31,7 +31,7 @@ from chunkwise.stats.paired import (
 
 ALARM = 0.01
 """Chance of a false alarm a run, over all figures that are watched: half of it is the test's against one run, half that
-of the charts. A weekly run that is looked at for years needs more than the 5 % of a single comparison."""
+of the charts. A weekly run that is looked at for years needs more than the 5% of a single comparison."""
 FEWEST_RUNS = 8
 """Runs that the limits of a chart are learnt from, at least."""
 MOST_RUNS = 20
@@ -51,7 +51,7 @@ class ControlPoint(NamedTuple):
     high: float
     """What the average stays within, but for the chance that was given."""
     is_usual: bool
-    """Whether this run by itself is where 95 % of runs are, as the first `FEWEST_RUNS` show them."""
+    """Whether this run by itself is where 95% of runs are, as the first `FEWEST_RUNS` show them."""
 
     @property
     def is_below(self) -> bool:
@@ -122,7 +122,7 @@ class Fall(NamedTuple):
     before: float
     after: float
     difference: Interval
-    """After minus before, with its 95 % interval."""
+    """After minus before, with its 95% interval."""
     p: float | None
     """Of this metric alone; None: other questions."""
     pairs: int
@@ -132,7 +132,7 @@ class Fall(NamedTuple):
     is_shown: bool
     """That there is a difference, in whichever direction: at `ALARM` over all metrics."""
     is_likely: bool
-    """The same at the 5 % of a single comparison, over all metrics, too."""
+    """The same at the 5% of a single comparison, over all metrics, too."""
 
 
 def paired_falls(

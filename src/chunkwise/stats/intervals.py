@@ -185,7 +185,7 @@ def _blocks(values: ScoreMatrix) -> list[slice]:
 
 
 class Interval(NamedTuple):
-    """A figure with its interval, of 95 % where nothing else is said."""
+    """A figure with its interval, of 95% where nothing else is said."""
 
     mean: float
     low: float
@@ -305,7 +305,7 @@ def clustered_interval(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval | None:
-    """The figure of all groups together and its 95 % interval; groups × counts, None: there is no such figure.
+    """The figure of all groups together and its 95% interval; groups × counts, None: there is no such figure.
 
     Items of one group are no independent witnesses: of 100 verdicts on 10 questions there are 10. A group without
     any count is none. Groups are weighted at random, with one more that was not seen: `worst` and `best` are how it
@@ -349,7 +349,7 @@ class Robustness(NamedTuple):
     """How far apart their figures are."""
     low: float
     high: float
-    """95 % interval of the drop, widened for all pairs of groups that these two were picked from."""
+    """95% interval of the drop, widened for all pairs of groups that these two were picked from."""
     pairs: int
     """Of groups; 1 where somebody named the two beforehand."""
 

@@ -32,7 +32,7 @@ CORRELATION = 0.5
 """Assumed between the scores of two runs on the same questions, as long as there is only one run. The differences
 then spread as much as the scores do; runs that are more alike show smaller differences."""
 Z_95 = NormalDist().inv_cdf(0.975)
-"""Of 95 %, two-sided, on the normal curve."""
+"""Of 95%, two-sided, on the normal curve."""
 _MOST = 1_000_000_000
 Z_80 = NormalDist().inv_cdf(0.8)
 """Of a difference that is shown four times in five."""
@@ -41,7 +41,7 @@ _COARSE = 12.0
 
 
 def student(z: float, freedom: int) -> float:
-    """Student's quantile from the normal one (Cornish and Fisher): to 0.2 % from five degrees of freedom on."""
+    """Student's quantile from the normal one (Cornish and Fisher): to 0.2% from five degrees of freedom on."""
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
@@ -49,7 +49,7 @@ def student(z: float, freedom: int) -> float:
 
 
 def detectable(deviation: float | None, pairs: int, reach: float = 1.0) -> float | None:
-    """The difference that is shown four times in five, at 5 % two-sided; None: none can be, or nothing is known.
+    """The difference that is shown four times in five, at 5% two-sided; None: none can be, or nothing is known.
 
     `deviation`: the standard one of the differences, question by question; None or 0: not known. `reach`: how far
     apart two runs may be on one question. It is about right: simulated from 8 pairs on, it is off by less than a tenth.

@@ -33,7 +33,7 @@ class WatchedFigure:
     """After minus before."""
     low: float
     high: float
-    """Of the difference: its 95 % interval."""
+    """Of the difference: its 95% interval."""
     p: float | None = None
     """Of this metric alone; None: other questions, so that there is nothing to pair."""
     pairs: int = 0

@@ -51,7 +51,7 @@ class DriftFigure:
 
     @property
     def words(self) -> str:
-        """ "sections 120 → 180 (+50 %)"."""
+        """ "sections 120 → 180 (+50%)"."""
         if self.before is None:
             return f"{self.name}: {percent(self.after)}"
         if self.is_share:

@@ -119,7 +119,7 @@ class DividedDifference:
     common: int = 0
     """Questions that both runs asked and scored."""
     paired: Interval | None = None
-    """The mean difference of the common questions with its 95 % interval."""
+    """The mean difference of the common questions with its 95% interval."""
     is_lower_better: bool = False
 
     @property

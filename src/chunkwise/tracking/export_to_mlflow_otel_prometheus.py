@@ -42,8 +42,8 @@ class RunGauge(NamedTuple):
 
 _HELP = {
     "figure": "Mean of a metric of the run.",
-    "figure_low": "Lower end of the 95 % interval of a metric.",
-    "figure_high": "Upper end of the 95 % interval of a metric.",
+    "figure_low": "Lower end of the 95% interval of a metric.",
+    "figure_high": "Upper end of the 95% interval of a metric.",
     "figure_questions": "Questions that are scored by a metric.",
     "run_timestamp_seconds": "When the run was made, in seconds since 1970.",
     "run_number": "Number of the run in its history.",

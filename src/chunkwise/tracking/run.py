@@ -26,7 +26,7 @@ class KeptFigure:
     mean: float | None
     """None: nothing could be scored."""
     low: float | None = None
-    """The 95 % interval; None for figures that are no means over questions."""
+    """The 95% interval; None for figures that are no means over questions."""
     high: float | None = None
     scored: int = 0
     questions: int = 0

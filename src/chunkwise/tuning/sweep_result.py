@@ -87,7 +87,7 @@ class BaselineComparison:
     difference: float
     low: float
     high: float
-    """95 % interval, widened as p is by Holm's correction over the defaults."""
+    """95% interval, widened as p is by Holm's correction over the defaults."""
     p: float
     """After Holm's correction."""
     words: str
@@ -114,7 +114,7 @@ class Lever:
     """Best level minus worst."""
     low: float
     high: float
-    """95 % interval of the effect, over questions, for all levers and all their levels together."""
+    """95% interval of the effect, over questions, for all levers and all their levels together."""
     moves: bool
     """Whether the interval excludes no effect."""
 
@@ -134,7 +134,7 @@ class CorpusPart:
     gain: float
     low: float
     high: float
-    """95 % interval, widened by Holm's correction over the parts."""
+    """95% interval, widened by Holm's correction over the parts."""
     worth_it: bool
     """Whether a setting of its own is shown to be better: the interval leaves out 0."""
 

@@ -44,14 +44,14 @@ IDS = [
     "back\\slash\\U00000041",
     "שלום עולם",
     "line\nbreak\ttab\r",
-    "{documents} %s %(keys)s %%",
+    "{documents}%s %(keys)s %%",
     "long" * 1000,
     "[x]",
     "😀" * 5,
 ]
 TEXT = (
     'Zero\0zero one. \ud800 lone halves \udfff stay. It\'s "quoted"; drop table documents; -- 100% _done_ \\. '
-    "שלום עולם كيف الحال؟ 😀👩‍👩‍👧 {documents} %s %(keys)s. Zażółć gęślą jaźń. 你好世界。\r\n\x1b[31mred\x07"
+    "שלום עולם كيف الحال؟ 😀👩‍👩‍👧 {documents}%s %(keys)s. Zażółć gęślą jaźń. 你好世界。\r\n\x1b[31mred\x07"
 )
 QUESTIONS = [
     *IDS,

@@ -162,11 +162,11 @@ def test_within_a_budget_context_puts_nothing_on_the_front() -> None:
 @cases(
     "objective, tokens, said",
     [
-        ("recall@1000t", 1240, "1,000 tokens are 81 % of these documents: nearly everything is found, whatever is "
+        ("recall@1000t", 1240, "1,000 tokens are 81% of these documents: nearly everything is found, whatever is "
          "chosen; try --objective recall@100t."),
-        ("precision@1000t", 2900, "1,000 tokens are 34 % of these documents: much is found, whatever is chosen; "
+        ("precision@1000t", 2900, "1,000 tokens are 34% of these documents: much is found, whatever is chosen; "
          "try --objective precision@250t."),
-        ("recall@1000t", 200, "1,000 tokens are 100 % of these documents: nearly everything is found, whatever is "
+        ("recall@1000t", 200, "1,000 tokens are 100% of these documents: nearly everything is found, whatever is "
          "chosen; more documents are needed to choose by."),
         ("recall@1000t", 3100, ""),
         ("recall@100t", 1240, ""),
@@ -483,7 +483,7 @@ def test_without_scores_nothing_is_chosen(queries: list[Query]) -> None:
         "clean · bm25", "cheap · bm25", "dear · bm25", "multiscale",
     ]  # fmt: skip
     assert found.sentence.startswith("Nothing can be recommended")
-    assert "clean: 1.0 % of its chunks" in found.sentence
+    assert "clean: 1.0% of its chunks" in found.sentence
     assert "testset check" in " ".join(found.caveats)
     assert tuned([], queries).standings == ()
 

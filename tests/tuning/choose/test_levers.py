@@ -10,7 +10,7 @@ from chunkwise.tuning.choose.score_table import score_table_of
 from chunkwise.tuning.sweep_result import Lever, Outcome
 from made_outcomes import outcome, questions, sweep, tuned
 
-BOUNDARIES, SIZES, OVERLAPS = ("sentences", "sections"), ("100", "200", "500"), ("none", "10 %")
+BOUNDARIES, SIZES, OVERLAPS = ("sentences", "sections"), ("100", "200", "500"), ("none", "10%")
 
 
 def made(
@@ -54,7 +54,7 @@ def test_levers_that_do_not_move_are_seldom_said_to() -> None:
         score_table = score_table_of(made(seed, 0.0, 30), ("validation",) * 30, sweep())
         assert score_table is not None
         wrong += sum(lever.moves for lever in levers(score_table))
-    assert wrong <= 9  # 5 % of 90 are 4.5
+    assert wrong <= 9  # 5% of 90 are 4.5
 
 
 def test_in_a_full_grid_levels_are_plain_means() -> None:

@@ -92,7 +92,7 @@ NO_REFERENCES = "no references"
 
 
 def spans(gold: Gold, found: HitTable) -> list[Score]:
-    """1 where the hits together cover every reference of the question (95 % of it), else 0."""
+    """1 where the hits together cover every reference of the question (95% of it), else 0."""
     total = np.bincount(gold.question, minlength=gold.questions)
     covered = np.bincount(gold.question[covered_references(gold, found)], minlength=gold.questions)
     return [

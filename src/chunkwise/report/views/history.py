@@ -464,12 +464,12 @@ def _chart(metric: str, found: Sequence[ChartPoint], baseline: float | None) -> 
         return None
     return chart(
         lambda drawing: _over_runs(metric, found, baseline, drawing),
-        f"{one_line(metric, 60)} over {counted(len(found), 'run')}, with 95 % intervals",
+        f"{one_line(metric, 60)} over {counted(len(found), 'run')}, with 95% intervals",
         [
             "run",
             "when (UTC)",
             one_line(metric, 60),
-            "95 % interval",
+            "95% interval",
             "scored",
             "control limits",
             "alerts",

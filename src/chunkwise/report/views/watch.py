@@ -158,9 +158,9 @@ def _notes(outcome: WatchOutcome, left_out: Sequence[str]) -> list[str]:
 
 
 def difference_words(figure: WatchedFigure) -> str:
-    """ "−8.1 points (95 % interval −11.2 to −5)"."""
+    """ "−8.1 points (95% interval −11.2 to −5)"."""
     ends = points_between(figure.low, figure.high)
-    return f"{points(figure.difference)} points (95 % interval {ends})"
+    return f"{points(figure.difference)} points (95% interval {ends})"
 
 
 def _verdict(figure: WatchedFigure, chart: ChartState) -> str:

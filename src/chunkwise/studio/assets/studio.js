@@ -14,7 +14,7 @@ whileWorking((state) => {
   line.classList.toggle("wrong", Boolean(wrong));
   if (wrong) line.textContent = `${wrong.name}: ${wrong.problem}`;
   else if (step) {
-    const share = step.total ? `${Math.min(99, Math.floor(100 * step.done / step.total))} %` : number(step.done);
+    const share = step.total ? `${Math.min(99, Math.floor(100 * step.done / step.total))}%` : number(step.done);
     line.textContent = `${step.name} … ${share}`;
   }
 });
