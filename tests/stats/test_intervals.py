@@ -65,6 +65,23 @@ def test_resamples_are_means_of_rows_drawn_with_replacement() -> None:
             assert mean == pytest.approx(sum(own) / len(own), rel=1e-11)
 
 
+def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    values, counts = table(15, 7, gaps=0.3), np.floor(9 * table(15, 2))
+
+    def made() -> tuple[object, ...]:
+        return (
+            resampled_means(values, seed=7, resamples=21).tolist(),
+            intervals(values),
+            clustered_interval(counts, share, **SHARE, resamples=201),
+        )
+
+    whole = made()
+    for cells in (1, 40, 100):
+        monkeypatch.setattr("chunkwise.stats.intervals._CELLS", cells)
+        for one, other in zip(made(), whole, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_a_resample_without_any_scored_question_has_no_mean() -> None:
     values = np.full((6, 1), math.nan)
     values[0] = 0.5
