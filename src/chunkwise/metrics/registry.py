@@ -325,7 +325,9 @@ def chosen(
     order: dict[str, int] = {}
     for name in (name for own in groups(asked).values() for name in own):
         order.setdefault(name, len(order))
-        order.setdefault(name.partition("@")[0], len(order))  # at other numbers it stands there, too
+        order.setdefault(
+            name.partition("@")[0], len(order)
+        )  # at other numbers it stands there, too
 
     def place(name: str) -> int:
         base = order.get(name.partition("@")[0], len(order))
