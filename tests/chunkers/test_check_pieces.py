@@ -86,7 +86,17 @@ def test_merged_spans_are_the_same_text_in_order_and_apart(spans: list[Span]) ->
             assert any(own.start < seam < own.end for own in inside)
 
 
-@given(SPANS, st.integers(-1, 102), st.sampled_from(["", " ", "Said."]), st.integers(0, 5))
+TILES = st.lists(st.integers(0, 3), max_size=5).map(
+    lambda sizes: [Span(sum(sizes[:n]), sum(sizes[: n + 1])) for n in range(len(sizes))]
+)
+
+
+@given(
+    st.one_of(SPANS, TILES),
+    st.integers(-1, 102),
+    st.sampled_from(["", " ", "Said."]),
+    st.integers(0, 5),
+)
 def test_a_summary_says_what_it_stands_for(
     spans: list[Span], level: int, said: str, odd: int
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkwise.chunkers import chunk_offsets
@@ -240,11 +240,21 @@ def stated_rows(draw: st.DrawFn) -> tuple[str, list[Row]]:
     return text, rows
 
 
+AT_THE_START = [(0, "ab"), (3, "ab"), (2, "c"), (3, "a"), (4, "b")]
+
+
 @settings(max_examples=examples(300))
-@given(stated_rows())
-def test_verdicts_are_those_of_a_plain_reading(made: tuple[str, list[Row]]) -> None:
+@example(("abcab", [(start, None, part) for start, part in AT_THE_START]), None)
+@given(stated_rows(), st.sampled_from([None, 1, 2, 3, 5]))
+def test_verdicts_are_those_of_a_plain_reading(
+    made: tuple[str, list[Row]], near: int | None
+) -> None:
     text, rows = made
-    found = positions([StatedChunk("d", *row) for row in rows], {"d": text})
+    chunks = [StatedChunk("d", *row) for row in rows]
+    finder = TextFinder(chunks, [Document("d", text)]) if near else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunk_offsets, "_NEAR", near or chunk_offsets._NEAR)
+        found = positions(chunks, {"d": text}, finder)
     assert [(each.kind, each.place) for each in found] == naive(rows, text)
     assert [each.claimed for each in found] == [row[:2] for row in rows]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,6 +105,40 @@ def test_columns_stand_in_the_order_asked_for_and_each_comes_from_its_source() -
 def same(one: ScoreColumn, other: ScoreColumn) -> None:
     np.testing.assert_array_equal(one.values, other.values)
     assert one.reasons == other.reasons
+
+
+LEVELS = st.lists(st.lists(st.sampled_from([0, 0, 1, 2]), max_size=3), max_size=3)
+
+
+@given(LEVELS, st.randoms())
+def test_hits_become_rows_by_rank_and_a_summary_all_its_places(
+    levels: list[list[int]], chance: random.Random
+) -> None:
+
+    def made(level: int, rank: int) -> Hit:
+        plain = hit(DOCUMENTS[rank % 2], 0, 7 + rank, rank)
+        places = (Span(0, 2), Span(4, 7 + rank))
+        summary = replace(plain, summary="S", summarised=places, summarised_tokens=(1, 2))
+        return replace(summary, level=level) if level else plain
+
+    hits = [[made(level, rank) for rank, level in enumerate(own, 1)] for own in levels]
+    table = HitTable.of([chance.sample(own, len(own)) for own in hits], {"a": 0, "b": 1})
+    flat = [(q, rank, each) for q, own in enumerate(hits) for rank, each in enumerate(own)]
+    places = [(n, place) for n, (*_, each) in enumerate(flat) for place in each.places]
+    assert np.diff(table.first).tolist() == [len(own) for own in hits]
+    assert table.hit_question.tolist() == [q for q, *_ in flat]
+    assert table.hit_rank.tolist() == [rank for _, rank, _ in flat]
+    assert table.hit.tolist() == [n for n, _ in places]
+    assert table.question.tolist() == [flat[n][0] for n, _ in places]
+    assert table.rank.tolist() == [flat[n][1] for n, _ in places]
+    assert table.document.tolist() == [int(place.doc_id == "b") for _, place in places]
+    assert table.start.tolist() == [place.start for _, place in places]
+    assert table.end.tolist() == [place.end for _, place in places]
+    assert table.tokens.tolist() == [place.tokens for _, place in places]
+    is_summary = [each.level > 0 for *_, each in flat]
+    assert (table.summary is not None) == any(is_summary)
+    assert table.summary is None or table.summary.tolist() == is_summary
+    assert (table.hits_of is None) == (len(places) == len(flat))
 
 
 def test_measured_in_tokens_lengths_change_and_counts_do_not() -> None:

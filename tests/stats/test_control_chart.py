@@ -97,6 +97,19 @@ def test_the_chart_is_that_of_its_definition() -> None:
     assert [point is None for point in ours] == [True] * FEWEST_RUNS + [False] * 28
 
 
+def test_a_run_is_usual_within_what_the_first_runs_predict() -> None:
+    rng = random.Random(5)
+    first = [rng.gauss(0.5, 0.1) for _ in range(FEWEST_RUNS)]
+    chart = ControlChart(CHANCE)
+    for value in [*first, 0.4, 0.6, 0.5]:
+        chart.add(value)
+    reach = _student(0.975, FEWEST_RUNS - 1) * statistics.stdev(first) * math.sqrt(9 / 8)
+    for away, is_usual in [(0.99, True), (1.01, False), (-0.99, True), (-1.01, False)]:
+        point = chart.look(statistics.fmean(first) + away * reach)
+        assert point is not None
+        assert point.is_usual == is_usual
+
+
 @settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.floats(-1, 1), max_size=40), st.floats(0.5, 4), st.floats(-3, 3))
 def test_a_chart_follows_its_unit_and_its_origin(

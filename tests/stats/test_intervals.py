@@ -200,6 +200,16 @@ def test_sums_on_the_grid_are_exact_in_any_order(values: list[float], random: ob
     assert sum(shuffled) == sum(own.tolist()) == math.fsum(own)
 
 
+@given(st.lists(st.tuples(SCORES, st.floats(-1e-3, 1e-3)), min_size=1, max_size=9))
+def test_a_table_on_one_grid_is_rounded_like_one_column(rows: list[tuple[float, float]]) -> None:
+    table = np.array(rows)
+    most = np.abs(table).max() * len(table)
+    step = 2.0 ** (np.frexp(most)[1] - 52)
+    assert np.array_equal(on_grid(table, together=True), np.rint(table / step) * step)
+    columns = [on_grid(table[:, [at]]) for at in range(2)]
+    assert np.array_equal(on_grid(table), np.hstack(columns))
+
+
 def test_two_means_over_other_questions() -> None:
     found = unpaired_difference(Interval(0.2, 0.1, 0.5), Interval(0.6, 0.3, 0.7))
     assert found == pytest.approx((0.4, 0.4 - math.hypot(0.3, 0.3), 0.4 + math.hypot(0.1, 0.1)))

@@ -93,18 +93,40 @@ def test_chunks_are_those_of_a_plain_reading(
 ) -> None:
     levels = [[cut for cut in own if cut < len(text)] for own in cuts]
     apart, back = apart if nested else 0, back if back < limit else 0
-    found: list[CutLevel] = [ArrayCuts(lambda own=own: np.array(own, np.int64)) for own in levels]  # type: ignore[misc]
-    document = Analyzed(Document("x", text))
-    measure = document.measure("characters")
-    packer = Packer(
-        document, measure, limit, found, nested=nested, apart=apart,
-        overlap_from=(lambda fresh: max(fresh - back, 0)) if back else None,
-    )  # fmt: skip
-    expected = [
+    assert packed(text, levels, limit, nested, apart, back) == [
         Piece(*each, "", each[1] - each[0])
         for each in naive(text, levels, limit, nested, apart, back)
     ]
-    assert packer.pack(0, len(text)) == expected
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 6), st.sampled_from([" ", " ", "  ", ". ", "\n\n"])), min_size=2, max_size=16),
+    st.integers(4, 16), st.booleans(), st.integers(1, 9),
+)  # fmt: skip
+def test_what_is_repeated_is_as_much_as_has_room(
+    words: list[tuple[int, str]], limit: int, nested: bool, back: int
+) -> None:
+    """Of sentences, or else of words."""
+    text = "".join("x" * size + gap for size, gap in words)
+    starts = [at for at in range(1, len(text)) if text[at - 1].isspace() and not text[at].isspace()]
+    levels = [[at for at in starts if text[at - 2] in ".\n"], starts]
+    back = min(back, limit - 1)
+    assert packed(text, levels, limit, nested, 0, back) == [
+        Piece(*each, "", each[1] - each[0]) for each in naive(text, levels, limit, nested, 0, back)
+    ]
+
+
+def packed(
+    text: str, levels: list[list[int]], limit: int, nested: bool, apart: int, back: int
+) -> list[Piece]:
+    found: list[CutLevel] = [ArrayCuts(lambda own=own: np.array(own, np.int64)) for own in levels]  # type: ignore[misc]
+    document = Analyzed(Document("x", text))
+    packer = Packer(
+        document, document.measure("characters"), limit, found, nested=nested, apart=apart,
+        overlap_from=(lambda fresh: max(fresh - back, 0)) if back else None,
+    )  # fmt: skip
+    return packer.pack(0, len(text))
 
 
 @pytest.mark.parametrize("tokenizer", ["characters", "o200k_base"])

@@ -231,7 +231,8 @@ def test_other_wordings_write_to_no_index(context: Any, graph: Any) -> None:
     assert resolve_settings(IndexOptions(llm=silent()), settings).settings == settings
     with pytest.raises(InvalidParameter):
         resolve_settings(IndexOptions(llm=silent("other")), settings)
-    asking = resolve_settings(IndexOptions(llm=NamedClient("silent", lambda: silent("other"))), settings).asking.llm  # fmt: skip
+    named = NamedClient("silent", lambda: silent("other"))
+    asking = resolve_settings(IndexOptions(llm=named), settings).asking.llm
     assert asking is not None
     with pytest.raises(InvalidParameter):
         asking.check()
@@ -242,12 +243,14 @@ KEPT: list[tuple[dict[str, Any], dict[str, Any], list[Any], list[Any]]] = [
     ({"language": "en"}, {}, [{"language": "en"}], [{"language": "de"}, {"language": "auto"}]),
     ({"tokenizer": "cl100k_base"}, {}, [{"tokenizer": "cl100k_base"}], [{"tokenizer": "o200k_base"}]),
     ({}, {}, [{"context": "none"}, {"graph": False}, {"maxsim": "none"}, {"names": "none"}], [{"context": "headings"}]),
-    ({}, {}, [{"vectors": "none"}], [{"vectors": "own"}, {"embedder": Tiny()}, {"llm": silent()}, {"maxsim": "colbert"}]),
+    ({}, {}, [{"vectors": "none"}], [{"vectors": "own"}, {"embedder": Tiny()}, {"llm": silent()}]),
+    ({}, {}, [], [{"maxsim": "colbert"}, {"names": "gliner"}]),
     ({"context": "headings"}, {}, [{"context": "document"}, {"context": "headings"}], [{"context": "none"}]),
     ({"graph": "names"}, {}, [{"graph": True}, {"graph": "names"}], [{"graph": False}, {"graph": "relations"}]),
     ({"graph": "names"}, {}, [{"graph": None}], [{"graph": True, "llm": silent()}, {"names": "gliner"}]),
-    ({}, {"strategy": "sections"}, [{"strategy": "sections"}], [{"strategy": "sentences"}, {"strategy": "sections(max_tokens=9)"}]),
-    ({}, {"vectors": "own", "embedder": Tiny()}, [{"embedder": Tiny()}, {"vectors": "own"}], [{"embedder": Tiny(8)}, {"vectors": "late"}]),
+    ({}, {"strategy": "sections"}, [{"strategy": "sections"}], [{"strategy": "sentences"}]),
+    ({}, {"strategy": "sections"}, [], [{"strategy": "sections(max_tokens=9)"}]),
+    ({}, {"vectors": "own", "embedder": Tiny()}, [{"vectors": "own"}], [{"embedder": Tiny(8)}, {"vectors": "late"}]),
 ]  # fmt: skip
 
 

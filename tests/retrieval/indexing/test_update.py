@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import ChunkwiseError, Document, index
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.embed.onnx import Long
-from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.core import Block
 from chunkwise.ext import get_strategy
+from chunkwise.models.embed.onnx import Long
+from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.retrieval.indexing.fingerprint import (
     OnlyNew,
     RunningFingerprint,
