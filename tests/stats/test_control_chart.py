@@ -125,6 +125,17 @@ def test_a_chart_follows_its_unit_and_its_origin(
             assert one.low <= one.centre <= one.high
 
 
+def test_runs_that_are_all_the_same_are_within_limits_of_no_width() -> None:
+    chart = ControlChart(CHANCE)
+    found = [chart.add(0.5) for _ in range(FEWEST_RUNS + 3)]
+    for point in found[FEWEST_RUNS:]:
+        assert point == ControlPoint(0.5, 0.5, 0.5, 0.5, True)
+        assert not point.is_above
+        assert not point.is_below
+    assert chart.add(0.6).is_above  # type: ignore[union-attr]
+    assert chart.add(0.2).is_below  # type: ignore[union-attr]
+
+
 def test_what_is_not_stable_moves_no_limits() -> None:
     chart = ControlChart(CHANCE)
     for at in range(FEWEST_RUNS):
