@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidOption, InvalidParameter, UnknownOption
-from chunkwise.base.schema import Amount, Count, Names, Option, Share, json_schema, schema
+from chunkwise.base.schema import Amount, Count, Names, Option, Options, Share, json_schema, schema
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.main import group
 from chunkwise.core import Query, Reference
@@ -30,6 +30,7 @@ from chunkwise.options import (
 )
 from chunkwise.tuning.plan.sweep_file import read_sweep
 from chunkwise.tuning.tune import tune
+from tables import cases
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,97 @@ class BoilOptions(SearchOptions):
     eggs: Annotated[Amount, Option("Eggs in the pot")] = 2
     kind: Annotated[Literal["soft", "hard"], Option("How they end")] = "soft"
     names: Annotated[Names, Option("Names of the eggs", long_flag="--name")] = ()
+
+
+class Cook:
+    """A part that a user makes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanOptions(Options, group="Pan"):
+    """An option of every kind, one of them without a default."""
+
+    lid: Annotated[Literal["glass", "steel"] | None, Option("Lid", flag="-l --cover")] = None
+    litres: Annotated[Count, Option("Litres", common=True)]
+    pages: Annotated[tuple[int, int] | None, Option("Pages", parse=parse_pages)] = None
+    eggs_in_it: Annotated[tuple[Share, ...], Option("Eggs", long_flag="--egg", group="Eggs")] = ()
+    spices: Annotated[str | None, Option("Spices", repeated=True)] = None
+    sizes: Annotated[tuple[int, int], Option("Sizes")] = (1, 2)
+    noted: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoveOptions(PanOptions, group="Stove", hides_inherited=True):
+    heat: Annotated[Share | None, Option("Heat", common=True)] = None
+    cook: Annotated[str | Any | None, Option("Cook")] = None
+
+
+def test_every_field_is_declared_by_its_annotation_and_its_class() -> None:
+    told = [
+        (each.name, each.flags, each.group, each.common, each.repeated, each.is_required, each.kind)
+        for each in schema(StoveOptions)
+    ]
+    lid = Literal["glass", "steel"]
+    assert told == [
+        ("lid", ("-l", "--cover", "--lid"), "Pan", False, False, False, lid),
+        ("litres", ("--litres",), "Pan", False, False, True, int),
+        ("pages", ("--pages",), "Pan", False, False, False, tuple[int, int]),
+        ("eggs_in_it", ("--egg",), "Eggs", False, True, False, float),
+        ("spices", ("--spices",), "Pan", False, True, False, str),
+        ("sizes", ("--sizes",), "Pan", False, False, False, tuple[int, int]),
+        ("heat", ("--heat",), "Stove", True, False, False, float),
+        ("cook", ("--cook",), "Stove", False, False, False, str),
+    ]
+    assert [each.name for each in schema(PanOptions) if each.common] == ["litres"]
+    assert [each.choices for each in schema(PanOptions)] == [("glass", "steel"), *[()] * 5]
+    described = json_schema(StoveOptions)
+    assert described["title"] == "StoveOptions"
+    assert described["additionalProperties"] is False
+    # Whoever asks for the schema gives some options beside those of the request.
+    assert "required" not in described
+    assert list(described["properties"]) == [each.name for each in schema(StoveOptions)]
+    for each in schema(StoveOptions):
+        assert described["properties"][each.name]["description"] == each.help
+    assert [part["type"] for part in described["properties"]["cook"]["anyOf"]] == ["string", "null"]
+
+
+def test_values_are_checked_read_changed_and_taken_apart() -> None:
+    cook = Cook()
+    given = {"litres": 3, "pages": "2-4", "eggs_in_it": [0.5, 1], "lid": "steel", "cook": cook}
+    made = StoveOptions.read(given)
+    assert made == StoveOptions(
+        litres=3, pages=(2, 4), eggs_in_it=(0.5, 1.0), lid="steel", cook=cook
+    )
+    assert made.cook is cook
+    assert made.changed() == {**given, "pages": (2, 4), "eggs_in_it": (0.5, 1)}
+    assert made.part(PanOptions) == PanOptions(
+        litres=3, pages=(2, 4), eggs_in_it=(0.5, 1), lid="steel"
+    )
+    assert made.override(heat=None, lid=None) is made
+    assert made.override(heat=0, lid=None) == StoveOptions(**made.changed(), heat=0)
+    assert StoveOptions(litres=1, noted=4).changed() == {"litres": 1}
+    assert StoveOptions(litres=1, pages=(1, 2)).pages == (1, 2)
+
+
+@cases(
+    "given",
+    [
+        {"lid": "wood"}, {"litres": 0}, {"litres": None}, {"pages": "x"}, {"pages": (1, 2, 3)}, {"heat": 2},
+        {"eggs_in_it": (0.5, 7)}, {"eggs_in_it": 0.5}, {"spices": 3}, {"sizes": (1, "2")},
+    ],
+)  # fmt: skip
+def test_the_error_names_the_option_and_what_was_given(given: dict[str, Any]) -> None:
+    (name,) = given
+    with pytest.raises(InvalidOption) as caught:
+        StoveOptions(**{"litres": 1, **given})
+    assert caught.value.field == name
+    told, _, reason = str(caught.value).partition("; ")
+    assert f"{name} is " in told
+    assert reason
+    assert not set("`$[]") & set(reason)  # marks and paths of the library below
+    if name == "lid":
+        assert "glass" in reason
+        assert "steel" in reason
 
 
 BAD: list[tuple[dict[str, Any], list[str]]] = [

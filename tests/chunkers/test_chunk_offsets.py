@@ -1,10 +1,34 @@
+"""Where chunks of others say they stand: what a record states, and a plain reading of what is made of it."""
+
+from itertools import groupby, pairwise
+from typing import Any
+
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkwise.chunkers import chunk_offsets
-from chunkwise.chunkers.chunk_offsets import KINDS, StatedChunk, TextFinder, positions, summary
+from chunkwise.chunkers.chunk_offsets import (
+    KINDS,
+    StatedChunk,
+    StatedId,
+    StatedPlace,
+    TextFinder,
+    document_of,
+    find_in_own,
+    find_texts,
+    positions,
+    shown_offset,
+    stated_id,
+    stated_place,
+    summary,
+    wrong_offset,
+)
 from chunkwise.core import Document, Span
+from chunkwise.documents.document_ids import DocumentNames
+from how_many import examples
+from tables import cases
 
 TEXT = "Write to us. The lamp is lit. Write to us. The door is shut. Write to us."
 TEXTS = {"d": TEXT}
@@ -132,3 +156,272 @@ def test_true_offsets_are_exact_and_places_always_hold_the_text(
         patch.setattr(chunk_offsets, "_NEAR", data.draw(st.sampled_from([2, size])))
         finder = TextFinder(rows, [Document("d", text)])
         assert positions(rows, {"d": text}, finder) == positions(rows, {"d": text})
+
+
+Row = tuple[int | None, int | None, str]
+Verdict = tuple[str, Span | None]
+
+
+def naive(rows: list[Row], text: str) -> list[Verdict]:
+    """What is said of each chunk of one document, from lists of all the places of its text."""
+    found: list[Verdict] = []
+    spots = [
+        [at for at in range(len(text)) if part and text.startswith(part, at)] for *_, part in rows
+    ]
+    behind = 0
+    for (start, end, part), own in zip(rows, spots, strict=True):
+        last = (start or 0) + len(part) if end is None else end
+        fault = ""
+        if start is None:
+            fault = "no_offsets"
+        elif start < 0 or last < 0:
+            fault = "negative"
+        elif not start < last <= len(text):
+            fault = "outside"
+        if not part:
+            place = None if fault or start is None or end is None else Span(start, end)
+            found.append((fault or "no_text", place))
+        elif not fault and start in own and last == start + len(part):
+            found.append(("exact", Span(start, last)))
+        elif own:
+            at = next((at for at in own if at >= behind), own[0])
+            found.append((fault or "shifted", Span(at, at + len(part))))
+        else:
+            found.append(("changed", None))
+        behind = behind if (place := found[-1][1]) is None else place.start + 1
+    # Those with a text that stands somewhere.
+    numbers = [n for n, (*_, part) in enumerate(rows) if part and found[n][1] is not None]
+
+    def place_of(n: int) -> Span:
+        place = found[n][1]
+        assert place is not None
+        return place
+
+    groups = [list(group) for _, group in groupby(numbers, lambda n: (place_of(n), rows[n][2]))]
+    begun = [place_of(group[0]) for group in groups]
+    for at, group in enumerate(groups):
+        limit = begun[at + 1].end if at + 1 < len(groups) else len(text)
+        place = begun[at]
+        for n in group[1:]:
+            fitting = [spot for spot in spots[n] if spot + len(rows[n][2]) <= limit]
+            fitting = [spot for spot in fitting if spot >= place.end] or [
+                spot for spot in fitting if spot > place.start
+            ]
+            if not fitting or found[n][0] != "exact":
+                break
+            place = Span(fitting[0], fitting[0] + len(rows[n][2]))
+            found[n] = ("misplaced", place)
+    starts = [place_of(n).start for n in numbers]
+    if 4 * sum(a > b for a, b in pairwise(starts)) > len(starts):
+        return found
+    for at in range(1, len(starts) - 1):
+        n, low, high = numbers[at], starts[at - 1], starts[at + 1]
+        between = [spot for spot in spots[n] if low <= spot <= high]
+        if found[n][0] == "exact" and between and starts[at] not in between:
+            starts[at] = between[0]
+            found[n] = ("misplaced", Span(between[0], between[0] + len(rows[n][2])))
+    return found
+
+
+@st.composite
+def stated_rows(draw: st.DrawFn) -> tuple[str, list[Row]]:
+    """Slices of a text, mostly in its order, with the offsets that tools give them: true, the first, or any."""
+    text = draw(st.text("ab", min_size=1, max_size=14))
+    spans = st.tuples(st.integers(0, len(text)), st.integers(0, 4))
+    rows: list[Row] = []
+    for low, length in sorted(draw(st.lists(spans, max_size=9))):
+        part = text[low : low + length] + ("" if draw(st.integers(0, 19)) else "b")
+        first, last = text.find(part), text.rfind(part)
+        start = draw(st.sampled_from([low, low, low, first, last, last, None, low - 1, -1, 20]))
+        end = None if start is None else start + len(part)
+        rows.append((start, draw(st.sampled_from([end, end, end, None, -1, 20, low])), part))
+    if rows and not draw(st.integers(0, 3)):
+        rows.append(rows[0])
+    return text, rows
+
+
+AT_THE_START = [(0, "ab"), (3, "ab"), (2, "c"), (3, "a"), (4, "b")]
+
+
+@settings(max_examples=examples(300))
+@example(("abcab", [(start, None, part) for start, part in AT_THE_START]), None)
+@given(stated_rows(), st.sampled_from([None, 1, 2, 3, 5]))
+def test_verdicts_are_those_of_a_plain_reading(
+    made: tuple[str, list[Row]], near: int | None
+) -> None:
+    text, rows = made
+    chunks = [StatedChunk("d", *row) for row in rows]
+    finder = TextFinder(chunks, [Document("d", text)]) if near else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunk_offsets, "_NEAR", near or chunk_offsets._NEAR)
+        found = positions(chunks, {"d": text}, finder)
+    assert [(each.kind, each.place) for each in found] == naive(rows, text)
+    assert [each.claimed for each in found] == [row[:2] for row in rows]
+
+
+def test_documents_are_read_apart() -> None:
+    rows = [(0, None, "ab"), (0, None, "ab"), (6, None, "ab"), (2, None, "b")]
+    texts = {"d": "ab ab ab", "e": "xb ab ab"}
+    both = [StatedChunk(name, *row) for row in rows for name in texts]
+    found = positions(both, texts)
+    for at, name in enumerate(texts):
+        alone = positions([StatedChunk(name, *row) for row in rows], texts)
+        assert found[at::2] == alone
+        assert [(each.kind, each.place) for each in alone] == naive(rows, texts[name])
+
+
+@cases(
+    "fields, place",
+    [
+        ({}, StatedPlace((), None, None, None)),
+        ({"text": "T", "doc_id": "a", "start": 3, "end": "5"}, StatedPlace(("a",), 3, 5, "T")),
+        ({"page_content": "T", "metadata": {"source": "a", "start_index": 3.0}}, StatedPlace(("a",), 3, None, "T")),
+        ({"kwargs": {"page_content": "T", "metadata": {"source": "a"}}}, StatedPlace(("a",), None, None, "T")),
+        (
+            {"node": {"text": "T", "start_char_idx": 3, "end_char_idx": 5,
+                      "relationships": {"1": {"node_id": "r"}, "2": {"node_id": "x"}}}},
+            StatedPlace((), 3, 5, "T", (), ("r",)),
+        ),
+        ({"relationships": {"2": {"node_id": "x"}}}, StatedPlace((), None, None, None)),
+        ({"relationships": {"1": "r"}}, StatedPlace((), None, None, None)),
+        (
+            {"content": "T", "split_idx_start": 0, "url": "u", "source_id": "s",
+             "metadata": {"url": "v", "ref_doc_id": "r"}},
+            StatedPlace((), 0, None, "T", ("u", "v"), ("s", "r")),
+        ),
+        # What stands further out goes before, and each name stands once, in the order of what is likely.
+        (
+            {"file": "f", "doc_id": "a", "start": 1, "text": "T",
+             "document": {"doc_id": "b", "path": "f", "start": 2, "end": 4, "text": "U"}},
+            StatedPlace(("a", "f", "b"), 1, 4, "T"),
+        ),
+        ({"doc_id": "", "source": None, "start": "x", "end": True, "text": 5}, StatedPlace((), None, None, "5")),
+        ({"doc_id": 7, "start": 2.5}, StatedPlace(("7",), None, None, None)),
+    ],
+)  # fmt: skip
+def test_what_a_record_states(fields: dict[str, Any], place: StatedPlace) -> None:
+    assert stated_place(fields) == place
+
+
+def test_records_inside_one_another_are_read_to_a_depth() -> None:
+    record: dict[str, Any] = {"doc_id": "deep"}
+    for depth in range(2, 20):
+        record = {"metadata": record}
+        assert stated_place(record).names == (("deep",) if depth <= 16 else ())
+
+
+@cases(
+    "fields, found",
+    [
+        ({}, (None, False)),
+        ({"id": "a"}, ("a", False)),
+        ({"id": "a", "metadata": {"chunk_id": "b"}}, ("b", True)),
+        ({"_id": "a", "id_": "c", "metadata": {"id": "d"}}, ("c", False)),
+        ({"metadata": {"id": "d"}}, ("d", False)),
+        ({"chunk_index": 0, "node_id": "n"}, ("n", True)),
+    ],
+)
+def test_the_id_of_a_chunk(fields: dict[str, Any], found: tuple[str | None, bool]) -> None:
+    assert stated_id(fields) == StatedId(*found)
+
+
+@cases(
+    "place, number",
+    [
+        (StatedPlace(("a.md",), None, None, None), 0),
+        (StatedPlace(("nobody", "b.md"), None, None, None), 1),
+        (StatedPlace((), None, None, None, ("https://x/b.md?v=1#top",)), 1),
+        (StatedPlace((), None, None, None, ("https://x/a.md",), ("b.md",)), 1),
+        (StatedPlace(("nobody",), None, None, None, (), ("made-up", "a.md")), 0),
+        (StatedPlace((), None, None, None, ("https://x/c",), ("made-up",)), None),
+        (StatedPlace((), None, None, None), None),
+    ],
+)
+def test_the_document_a_place_is_in(place: StatedPlace, number: int | None) -> None:
+    documents = [Document(f"{n}.md", n, source=f"https://x/{n}.md") for n in "ab"]
+    assert document_of(place, DocumentNames(documents)) == number
+
+
+def test_why_a_place_is_in_no_document_is_what_its_first_name_says() -> None:
+    names = DocumentNames([Document("a.md", "A"), Document("b.md", "B")])
+    said = document_of(StatedPlace(("one", "two"), None, None, None, (), ("three",)), names)
+    assert said == names.find("one")
+    assert isinstance(said, str)
+
+
+@cases(
+    "fields, is_wrong",
+    [
+        ({"start": 3, "end": "4"}, False),
+        ({"start": None, "end": ""}, False),
+        ({"start": "x"}, True),
+        ({"start": 1, "end": 2.5}, True),
+        ({"start": 1, "metadata": {"end_char_idx": []}}, True),
+        ({"begin": True}, True),
+        ({"first": "x"}, False),
+    ],
+)
+def test_an_offset_is_a_whole_number(fields: dict[str, Any], is_wrong: bool) -> None:
+    assert bool(wrong_offset(fields)) == is_wrong
+
+
+def test_an_offset_of_thousands_of_digits_is_not_written_out() -> None:
+    assert shown_offset(10**15 - 1) == str(10**15 - 1)
+    assert len(shown_offset(10**15)) < 16
+    assert shown_offset(-(10**15)) == shown_offset(10**15) == shown_offset(10**5000)
+    assert len({shown_offset(each) for each in (None, "", "None", 0, 10**15)}) == 5
+    assert len(shown_offset("x" * 500)) < 60
+
+
+def test_every_place_of_a_text_is_known_by_how_much_it_differs() -> None:
+    documents = [
+        Document("a", "The lamp. the lamp. The  lamp."),
+        Document("b", "A **big** door. The lamp."),
+    ]
+    found = find_texts(
+        ["The lamp.", "A big door.", "THE LAMP.", " ", "gone", "The lamp."], documents
+    )
+    assert set(found) == {"The lamp.", "A big door.", "THE LAMP."}
+    lamp = found["The lamp."]
+    assert lamp.tolerance == "exact"
+    places = zip(lamp.document.tolist(), lamp.start.tolist(), lamp.end.tolist(), strict=True)
+    assert list(places) == [(0, 0, 9), (1, 16, 25)]
+    assert found["THE LAMP."].start.tolist() == [0, 10, 20, 16]
+    assert found["A big door."].nearest(None) == (1, 0, 15)
+    assert len({each.tolerance for each in found.values()}) == 3
+    own = find_in_own([(1, "The lamp."), (0, "A big door."), (0, "The lamp.")], documents)
+    assert {key: each.start.tolist() for key, each in own.items()} == {
+        (1, "The lamp."): [16],
+        (0, "The lamp."): [0],
+    }
+    assert {key: set(each.document.tolist()) for key, each in own.items()} == {
+        (1, "The lamp."): {1},
+        (0, "The lamp."): {0},
+    }
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, unique=True), st.integers(-2, 32))
+def test_the_nearest_place_and_the_next_one(starts: list[int], start: int) -> None:
+    starts = sorted(starts)
+    places = chunk_offsets.TextPlaces(
+        "exact", np.arange(len(starts)), np.array(starts), np.array(starts) + 3
+    )
+    near = min(starts, key=lambda own: abs(own - start))
+    assert places.nearest(start) == (starts.index(near), near, near + 3)
+    assert places.nearest(None) == (0, starts[0], starts[0] + 3)
+    following = next((own for own in starts if own >= start), starts[0])
+    assert places.next_from(start) == (following, following + 3)
+
+
+@given(st.lists(st.sampled_from(list(KINDS))), st.integers(1, 4))
+def test_the_summary_is_a_count(kinds: list[str], some: int) -> None:
+    found = summary([chunk_offsets.PositionVerdict(kind, None) for kind in kinds], some)
+    judged = [kind for kind in kinds if kind != "no_text"]
+    share = judged.count("exact") / len(judged) if judged else None
+    assert (found.score.value, bool(found.score.reason)) == (share, share is None)
+    assert found.counts == {kind: kinds.count(kind) for kind in KINDS}
+    assert found.examples == {
+        kind: tuple([n for n, each in enumerate(kinds) if each == kind][:some])
+        for kind in KINDS
+        if kind != "exact" and kind in kinds
+    }

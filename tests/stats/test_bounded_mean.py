@@ -65,6 +65,43 @@ def test_they_are_those_of_weights_drawn_one_by_one(values: list[float]) -> None
     )
 
 
+def naive_saddlepoint(values: list[float], highest: float, beyond: float) -> float:
+    """The limit of one column by the formula (Lugannani and Rice's r*), its root found by another implementation."""
+    down = [max(*values, highest) - value for value in [*values, highest]]
+    out = scipy.stats.norm.isf(beyond)
+
+    def mean_and_deviation(at: float) -> tuple[float, float]:
+        weights = [1 / (at + each) for each in down]
+        total = math.fsum(weights)
+        tilted = [len(down) * weight / total for weight in weights]
+        root = math.sqrt(-2 * math.fsum(map(math.log, tilted)))
+        spread = math.sqrt(math.fsum((each - 1) ** 2 for each in tilted))
+        mean = math.fsum(w * d for w, d in zip(weights, down, strict=True)) / total
+        return mean, root + math.log(spread / root) / root
+
+    place = scipy.optimize.brentq(
+        lambda log: mean_and_deviation(math.exp(log))[1] - out, -60, 5, xtol=1e-12
+    )
+    return max(*values, highest) - mean_and_deviation(math.exp(place))[0]
+
+
+@settings(max_examples=examples(30))
+@given(
+    st.lists(TENTHS, min_size=2, max_size=12).filter(lambda values: min(values) < 0.95),
+    st.sampled_from([1.0, 1.4, 3.0]),
+    st.floats(0.001, 0.2),
+    st.integers(0, 2),
+)
+def test_they_are_the_roots_of_the_formula(
+    values: list[float], highest: float, beyond: float, gaps: int
+) -> None:
+    table = np.array([*values, *[math.nan] * gaps])[:, None]
+    exact = naive_saddlepoint(values, highest, beyond)
+    found = float(upper_limits(table, one(highest), one(beyond))[0])
+    assert found == pytest.approx(exact, rel=1e-7)
+    assert lower_limits(-table, one(-highest), one(beyond))[0] == -found
+
+
 @settings(max_examples=examples(30))
 @given(st.lists(TENTHS, min_size=1, max_size=12), st.floats(0.001, 0.3))
 def test_the_share_above_a_limit_is_what_was_left_beyond_it(

@@ -22,7 +22,8 @@ from chunkwise.stats.control_chart import (
     paired_falls,
     unpaired_falls,
 )
-from chunkwise.stats.intervals import Interval
+from chunkwise.stats.intervals import Interval, interval, unpaired_difference
+from chunkwise.stats.paired import detectable, holm, paired_difference
 from how_many import examples
 from tables import cases
 
@@ -96,6 +97,19 @@ def test_the_chart_is_that_of_its_definition() -> None:
     assert [point is None for point in ours] == [True] * FEWEST_RUNS + [False] * 28
 
 
+def test_a_run_is_usual_within_what_the_first_runs_predict() -> None:
+    rng = random.Random(5)
+    first = [rng.gauss(0.5, 0.1) for _ in range(FEWEST_RUNS)]
+    chart = ControlChart(CHANCE)
+    for value in [*first, 0.4, 0.6, 0.5]:
+        chart.add(value)
+    reach = _student(0.975, FEWEST_RUNS - 1) * statistics.stdev(first) * math.sqrt(9 / 8)
+    for away, is_usual in [(0.99, True), (1.01, False), (-0.99, True), (-1.01, False)]:
+        point = chart.look(statistics.fmean(first) + away * reach)
+        assert point is not None
+        assert point.is_usual == is_usual
+
+
 @settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.floats(-1, 1), max_size=40), st.floats(0.5, 4), st.floats(-3, 3))
 def test_a_chart_follows_its_unit_and_its_origin(
@@ -109,6 +123,17 @@ def test_a_chart_follows_its_unit_and_its_origin(
             assert other.centre == pytest.approx(away + scale * one.centre, abs=1e-9)
             assert other.high - other.low == pytest.approx(scale * (one.high - one.low), abs=1e-9)
             assert one.low <= one.centre <= one.high
+
+
+def test_runs_that_are_all_the_same_are_within_limits_of_no_width() -> None:
+    chart = ControlChart(CHANCE)
+    found = [chart.add(0.5) for _ in range(FEWEST_RUNS + 3)]
+    for point in found[FEWEST_RUNS:]:
+        assert point == ControlPoint(0.5, 0.5, 0.5, 0.5, True)
+        assert not point.is_above
+        assert not point.is_below
+    assert chart.add(0.6).is_above  # type: ignore[union-attr]
+    assert chart.add(0.2).is_below  # type: ignore[union-attr]
 
 
 def test_what_is_not_stable_moves_no_limits() -> None:
@@ -161,6 +186,7 @@ def test_an_alarm_needs_significance_and_the_tolerance() -> None:
     assert alarm_of(fall(0.05, shown=False), None) is None
     assert alarm_of(fall(0.02), None) is None
     assert alarm_of(fall(0.05), None, tolerance=0.06) is None
+    assert alarm_of(fall(0.05), None, tolerance=0.05) == "fall"
     assert alarm_of(fall(0.02), None, tolerance=0.0) == "fall"
     assert alarm_of(fall(-0.05), None) is None
     assert alarm_of(fall(-0.05), None, lower_is_better=True) == "fall"
@@ -174,6 +200,11 @@ def test_a_decay_needs_the_chart_and_a_difference_that_is_shown() -> None:
     assert alarm_of(slow, WITHIN) is None
     assert alarm_of(slow, OUT) == "decay"
     assert alarm_of(slow, OUT, tolerance=0.03) is None
+    assert alarm_of(slow, OUT, tolerance=0.02) == "decay"
+    rising = fall(-0.02, shown=False)._replace(is_likely=True)
+    assert alarm_of(rising, OUT) is None
+    assert alarm_of(rising, OUT, lower_is_better=True) is None
+    assert alarm_of(rising, ControlPoint(0.1, *OUT[1:]), lower_is_better=True) == "decay"
     assert alarm_of(fall(0.02, width=0.03, shown=False), OUT) is None
     assert alarm_of(fall(-0.02, shown=False), OUT) is None
 
@@ -197,6 +228,65 @@ def test_the_test_is_corrected_over_the_metrics() -> None:
     assert alone.after - alone.before == pytest.approx(alone.difference.mean)
     # As of a normal curve, and a little more for the questions that were not seen.
     assert 2.8 * 0.14 / 60**0.5 < alone.least < 1.7 * 2.8 * 0.14 / 60**0.5
+
+
+def made_runs(questions: int, metrics: int, by: float, seed: int) -> np.ndarray:
+    """Two runs, some questions unscored, every second metric lower by so much in the second."""
+    rng = np.random.default_rng(seed)
+    runs = np.clip(rng.normal(0.6, 0.2, (2, questions, metrics)), 0, 1)
+    runs[1, :, ::2] -= by
+    runs[rng.random(runs.shape) < 0.1] = math.nan
+    return runs
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(
+    st.sampled_from([1, 4, 6, 20, 60]), st.integers(1, 4), st.sampled_from([0.0, 0.15, 0.5]), st.integers(0, 99)
+)  # fmt: skip
+def test_falls_are_those_of_one_metric_after_the_other(
+    questions: int, metrics: int, by: float, seed: int
+) -> None:
+    first, second = made_runs(questions, metrics, by, seed)
+    pairs = [paired_difference(first[:, at], second[:, at]) for at in range(metrics)]
+    adjusted = iter(holm([pair.p for pair in pairs if pair]))
+    for at, (pair, found) in enumerate(zip(pairs, paired_falls(first, second), strict=True)):
+        assert (pair is None) == (found is None)
+        if pair is None or found is None:
+            continue
+        both = ~np.isnan(first[:, at] + second[:, at])
+        assert found.before == pytest.approx(first[both, at].mean())
+        assert found.after == pytest.approx(second[both, at].mean(), abs=1e-12)
+        assert (found.difference, found.p, found.pairs) == (pair.difference, pair.p, pair.pairs)
+        least = detectable(pair.known_spread, pair.pairs, pair.reach)
+        assert found.least == (pair.reach if pair.pairs < 6 else least)
+        own = next(adjusted)
+        assert (found.is_shown, found.is_likely) == (own <= ALARM, own <= 0.05)
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(
+    st.sampled_from([1, 4, 20, 60]), st.integers(1, 4), st.sampled_from([0.0, 0.15, 0.5]), st.integers(0, 99)
+)  # fmt: skip
+def test_falls_of_other_questions_are_those_of_their_intervals(
+    questions: int, metrics: int, by: float, seed: int
+) -> None:
+    first, second = made_runs(questions, metrics, by, seed)
+    for at, found in enumerate(unpaired_falls([*first.T], [*second.T])):
+        runs = first[:, at], second[:, at]
+        before, after = map(interval, runs)
+        assert (found is None) == (before is None or after is None)
+        if found is None or before is None or after is None:
+            continue
+        apart = unpaired_difference(before, after)
+        assert (found.before, found.after, found.difference) == (before.mean, after.mean, apart)
+        # 1.96 standard errors are shown every second time, 2.80 four times in five.
+        widest = max(apart.mean - apart.low, apart.high - apart.mean)
+        assert found.least == pytest.approx(widest * 2.8016 / 1.96, rel=1e-4)
+        for shown, level in ((found.is_shown, ALARM), (found.is_likely, 0.05)):
+            one, other = (interval(run, outside=level / metrics) for run in runs)
+            assert one is not None
+            assert other is not None
+            assert shown == unpaired_difference(one, other).leaves_out_zero
 
 
 @settings(max_examples=examples(20), deadline=None)

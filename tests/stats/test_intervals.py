@@ -65,6 +65,23 @@ def test_resamples_are_means_of_rows_drawn_with_replacement() -> None:
             assert mean == pytest.approx(sum(own) / len(own), rel=1e-11)
 
 
+def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    values, counts = table(15, 7, gaps=0.3), np.floor(9 * table(15, 2))
+
+    def made() -> tuple[object, ...]:
+        return (
+            resampled_means(values, seed=7, resamples=21).tolist(),
+            intervals(values),
+            clustered_interval(counts, share, **SHARE, resamples=201),
+        )
+
+    whole = made()
+    for cells in (1, 40, 100):
+        monkeypatch.setattr("chunkwise.stats.intervals._CELLS", cells)
+        for one, other in zip(made(), whole, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_a_resample_without_any_scored_question_has_no_mean() -> None:
     values = np.full((6, 1), math.nan)
     values[0] = 0.5
@@ -181,6 +198,16 @@ def test_sums_on_the_grid_are_exact_in_any_order(values: list[float], random: ob
     shuffled = own.tolist()
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert sum(shuffled) == sum(own.tolist()) == math.fsum(own)
+
+
+@given(st.lists(st.tuples(SCORES, st.floats(-1e-3, 1e-3)), min_size=1, max_size=9))
+def test_a_table_on_one_grid_is_rounded_like_one_column(rows: list[tuple[float, float]]) -> None:
+    table = np.array(rows)
+    most = np.abs(table).max() * len(table)
+    step = 2.0 ** (np.frexp(most)[1] - 52)
+    assert np.array_equal(on_grid(table, together=True), np.rint(table / step) * step)
+    columns = [on_grid(table[:, [at]]) for at in range(2)]
+    assert np.array_equal(on_grid(table), np.hstack(columns))
 
 
 def test_two_means_over_other_questions() -> None:

@@ -1,6 +1,7 @@
 """The least difference that can be shown, against another implementation's power and a simulation."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -13,9 +14,19 @@ from chunkwise.stats.paired import (
     detectable_by,
     expected_spread,
     questions_needed,
+    student,
     two_sided,
 )
 from tables import cases
+
+
+@cases("share, error", [(0.2, 0.002), (0.8, 0.002), (0.975, 0.002), (0.995, 0.006)])
+@cases("freedom", [5, 7, 12, 40, 1000])
+def test_quantiles_are_those_of_another_implementation(
+    share: float, error: float, freedom: int
+) -> None:
+    exact = scipy.stats.t.ppf(share, freedom)
+    assert student(NormalDist().inv_cdf(share), freedom) == pytest.approx(exact, rel=error)
 
 
 @cases("pairs", [200, 1000])
@@ -88,7 +99,8 @@ def test_nothing_can_be_said() -> None:
     assert detectable(None, 40) is None
     assert detectable_by([]) is None
     assert detectable_by([1.0] * 40) is None
-    assert expected_spread([0.5]) is None
+    for scores in ([], [0.5], [0.5, 0.5], [math.nan, 0.5]):
+        assert expected_spread(scores) is None
     assert questions_needed(0.0, 0.3) is None
     assert questions_needed(0.1, None) is None
     assert questions_needed(1e-9, 0.3) is None

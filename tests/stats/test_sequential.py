@@ -1,5 +1,7 @@
 """A mean that may be looked at every day: errors stay bounded however often one looks."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -46,6 +48,55 @@ def test_looking_after_every_question_raises_at_most_five_false_alarms_in_a_hund
     assert np.mean(alarms) <= 0.05
     # What people do without it, on the same streams.
     assert naive_false_alarms(streams) > 0.2
+
+
+def naive(
+    values: list[float], bounds: tuple[float, float], level: float, grid: list[float]
+) -> list[tuple[float, float, float]]:
+    """Low, high and p after each value, from the bets as they are described: one by one, in plain Python."""
+    low, high = bounds
+    zero = -low / (high - low)
+    up, down, best = (dict.fromkeys([*grid, zero], 1.0) for _ in range(3))
+    best = dict.fromkeys(best, 0.0)
+    total, squares = 0.5, 0.25
+    found = []
+    for count, value in enumerate(values, 1):
+        x = (value - low) / (high - low)
+        stake = math.sqrt(
+            2 * math.log(2 / (1 - level)) / (squares / count * count * math.log(count + 1))
+        )
+        for mean in best:
+            up[mean] *= 1 + (min(stake, 0.75 / mean) if mean else stake) * (x - mean)
+            down[mean] *= 1 - (min(stake, 0.75 / (1 - mean)) if mean < 1 else stake) * (x - mean)
+            best[mean] = max(best[mean], up[mean] / 2, down[mean] / 2)
+        kept = [at for at, mean in enumerate(grid) if best[mean] < 1 / (1 - level)]
+        ends = (grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, len(grid) - 1)])
+        found.append((*(low + (high - low) * end for end in ends), min(1.0, 1 / best[zero])))
+        total += x
+        squares += (x - total / (count + 1)) ** 2
+    return found
+
+
+@settings(max_examples=examples(20))
+@given(
+    st.lists(st.integers(0, 20).map(lambda n: n / 20), min_size=1, max_size=40),
+    st.sampled_from([(-1.0, 1.0), (-0.2, 1.0), (-3.0, 2.0)]),
+    st.sampled_from([0.95, 0.7]),
+    st.integers(0, 3),
+)
+def test_it_is_what_bets_one_by_one_give(
+    shares: list[float], bounds: tuple[float, float], level: float, times: int
+) -> None:
+    grid = [n / 40 for n in range(41)]
+    values = [bounds[0] + (bounds[1] - bounds[0]) * each for each in shares * 2**times]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chunkwise.stats.sequential._GRID", len(grid))
+        found = sequential_mean(values, bounds=bounds, level=level)
+    ours = list(zip(found.low.tolist(), found.high.tolist(), found.p.tolist(), strict=True))
+    for one, other in zip(ours, naive(values, bounds, level, grid), strict=True):
+        assert one == pytest.approx(other, rel=1e-9, abs=1e-12)
+    assert found.level == level
+    assert found.mean[-1] == pytest.approx(np.mean(values), abs=1e-12)
 
 
 @pytest.mark.usefixtures("coarse")

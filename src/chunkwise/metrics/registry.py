@@ -322,8 +322,12 @@ def chosen(
             if which.metric.asks and which.metric.asks not in asked:
                 raise InvalidParameter(_unnamed(which.metric))
             found[which.label] = None
-    every = [name for own in groups(asked).values() for name in own]
-    order = {name: at for at, name in enumerate(dict.fromkeys(every))}
+    order: dict[str, int] = {}
+    for name in (name for own in groups(asked).values() for name in own):
+        order.setdefault(name, len(order))
+        order.setdefault(
+            name.partition("@")[0], len(order)
+        )  # at other numbers it stands there, too
 
     def place(name: str) -> int:
         base = order.get(name.partition("@")[0], len(order))

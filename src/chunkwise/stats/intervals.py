@@ -59,7 +59,7 @@ def on_grid(values: ScoreMatrix, *, together: bool = False) -> ScoreMatrix:
     A product of matrices then gives the same bits on every machine and with any number of threads, and equal sums are
     equal. The step is under 1e-12 of the column's largest value (`together`: of the table's) for a thousand rows.
     """
-    most = np.abs(values).max(axis=None if together else 0, keepdims=True) * len(values)
+    most = np.abs(values).max(axis=None if together else 0) * len(values)
     shift = _BITS - np.frexp(most)[1]
     rounded: ScoreMatrix = np.ldexp(np.rint(np.ldexp(values, shift)), -shift)
     return rounded

@@ -1,5 +1,6 @@
 """Cuts found in parts or page by page are the cuts found all at once."""
 
+import random
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +14,7 @@ from chunkwise.chunkers.packing.cuts import (
     NONE,
     ArrayCuts,
     CutLevel,
+    NearCuts,
     PagedCuts,
     PartCuts,
     clause_levels,
@@ -91,6 +93,39 @@ def test_clauses_and_words_are_found_wherever_pages_end(text: str, level: int, p
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_PAGE", page)
         assert _all_answers(clause_levels(document)[level], len(text)) == at_once
+
+
+@settings(max_examples=examples(120), deadline=None)
+@given(
+    CLAUSES, st.lists(st.sampled_from([";", "；", ", ", ",", ":", " ", "a", "b;", "  "]), min_size=1, max_size=4),
+    st.booleans(), st.integers(0, 4), st.randoms(),
+)  # fmt: skip
+def test_cuts_sought_near_are_those_of_the_whole_text(
+    text: str, signs: list[str], spaced: bool, refused: int, chance: random.Random
+) -> None:
+    graphemes = Analyzed(Document("d", text)).graphemes
+    places = set[int]()
+    for sign in signs:
+        # White space goes to the next piece.
+        before = 0 if sign[0].isspace() else len(sign.rstrip())
+        starts = [at for at in range(len(text)) if text.startswith(sign, at)]
+        places |= {at + before for at in starts}
+    kept = [cut for cut in sorted(places) if 0 < cut < len(text) and graphemes.is_break(cut)]
+    if spaced:
+        signs = [sign for sign in signs if sign in (";", "；", ",", ":")] or [";"]
+        places = {at + 1 for at, sign in enumerate(text) if sign in signs}
+        kept = [
+            cut for cut in sorted(places)
+            if cut < len(text) and graphemes.is_break(cut)
+            and (text[cut].isspace() or not text[cut - 1].isascii())
+        ]  # fmt: skip
+    near = NearCuts(text, signs, graphemes, spaced=spaced, refused=refused)
+    spans = [(low, high) for low in range(-1, len(text)) for high in range(low + 1, len(text))]
+    for low, high in chance.sample(spans, min(len(spans), 60)):
+        low = max(low, 0)
+        inside = [cut for cut in kept if low < cut <= high]
+        assert near.last(low, high) == max(inside, default=NONE)
+        assert near.first(low, high) == min((cut for cut in inside if cut < high), default=NONE)
 
 
 def test_a_clause_ends_before_white_space_and_wide_signs_need_none() -> None:

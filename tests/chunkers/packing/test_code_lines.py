@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 import chunkwise
+from chunkwise.chunkers.packing.cuts import inner_lines
 from chunkwise.core import Document
+from chunkwise.text.analyzed import Analyzed
+from how_many import examples
 from tables import cases
 
 PYTHON = "\n".join(
@@ -48,3 +56,45 @@ def test_a_class_is_cut_between_its_methods(cutter: str) -> None:
 def test_code_that_is_indented_as_a_whole_is_read_by_its_own_margin() -> None:
     found = openings(PYTHON, "structure", indent="   ")
     assert all(line.strip().startswith("# Step") for line in found)
+
+
+CODE_LINES = [
+    "", "", "def f():", "x = 1", "    y = 2", "    if y:", "        z = 3", "# said above", "    # said above", "}",
+    "    }", "@mark", "    )", "  half", "/* note", "*",
+]  # fmt: skip
+
+
+def naive(blocks: list[tuple[int, list[str]]]) -> list[list[int]]:
+    """Of blocks of code, each with where its lines begin: starts of lines left out of the cuts, by kind of cut."""
+    left: list[list[int]] = [[], [], []]
+    for start, lines in blocks:
+        indents = [len(line) - len(line.lstrip()) for line in lines]
+        heads = [line.strip()[:1] for line in lines]
+        opens = [head != "" and head not in ")]}" for head in heads]
+        for at, (one, other) in enumerate(pairwise(indents)):
+            if heads[at] and heads[at] in "#/@*" and one == other:
+                opens[at + 1] = False
+        margin = min((n for n, own in zip(indents, opens, strict=True) if own), default=None)
+        deeper = [n for n, own in zip(indents, opens, strict=True) if own and n != margin]
+        for at, line in enumerate(lines):
+            outer = opens[at] and indents[at] == margin
+            behind_blank = outer or (opens[at] and (at == 0 or not heads[at - 1]))
+            stepped = behind_blank or (opens[at] and (not deeper or indents[at] <= min(deeper)))
+            for cuts, kept in zip(left, (outer, behind_blank, stepped), strict=True):
+                if not kept:
+                    cuts.append(start)
+            start += len(line) + 1
+    return left
+
+
+@settings(max_examples=examples(100))
+@given(st.lists(st.lists(st.sampled_from(CODE_LINES), max_size=9), min_size=1, max_size=3))
+def test_lines_left_out_are_those_of_a_plain_reading(codes: list[list[str]]) -> None:
+    text, blocks = "Prose.\n", list[tuple[int, list[str]]]()
+    for code in codes:
+        text += "\n```\n"
+        if code:
+            blocks.append((len(text), code))
+        text += "".join(f"{line}\n" for line in code) + "```\n\nMore.\n"
+    found = [own.tolist() for own in inner_lines(Analyzed(Document("x", text, format="markdown")))]
+    assert (found or [[], [], []]) == naive(blocks)

@@ -1,10 +1,15 @@
 """Fragments: numbers, lead-ins, fences and quotes stay with what they belong to where the limit allows."""
 
+import random
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.packing.cuts import NONE, ArrayCuts
+from chunkwise.chunkers.packing.fragments import Fragments, without_fragments
 from chunkwise.core import Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.testkit import check_chunks
@@ -169,6 +174,38 @@ PARTS = st.sampled_from(
     ["Take these:", "- one", "- two\n\n", "```", "~~~", "\n", "\n\n", "1. Open. ", "2. Close. ", "(a) x ", "(b) y",
      "///", '"""', "word ", "# T\n", "| a | b |\n|---|---|\n| 1 | 2 |", "   "]
 )  # fmt: skip
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.lists(PARTS, max_size=14).map("".join), st.sampled_from(["markdown", "text", "code"]), st.randoms()
+)  # fmt: skip
+def test_a_level_keeps_the_cuts_that_leave_no_fragment(
+    text: str, format: str, chance: random.Random
+) -> None:
+    document = Analyzed(Document("x", text, format=format))
+    bound = Fragments(document).bound
+    # Levels cut before white space or behind it, once a gap.
+    behind = chance.random() < 0.5
+    places = [at for at in range(1, len(text)) if chance.random() < 0.7]
+    spaced = [each.isspace() for each in text]
+    places = [at for at in places if spaced[at - 1] == behind and not (behind and spaced[at])]
+    kept = [at for at in places if not bound(at)]
+    level = ArrayCuts(lambda: np.array(places, np.int64))
+    (whole,) = without_fragments(document, [level])
+    for low in range(-1, len(text), 3):
+        for high in range(low + 1, len(text) + 1, 4):
+            inside = [at for at in kept if low < at <= high]
+            assert whole.last(low, high) == max(inside, default=NONE)
+            before = [at for at in inside if at < high]
+            assert whole.first(low, high) == min(before, default=NONE)
+    # What is bound is bound in white space as a whole, whatever was asked before.
+    for at in places:
+        gap = Fragments(document).bound(at)
+        assert gap == bound(at)
+        if gap:
+            assert gap[0] <= at <= gap[1]
+            assert not text[gap[0] : gap[1]].strip()
 
 
 @pytest.mark.parametrize("cutter", [*CUTTERS, "code"])

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +10,14 @@ from hypothesis import strategies as st
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.packing.overlap import MissingOverlaps, overlap_tokens
+from chunkwise.chunkers.packing.cuts import ArrayCuts, CutLevel
+from chunkwise.chunkers.packing.overlap import (
+    MissingOverlaps,
+    check_overlap,
+    overlap_from,
+    overlap_starts,
+    overlap_tokens,
+)
 from chunkwise.core import Chunk, Document
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples
@@ -144,3 +152,62 @@ def test_every_boundary_has_an_overlap_or_a_reason(strategy: str, words: list[st
 def test_a_share_without_measure_is_refused(overlap: str, limit: int) -> None:
     with pytest.raises(InvalidParameter, match="overlap is"):
         overlap_tokens(overlap, limit)
+
+
+@cases(
+    "overlap, tokens",
+    [(0, 0), (7, 7), ("0%", 0), ("10%", 6), ("12.5 %", 7), (" 5%", 3), ("100%", 60), ("150%", 90)],
+)
+def test_an_overlap_is_a_number_or_a_share(overlap: int | str, tokens: int) -> None:
+    assert overlap_tokens(overlap, 60) == tokens
+    if tokens < 60:
+        assert check_overlap(overlap, 60, "max_tokens") == tokens
+        return
+    with pytest.raises(InvalidParameter):
+        check_overlap(overlap, 60, "max_tokens")
+
+
+@cases("overlap", [-1, True, 2.0, "10", "%", "1.2.3%", "-1%", "٣%", "1e1%", None])
+def test_anything_else_is_no_overlap(overlap: object) -> None:
+    with pytest.raises(InvalidParameter):
+        overlap_tokens(overlap, 60)  # type: ignore[arg-type]
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(
+    st.lists(WORDS, min_size=1, max_size=20).map(" ".join), st.integers(0, 5), st.sampled_from([1, 2, 9, 60]),
+)  # fmt: skip
+def test_an_overlap_reaches_back_as_far_as_it_says(text: str, amount: int, limit: int) -> None:
+    document = Analyzed(Document("x", text))
+    measure = document.measure("characters")
+    for unit in ("overlap", "overlap_words", "overlap_sentences"):
+        back = overlap_from(document, measure, unit, amount, limit)
+        assert (back is None) == (amount == 0)
+        for fresh in range(0, len(text) + 1, 3) if back else ():
+            assert back is not None
+            if unit == "overlap":
+                assert back(fresh) == max(fresh - amount, 0)
+                continue
+            starts = (
+                document.sentences
+                if unit.endswith("s") and "sen" in unit
+                else document.characters.word_starts
+            )
+            before = [at for at in starts.tolist() if at < fresh]
+            reached = before[-amount] if len(before) > amount else 0
+            assert back(fresh) == max(reached, fresh - limit // 2, 0)
+
+
+PLACES = st.lists(st.integers(0, 30), unique=True, max_size=12).map(sorted)
+
+
+@given(st.lists(PLACES, max_size=3), st.integers(0, 30), st.integers(0, 31))
+def test_a_chunk_may_start_at_the_first_three_places_of_each_level(
+    levels: list[list[int]], low: int, end: int
+) -> None:
+    cuts: list[CutLevel] = [ArrayCuts(lambda own=own: np.array(own, np.int64)) for own in levels]  # type: ignore[misc]
+    found = list(overlap_starts(cuts, low, end))
+    expected = [start for own in levels for start in [at for at in own if low <= at < end][:3]]
+    # One that was just tried is not tried again.
+    once = [at for n, at in enumerate(expected) if n == 0 or at != expected[n - 1]]
+    assert found == once

@@ -1,5 +1,6 @@
-"""Filling chunks: stretches taken whole give what filling one by one gives."""
+"""Filling chunks: as a plain reading fills them, and stretches taken whole as filling one by one does."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -8,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.chunkers import get_strategy
-from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, sentence_levels
+from chunkwise.chunkers.packing.cuts import ArrayCuts, CutLevel, clause_levels, sentence_levels
 from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.chunkers.structure import StructureChunker
-from chunkwise.core import Document
+from chunkwise.core import Document, Piece
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples
 from tables import cases
@@ -23,6 +24,109 @@ PIECES = [
     "# Title", " ", "\n", "\n\n", "\n\n\n\n\n\n", " " * 40, "\r\n\r\n", "\t", "\u00a0", "\u200d", "- item",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=30).map("".join)
+
+
+def naive(
+    text: str, levels: list[list[int]], limit: int, nested: bool, apart: int, back: int
+) -> Iterator[tuple[int, int]]:
+    """Chunks of so many characters, each cut sought among all of them; no overlap across levels kept apart."""
+    every = [*levels, list(range(1, len(text)))]
+    last: tuple[int, int] | None = None
+
+    def trimmed(start: int, end: int) -> int:
+        return start + len(text[start:end].rstrip())
+
+    def solid(at: int, end: int) -> int:
+        return end - len(text[at:end].lstrip())
+
+    def repeated(level: int, fresh: int, stop: int, floor: int) -> Iterator[int]:
+        """Starts that repeat the end of the last chunk, from the best level, and as much as may be."""
+        if not back or last is None or fresh <= floor or level < apart:
+            return
+        following = min([cut for cut in every[level] if fresh < cut < stop], default=stop)
+        room = trimmed(fresh, following) - limit
+        for low in (max(fresh - back, floor, last[0] + 1, room),):
+            for cuts in every[level:-1]:
+                starts = [cut for cut in cuts if low <= cut < last[1]]
+                yield from (start for start in starts[:3] if fits(solid(start, fresh), following))
+
+    def fits(start: int, end: int) -> bool:
+        return trimmed(start, end) - start <= limit
+
+    def fill(fresh: int, stop: int, level: int, floor: int) -> Iterator[tuple[int, int]]:
+        nonlocal last
+        while (fresh := solid(fresh, stop)) < stop:
+            deepest = level
+            while True:
+                own = [cut for cut in every[deepest] if fresh < cut < stop] + [stop]
+                own = own[:1] if deepest < apart else own
+                ends = [end for end in own if fits(fresh, end)]
+                if ends or nested:
+                    break
+                deepest += 1
+            if ends:
+                starts = [solid(at, fresh) for at in repeated(deepest, fresh, stop, floor)]
+                start = next(iter(starts), fresh)
+                end = max(end for end in own if fits(start, end))
+                last = (start, trimmed(start, end))
+                yield last
+                fresh = end
+            else:
+                deeper = next(
+                    at for at in range(level + 1, len(every))
+                    if at + 1 == len(every) or any(fresh < cut < own[0] for cut in every[at])
+                )  # fmt: skip
+                yield from fill(fresh, own[0], deeper, fresh if level < apart else floor)
+                fresh = own[0]
+
+    return fill(0, len(text), 0, 0)
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(
+    st.lists(st.sampled_from(["a", "bc", "def", " ", "  ", "\n\n", "     ", "ghijklm"]), max_size=24).map("".join),
+    st.lists(st.lists(st.integers(1, 60), max_size=12, unique=True).map(sorted), max_size=3),
+    st.integers(1, 14), st.booleans(), st.integers(0, 1), st.sampled_from([0, 0, 3, 6]),
+)  # fmt: skip
+def test_chunks_are_those_of_a_plain_reading(
+    text: str, cuts: list[list[int]], limit: int, nested: bool, apart: int, back: int
+) -> None:
+    levels = [[cut for cut in own if cut < len(text)] for own in cuts]
+    apart, back = apart if nested else 0, back if back < limit else 0
+    assert packed(text, levels, limit, nested, apart, back) == [
+        Piece(*each, "", each[1] - each[0])
+        for each in naive(text, levels, limit, nested, apart, back)
+    ]
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 6), st.sampled_from([" ", " ", "  ", ". ", "\n\n"])), min_size=2, max_size=16),
+    st.integers(4, 16), st.booleans(), st.integers(1, 9),
+)  # fmt: skip
+def test_what_is_repeated_is_as_much_as_has_room(
+    words: list[tuple[int, str]], limit: int, nested: bool, back: int
+) -> None:
+    """Of sentences, or else of words."""
+    text = "".join("x" * size + gap for size, gap in words)
+    starts = [at for at in range(1, len(text)) if text[at - 1].isspace() and not text[at].isspace()]
+    levels = [[at for at in starts if text[at - 2] in ".\n"], starts]
+    back = min(back, limit - 1)
+    assert packed(text, levels, limit, nested, 0, back) == [
+        Piece(*each, "", each[1] - each[0]) for each in naive(text, levels, limit, nested, 0, back)
+    ]
+
+
+def packed(
+    text: str, levels: list[list[int]], limit: int, nested: bool, apart: int, back: int
+) -> list[Piece]:
+    found: list[CutLevel] = [ArrayCuts(lambda own=own: np.array(own, np.int64)) for own in levels]  # type: ignore[misc]
+    document = Analyzed(Document("x", text))
+    packer = Packer(
+        document, document.measure("characters"), limit, found, nested=nested, apart=apart,
+        overlap_from=(lambda fresh: max(fresh - back, 0)) if back else None,
+    )  # fmt: skip
+    return packer.pack(0, len(text))
 
 
 @pytest.mark.parametrize("tokenizer", ["characters", "o200k_base"])

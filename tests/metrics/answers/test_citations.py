@@ -1,12 +1,18 @@
-from chunkwise.core import Passage, Query, Reference
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkwise.core import Passage, Query, Reference, Score
 from chunkwise.metrics.answers.citations import (
     citation_attribution,
     citation_precision,
     citation_recall,
     citation_support,
 )
-from chunkwise.metrics.answers.question_evidence import CitedTexts
+from chunkwise.metrics.answers.question_evidence import CitedTexts, LlmMetric, QuestionEvidence
 from chunkwise.metrics.evidence import Answer, AnswerCitation
+from chunkwise.metrics.registry import known_metrics
 from tables import cases
 
 MANAGER = "Requests are approved by the manager within 5 days."
@@ -178,3 +184,83 @@ def test_what_is_not_there_is_unscored() -> None:
     assert citation_recall([BARE], answered(text="…"))[0].value is None
     elsewhere = answered(to(0, 10, "Cats are grey."))
     assert citation_precision([BARE], elsewhere, TEXTS)[0].value is None
+
+
+class Said:
+    """Verdicts that are known beforehand, by claim and text."""
+
+    def __init__(self, verdicts: dict[tuple[str, str], float | None]) -> None:
+        self.verdicts = verdicts
+
+    def tasks(self, question: str, claims: list[str], texts: list[str]) -> list[tuple[str, str]]:
+        return [(claim, text) for claim in claims for text in texts]
+
+    def score(self, question: str, claim: str, texts: list[str]) -> Score:
+        (text,) = texts
+        value = self.verdicts[claim, text]
+        return Score(value, "" if value is not None else "not answered")
+
+
+@given(st.lists(st.sampled_from([None, 0.0, 1.0]), min_size=8, max_size=8))
+def test_a_model_must_find_one_place_that_supports_one_claim(said: list[float | None]) -> None:
+    metric = known_metrics()["citation_accuracy.llm"]
+    assert isinstance(metric, LlmMetric)
+    whole, first, second = "A lamp. A boat.", "A lamp.", "A boat."
+    texts = {"a": "Lamp here. Boat. Lamp here!", "b": "Nothing."}
+    places = ["Lamp here", "Boat", texts["b"], texts["a"]]
+    verdicts = dict(zip([(c, p) for c in (first, second) for p in places], said, strict=True))
+    cited = [
+        (to(0, 9, first, doc_id="a"), [(first, "Lamp here")]),
+        (to(None, None, second, "Boat", "a"), [(second, "Boat")]),
+        (to(None, None, doc_id="b"), [(first, texts["b"]), (second, texts["b"])]),
+        (to(None, None, first, doc_id="gone"), []),
+        (to(None, None, second, doc_id="a"), [(second, texts["a"])]),
+    ]
+    judgment: Any = Said(verdicts)
+    for kept in (cited, cited[:1], cited[2:3], cited[3:4]):
+        citations = tuple(citation for citation, _ in kept)
+        evidence = QuestionEvidence(BARE, [], Answer(whole, citations), texts, CitedTexts(texts))
+        asked = [pair for _, pairs in kept for pair in pairs]
+        assert sorted(metric.plan_tasks(judgment, evidence)) == sorted(asked)
+        expected: list[float | None] = []
+        for _, pairs in kept:
+            own = [verdicts[pair] for pair in pairs]
+            expected.append(1.0 if 1.0 in own else None if None in own else 0.0)
+        known = [value for value in expected if value is not None]
+        mean = sum(known) / len(known) if len(known) == len(expected) else None
+        assert metric.score_question(judgment, evidence).value == mean
+    for answer in (None, Answer(whole), Answer(whole, (AnswerCitation("", "", unresolved="x"),))):
+        evidence = QuestionEvidence(BARE, [], answer, texts, CitedTexts(texts))
+        assert metric.score_question(judgment, evidence).value is None
+        assert not metric.plan_tasks(judgment, evidence)
+
+
+PLACED = "One is here. Two is there! One is here."
+
+
+@cases(
+    "citation, places",
+    [
+        (to(None, None, doc_id="a"), [(0, len(PLACED))]),
+        (to(None, None, doc_id="gone"), []),
+        (to(None, None, doc_id="empty"), []),
+        (to(4, 6, doc_id="a"), [(4, 6)]),
+        (to(0, len(PLACED), doc_id="a"), [(0, len(PLACED))]),
+        (to(0, len(PLACED) + 1, doc_id="a"), []),
+        (to(6, 6, doc_id="a"), []),
+        (to(-1, 6, doc_id="a"), []),
+        (to(13, None, doc_id="a"), [(13, 27)]),
+        (to(14, None, doc_id="a"), [(13, 27)]),
+        (to(0, None, doc_id="a"), [(0, 13)]),
+        (to(len(PLACED) - 1, None, doc_id="a"), [(27, len(PLACED))]),
+        (to(len(PLACED), None, doc_id="a"), []),
+        (to(-1, None, doc_id="a"), []),
+        (to(4, None, "", "is", "a"), [(4, 6)]),
+        (to(None, None, "", "one IS here", "a"), [(0, 11), (27, 38)]),
+        (to(None, None, "", "gone", "a"), []),
+    ],
+)
+def test_a_citation_leads_to_places(citation: AnswerCitation, places: list[tuple[int, int]]) -> None:  # fmt: skip
+    cited = CitedTexts({"a": PLACED, "empty": ""})
+    assert [(each.start, each.end) for each in cited.places(citation)] == places
+    assert {each.text for each in cited.readable(citation)} == {PLACED[a:b] for a, b in places}

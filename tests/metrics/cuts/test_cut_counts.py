@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Span
 from chunkwise.metrics.cuts.boundary_issue_counts import CutTally, cuts_of
 from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
+from chunkwise.metrics.evidence import Evidence
+from chunkwise.metrics.registry import known_metrics
+from chunkwise.metrics.scorer import whole_score
+from chunkwise.metrics.span_tables import Chunking
 from chunkwise.text.analyzed import Analyzed
 
 Pair = tuple[Analyzed, list[Span]]
@@ -36,6 +41,18 @@ def test_shares_and_counts() -> None:
         "mid_sentence_start": 2,
     }
     assert list(found.counts) == list(KINDS)
+
+
+def test_the_score_is_the_share_of_the_chunks_with_issues() -> None:
+    known = known_metrics()["boundary_issues"]
+    pairs = [cut("a", GOOD), cut("b", BAD), cut("c", "")]
+    documents = [analyzed.document for analyzed, _ in pairs]
+    rows = [(n, *span, 1) for n, (_, spans) in enumerate(pairs) for span in spans]
+    chunking = Chunking(*np.array(rows, np.int64).T)
+    scored = whole_score(known, Evidence([], [], documents, chunking=chunking))
+    assert (scored.score.value, scored.count) == (4 / 7, 7)
+    assert scored.cuts == cuts_of(pairs)
+    assert whole_score(known, Evidence([], [], documents)).score.value is None
 
 
 def test_a_cut_is_counted_once_whatever_is_wrong_there_and_a_chunk_once_whichever_edge_is_bad() -> (

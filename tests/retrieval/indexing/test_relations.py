@@ -19,11 +19,12 @@ from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
-from chunkwise.retrieval.indexed_document import StatedRelations
+from chunkwise.retrieval.indexed_document import Relation, StatedRelations
 from chunkwise.retrieval.indexing.relations import RelationReader, related_places, segments
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.names import name_hash
 from how_many import examples
+from tables import cases
 
 FILM = Document("film", "silent harbour is a film. anna orme made it in spring.", "Silent Harbour")
 DIRECTOR = Document("orme", "The painter anna orme drew boats. She lies in Ghent since 1931.")
@@ -422,3 +423,58 @@ def test_settings_that_do_not_fit_are_told(tmp_path: Path) -> None:
     assert index.settings.graph == "relations"
     names = chunkwise.index([FILM], into=tmp_path / "kb", graph="names", rebuild=True)
     assert (names.settings.graph, names.settings.llm) == ("names", "")
+
+
+def naive_places(relations: list[Relation], text: str, starts: list[int]) -> list[tuple[Any, ...]]:
+    """Where each name stands, sought among all of its places."""
+    ends = [*starts[1:], len(text)]
+    found: list[tuple[Any, ...]] = []
+    for each in relations:
+        for name, about in ((each.subject, True), (each.object, False)):
+            own = [
+                (match.start(), match.end(), *(end for end in ends if end > match.start()))[:3]
+                for match in re.finditer(rf"\b{name}\b", text, re.IGNORECASE)
+            ]
+            behind = [place for place in own if place[0] >= each.start]
+            if behind and behind[0][1] <= each.end:
+                start, end, atom = behind[0]
+                found.append((start, min(end, atom), name, about))
+                continue
+            found.append((each.start, each.start, name, about))
+            before = [place for place in own if place[0] < each.start]
+            if near := before[-1:] + behind[:1]:
+                start, end, atom = min(near, key=lambda place: abs(place[0] - each.start))
+                found.append((start, min(end, atom), name, False))
+    return found
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.lists(st.sampled_from(["orme", "Orme", "vane", "ghent", "met in", "orme met", "."]), max_size=12).map(" ".join),
+    st.lists(
+        st.tuples(*[st.sampled_from(["orme", "vane", "orme met", "reed"])] * 2, st.integers(0, 40), st.integers(0, 20)),
+        max_size=4,
+    ),
+    st.lists(st.integers(1, 60), max_size=4, unique=True),
+)  # fmt: skip
+def test_names_stand_where_a_plain_search_finds_them(
+    text: str, rows: list[tuple[str, str, int, int]], atoms: list[int]
+) -> None:
+    relations = [
+        Relation(subject, "met", object, min(start, len(text)), min(start + length, len(text)))
+        for subject, object, start, length in rows
+    ]
+    starts = [0, *sorted(at for at in atoms if at < len(text))]
+    found = list(related_places(StatedRelations(tuple(relations)), text, np.array(starts)))
+    assert found == naive_places(relations, text, starts)
+
+
+@cases("words, is_kept", [(1, True), (12, True), (13, False)])
+def test_a_name_has_two_letters_and_not_a_sentence_of_words(words: int, is_kept: bool) -> None:
+    name = " ".join(f"w{number}" for number in range(words))
+    text = Document("a", f"{name} met Vane. X met Vane.")
+    for subject, object in ((name, "Vane"), ("Vane", name)):
+        found, _ = read(text, (subject, "met", object, f"{name} met Vane"))
+        assert bool(found.relations) == is_kept
+    found, _ = read(text, ("X", "met", "Vane", "X met Vane"))
+    assert not found.relations

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,8 +16,17 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import ChunkwiseError, Document, index
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.core import Block
+from chunkwise.ext import get_strategy
 from chunkwise.models.embed.onnx import Long
 from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.retrieval.indexing.fingerprint import (
+    OnlyNew,
+    RunningFingerprint,
+    document_fingerprint,
+    fingerprint_heads,
+    unfinished_fingerprint,
+)
 from chunkwise.retrieval.indexing.update import DocumentNaming
 from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from how_many import examples
@@ -245,6 +256,79 @@ def test_an_index_in_memory_is_what_a_mapping_would_be(
         assert list(texts(index).items()) == list(expected.items())
         found = {hit.doc_id for hit in index.search("plums", k=9)}
         assert found == {id for id, text in expected.items() if text == "Plums."}
+
+
+NOTES = st.lists(
+    st.tuples(st.sampled_from("abcdef"), st.integers(0, 4)), min_size=1, unique_by=lambda pair: pair[0]
+).map(lambda rows: [Document(f"{id}.md", SAID[number], title=f"Of {number}") for id, number in rows])  # fmt: skip
+SAID = [
+    "Plums.", "# Pears\n\nAnna Orme ate a pear. Anna Orme slept.\n\n## Figs\n\nA fig.",
+    "| a | b |\n|---|---|\n| fig | plum |\n", "Anna Orme has a fig tree. " * 30, "\n\n", "Übel \ud83d Obst.",
+]  # fmt: skip
+
+
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(NOTES, min_size=2, max_size=3), st.sampled_from(["none", "own", "both"]))
+def test_an_index_brought_up_to_date_is_the_one_made_anew(
+    steps: list[list[Document]], vectors: Any
+) -> None:
+    options: dict[str, Any] = {
+        "vectors": vectors, "embedder": None if vectors == "none" else Tiny(), "context": "headings",
+        "settings": chunkwise.options.IndexOptions(graph=True),
+    }  # fmt: skip
+    made = chunkwise.index(steps[0], "sentences(max_tokens=20)", **options)
+    for step in steps[1:]:
+        made.update(step)
+    anew = chunkwise.index(steps[-1], "sentences(max_tokens=20)", **options)
+    assert made.source.ids() == anew.source.ids()
+    assert made.settings == anew.settings
+    ours, theirs = made.source.arrays, anew.source.arrays  # type: ignore[attr-defined]
+    assert set(ours) == set(theirs)
+    for name, values in theirs.items():
+        np.testing.assert_array_equal(ours[name], values, name)
+
+
+DESCRIBED = Document(
+    "a", "A plum.", title="ab", format="own", language="en", blocks=(), pages=(0, 2)
+)
+
+
+@cases(
+    "other",
+    [
+        {"text": "A plum. "}, {"title": "a"}, {"title": "a", "format": "bown"}, {"format": "ow", "language": "nen"},
+        {"language": "de"}, {"blocks": None, "format": "text"}, {"pages": (0, 3)}, {"pages": ()},
+        {"blocks": (Block("paragraph", 0, 2),)},
+    ],
+)  # fmt: skip
+def test_what_an_index_is_made_from_makes_another_fingerprint(other: dict[str, Any]) -> None:
+    assert document_fingerprint(replace(DESCRIBED, **other)) != document_fingerprint(DESCRIBED)
+
+
+@given(st.lists(st.text(max_size=4), max_size=5), st.integers(-1, 1))
+def test_a_text_in_pieces_has_the_fingerprint_of_the_whole(parts: list[str], more: int) -> None:
+    whole = replace(DESCRIBED, id="b", text="".join(parts), source="there", metadata={"a": 1})
+    size = len(whole.text.encode("utf-8", "surrogatepass")) + more
+    running = RunningFingerprint(replace(DESCRIBED, text=""), max(size, 0))
+    assert list(running.over(parts)) == parts
+    expected = document_fingerprint(replace(whole, id="c", source="", metadata={}))
+    assert running.found() == (expected if size >= 0 and not more else None) or size < 0
+    missing = unfinished_fingerprint(expected)
+    assert missing != expected
+    assert (len(missing), unfinished_fingerprint(missing)) == (len(expected), expected)
+
+
+@given(st.sets(st.integers(0, 30)), st.sets(st.integers(0, 30)))
+def test_documents_that_are_known_are_passed_over(known: set[int], asked: set[int]) -> None:
+    documents = [Document(str(number), f"The plum of {number}.") for number in range(31)]
+    prints = [document_fingerprint(each) for each in documents]
+    strategy = get_strategy("sentences")
+    new = OnlyNew(strategy, fingerprint_heads(prints[number] for number in known))
+    assert new.of_all.label == strategy.label
+    for number in asked:
+        assert new.knows(prints[number]) == (number in known)
+        own = list(new.chunks(documents[number]))
+        assert own == ([] if number in known else list(strategy.chunks(documents[number])))
 
 
 LONG_TEXTS_DOCUMENTS = [

@@ -203,7 +203,7 @@ def test_a_large_budget_is_merged_without_counting_everything_again() -> None:
     together = MergedSpans(reader)
     size = sum(len(source.document(number).text) for number in range(10))
     for number in range(len(source.found)):
-        document, chunk = source.found[number * 37% len(source.found)]
+        document, chunk = source.found[number * 37 % len(source.found)]
         place = CandidateSpan(document, chunk.start, chunk.end, 1.0, (), number, number)
         together.add(place)
         assert not together.reach(1_000_000)

@@ -103,9 +103,10 @@ def _evenly(sums: Sequence[int], room: int) -> NDArray[np.int64]:
 
 
 def _grouped(sums: Sequence[int], room: int) -> list[int]:
+    # No cell is larger than the room.
     found = [0]
     while found[-1] < len(sums) - 1:
-        found.append(max(bisect_right(sums, sums[found[-1]] + room) - 1, found[-1] + 1))
+        found.append(bisect_right(sums, sums[found[-1]] + room) - 1)
     return found
 
 

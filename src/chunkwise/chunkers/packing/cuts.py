@@ -351,7 +351,6 @@ def inner_lines(document: Analyzed) -> list[NDArray[np.int64]]:
     line, stop = starts.searchsorted(low, "right") - 1, starts.searchsorted(high)
     if not len(line):
         return []
-    line, stop = line[line < stop], stop[line < stop]
     block = np.repeat(np.arange(len(line)), stop - line)
     opening = np.append(0, np.cumsum(stop - line))[:-1]
     inside = np.arange(len(block)) + (line - opening)[block]

@@ -199,14 +199,11 @@ class CutPlaces:
 
     def _word(self, at: Positions) -> Flags:
         characters = self.document.characters
-        inside = (at >= 0) & (at < len(characters.text))
-        at = np.where(inside, at, 0)
         kinds, points = characters.kinds_at(at), characters.points[at]
         word: Flags = (kinds & np.uint16(LETTER | DIGIT | MARK | JOINER)) != 0
         word &= (kinds & np.uint16(IDEOGRAPH)) == 0
         for low, high in (*_UNSPACED, _EMOJI):
             word &= (points < low) | (points > high)
-        word &= inside
         return word
 
     def _connector(self, at: Positions, before: Positions, after: Positions) -> Flags:

@@ -182,9 +182,7 @@ def render_run(view: RunView, console: Console) -> None:
         heading(console, "Figures")
         # A line from 0 to 1 has no place for a difference between runs.
         is_drawn = all((figure.low or 0.0) >= 0 for figure in view.figures.values())
-        table = (
-            figure_table(console) if is_drawn else plain_table("", "mean", "95% interval", "of")
-        )
+        table = figure_table(console) if is_drawn else plain_table("", "mean", "95% interval", "of")
         for name, figure in view.figures.items():
             label = f"{name} {LOWER}" if lower_is_better(name) else name
             if is_drawn:
