@@ -52,7 +52,7 @@ from chunkwise.report.report import (
 from chunkwise.report.sanitize import few_lines
 from chunkwise.testsets.testset import generated_note
 
-_KEY_METRICS = 6
+_KEY_METRICS, _FEW_METRICS = 6, 10
 _LINE = 78
 """Characters of a note that a terminal shows on one line."""
 _LEVELS: Mapping[str, Level] = {"excellent": "good", "good": "good", "below": "bad"}
@@ -173,17 +173,20 @@ def _headline(results: Results, types: tuple[str, str] | None) -> Headline:
 
 
 def _key_metrics(results: Results) -> ValueTable:
-    """The objective, then what answers the four questions, then other scores: six."""
+    """The objective, then what answers the four questions, then other scores: six of many, or all of few."""
     chosen = [results.objective]
     for question in four_questions(results):
-        scored = [
+        answers = [
             question.name_of(method)
             for method, figure in question.figures.items()
             if figure.mean is not None
         ]
-        chosen += [name for name in scored if not _is_guess(name)][:1] or scored[:1]
-    chosen += [name for name, figure in results.summary.items() if figure.mean is not None]
-    names = [name for name in dict.fromkeys(chosen) if name in results.summary][:_KEY_METRICS]
+        chosen += [name for name in answers if not _is_guess(name)][:1] or answers[:1]
+    scored = [name for name, figure in results.summary.items() if figure.mean is not None]
+    names = [name for name in dict.fromkeys([*chosen, *scored]) if name in results.summary]
+    if len(names) > _FEW_METRICS:
+        named = [name for name in names[_KEY_METRICS:] if _is_asked_for(name)]
+        names = [*names[:_KEY_METRICS], *named]
     grades = {
         question.name_of(method): figure.verdict
         for question in four_questions(results)
@@ -199,6 +202,12 @@ def _key_metrics(results: Results) -> ValueTable:
     )
     columns = (Column("metric", "code"), Column("score", "score", is_drawn=True), Column("rating"))
     return ValueTable(columns, rows)
+
+
+def _is_asked_for(name: str) -> bool:
+    """Whether somebody named its judge or wrote it: nobody wants to look for it."""
+    known = metric_of(name)
+    return known is None or bool(known.asks)
 
 
 def _is_guess(name: str) -> bool:
