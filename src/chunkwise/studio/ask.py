@@ -12,28 +12,24 @@ from chunkwise.answering.ask import RetrievedQuestion, answer_question, budget_f
 from chunkwise.answering.cited_answer import Citation, CitedAnswer
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Query
-from chunkwise.options import SearchOptions
+from chunkwise.options import SERVED_SEARCH_OPTIONS, SearchOptions
 from chunkwise.report.answer_report import cited_claims, claim_text, made_with
 from chunkwise.report.sanitize import few_lines, one_line
 from chunkwise.report.views.view import View
 from chunkwise.retrieval.search.search import search as find
 from chunkwise.studio.project import Project
-from chunkwise.studio.read_request import ApiRequest, NotReady
+from chunkwise.studio.read_request import NotReady, declared
 from chunkwise.studio.search import Question, usable_retrievers
 
 _AROUND = 240
 """Characters of the text before and behind a quote that are shown with it."""
 
 
-class AskRequest(ApiRequest, frozen=True):
-    """A question, and in whose words it is answered."""
+class AskRequest(declared("AskOptions", {SearchOptions: SERVED_SEARCH_OPTIONS}), frozen=True):  # type: ignore[call-arg, misc]
+    """A question, how passages are searched for, and in whose words it is answered."""
 
     q: Question = ""
     words: Annotated[Literal["", "documents", "model"], Meta(description="who answers")] = ""
-    retriever: Annotated[str, Meta(description="retriever")] = ""
-    budget: Annotated[
-        Annotated[int, Meta(ge=1, le=20000)] | None, Meta(description="token budget")
-    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +97,12 @@ def ask(project: Project, request: AskRequest) -> AskView:
         return AskView("", model is not None, name, None, (), "")
     client = model if request.words != "documents" else None
     index = project.ready_index()
-    retriever = request.retriever or usable_retrievers(index)[0]
-    budget = budget_for(client, None, request.budget) or 1000
-    options = SearchOptions(retriever=retriever, budget=budget)
+    options = request.part(SearchOptions)
+    budget = budget_for(client, options.k, options.budget) or 1000
+    options = options.override(
+        retriever=options.retriever or usable_retrievers(index)[0],
+        budget=None if options.k else budget,
+    )
     with project.search_lock:
         hits = find(index.source, [question], options, embedder=project.embedder)[0]
     # A slow model keeps its own askers waiting, and not everybody else: requests at work are few.

@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +16,7 @@ from chunkwise.answering.cited_answer import passages_of
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import SECTION_SEPARATOR, Hit
 from chunkwise.models.llm.prompt import fenced
-from chunkwise.options import SearchOptions
+from chunkwise.options import SERVED_SEARCH_OPTIONS, SearchOptions
 from chunkwise.report.sanitize import few_lines, one_line
 from chunkwise.report.search_report import hit_section, hit_text, hits_total, marked_words
 from chunkwise.report.views.view import View
@@ -27,7 +27,7 @@ from chunkwise.retrieval.search.search import search as find
 from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched_words
 from chunkwise.retrieval.searchable import AtomSource, QueryBatch
 from chunkwise.studio.project import Project
-from chunkwise.studio.read_request import ApiRequest
+from chunkwise.studio.read_request import declared
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.terms import query_terms, words_of
 
@@ -44,7 +44,12 @@ _SHARE = 0.05
 """Votes below this say nothing."""
 
 
-class StudioSearch(ApiRequest, frozen=True):
+_COMPARED = ("retriever", "k", "budget")
+"""Options that a comparison of retrievers sets by itself."""
+_FILTERS = {SearchOptions: [name for name in SERVED_SEARCH_OPTIONS if name not in _COMPARED]}
+
+
+class StudioSearch(declared("StudioOptions", _FILTERS), frozen=True):  # type: ignore[call-arg, misc]
     """A question, and how it is searched for."""
 
     q: Question = ""
@@ -197,12 +202,15 @@ def _side(project: Project, index: Index, request: StudioSearch, name: str) -> S
     try:
         retriever = get_retriever(name)
         batch = QueryBatch([request.q], index.settings, project.embedder)
+        options = SearchOptions(
+            **{name: getattr(request, name) for name in _FILTERS[SearchOptions]}
+        )
         budgets = (request.budget, 2 * request.budget) if request.explain else (request.budget,)
         found = [
             find(
                 index.source,
                 [request.q],
-                SearchOptions(retriever=retriever, budget=budget),
+                replace(options, retriever=retriever, budget=budget),
                 embedder=project.embedder,
             )[0]
             for budget in budgets
