@@ -154,7 +154,7 @@ PAGES = [
     ("compare a.json b.json", "comparison"),
     ("list names kb", "GraphView"),
     ("tune sweep.toml -o out", "TuningView"),
-    (CHART, "MetricHistoryView"),
+    (CHART, "history"),
 ]
 
 

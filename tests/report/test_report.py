@@ -137,7 +137,8 @@ def test_text_is_shown_and_never_obeyed(text: str) -> None:
     assert max(map(len, shown.splitlines())) <= 160  # 80 cells; some letters take none
     outside_code = re.sub(r"(?ms)^(`{3,})$.*?^\1$", "", to_markdown(report))
     assert not re.search(
-        r"<(?!/?(code|details|summary)>)|\]\(|://|@|(?m:^#+ x)", re.sub(r"`[^`\n]*`$", "", outside_code, flags=re.M)
+        r"<(?!/?(code|details|summary)>)|\]\(|://|@|(?m:^#+ x)",
+        re.sub(r"`[^`\n]*`$", "", outside_code, flags=re.M),
     )
 
 

@@ -9,10 +9,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from chunkwise.report.views.evaluation import evaluation_view
@@ -32,12 +30,6 @@ from chunkwise.report.views.answer import answer_view
 from chunkwise.report.views.calibration import CalibrationView
 from chunkwise.report.views.chunks import chunk_card, chunks_view
 from chunkwise.report.views.graph import overview_view
-from chunkwise.report.views.history import (
-    history_view,
-    metric_history_view,
-    run_difference_view,
-    run_view,
-)
 from chunkwise.report.views.hits import hits_view
 from chunkwise.report.views.lint import LintSample, lint_view
 from chunkwise.report.views.profile import profile_view
@@ -47,12 +39,10 @@ from chunkwise.retrieval import index
 from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 from chunkwise.stats.intervals import Interval
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.tracking.history import History
 from report.evaluated_corpus import corpus, evaluated
 from report.made_tuning import made_side_by_side, made_tuning
 from report.reading_pages import EVIL, Page, changed
 from tables import cases
-from tracking.made_runs import kept_run
 
 HOSTILE = "{{ 7919*7907 }}{% raw %}{# gone #}${x}</textarea>" + EVIL
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -137,49 +127,11 @@ def of_calibration(word: str = "") -> View:
     return CalibrationView("labels", "ab", 3, 10, 5, "structure", 1, (judge,))
 
 
-def _of_runs(word: str, make: Callable[[History], View]) -> View:
-    with TemporaryDirectory() as folder:
-        history = History(Path(folder) / "runs.db")
-        for k in (1, 2):
-            scores = {f"q{word}": 0.5 * k, "r": 1.0}
-            history.add(
-                kept_run(
-                    scores,
-                    metric=f"m{word}",
-                    label=f"structure{word}",
-                    settings={"k": f"{k}{word}"},
-                )
-            )
-        history.set_baseline(1, f"main{word}")
-        return make(history)
-
-
-def of_history(word: str = "") -> View:
-    return _of_runs(word, lambda history: replace(history_view(history), place=f"runs.db{word}"))
-
-
-def of_metric_history(word: str = "") -> View:
-    def made(history: History) -> View:
-        return replace(metric_history_view(history), place=f"runs.db{word}")
-
-    return _of_runs(word, made)
-
-
-def of_run(word: str = "") -> View:
-    return _of_runs(word, lambda history: run_view(history, 2))
-
-
-def of_run_difference(word: str = "") -> View:
-    return _of_runs(word, lambda history: run_difference_view(history, 1, 2))
-
-
 MAKERS = (
     of_evaluation, of_tuning, of_profile, of_chunks, of_hits, of_chunk, of_answer, of_lint,
-    of_names, of_calibration, of_history, of_metric_history, of_run, of_run_difference,
+    of_names, of_calibration,
 )  # fmt: skip
-SHOWN = [
-    maker for maker in MAKERS if maker not in (of_lint, of_calibration, of_run, of_run_difference)
-]
+SHOWN = [maker for maker in MAKERS if maker not in (of_lint, of_calibration)]
 
 
 def html_of(view: View) -> list[str]:
@@ -207,7 +159,7 @@ def test_hostile_text_adds_no_element_no_control_and_is_no_template(
         assert "62615533" not in html
 
 
-@cases("maker", [of_evaluation, of_tuning, of_profile, of_chunks, of_names, of_metric_history])
+@cases("maker", [of_evaluation, of_tuning, of_profile, of_chunks, of_names])
 def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str], View]) -> None:
     html = page(maker(""))
     style = re.findall("<style>(.*?)</style>", html, re.S)
@@ -218,7 +170,7 @@ def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str]
         hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts]
         assert policy.get(name, "") == "".join(f"'sha256-{own.decode()}'" for own in hashes)
     assert len(style) == 1
-    assert len(script) == (0 if maker in (of_profile, of_metric_history) else 1)
+    assert len(script) == (0 if maker is of_profile else 1)
 
 
 def test_a_view_without_a_page_says_so() -> None:

@@ -31,10 +31,9 @@ from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.options import SearchOptions
 from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
-from chunkwise.report.terminal.history import render_run_difference
+from chunkwise.report.runs_report import run_difference_report
 from chunkwise.report.terminal.lint import render_lint
 from chunkwise.report.to_terminal import terminal_text
-from chunkwise.report.views.history import run_difference_view
 from chunkwise.report.views.lint import LintSample, lint_view
 from chunkwise.studio.documents import requested_strategy
 from chunkwise.studio.serve_endpoints import MOST_QUESTIONS
@@ -346,17 +345,18 @@ def compare(
 def _compare_in_history(workspace: Workspace, before: int, after: int) -> ToolAnswer[CompareAnswer]:
     if before == after:
         raise InvalidParameter(f"run {before} has no difference to itself; name two runs")
-    view = run_difference_view(workspace.known_history(), before, after, whole=True)
+    history = workspace.known_history()
+    difference = history.difference(before, after)
     verdicts = tuple(
         MetricVerdict(
             name, metric.before, metric.after, metric.difference, metric.paired.low if metric.paired else None,
             metric.paired.high if metric.paired else None, as_line(metric.words),
         )
-        for name, metric in view.difference.metrics.items()
+        for name, metric in difference.metrics.items()
     )  # fmt: skip
-    changes = tuple(map(as_line, view.difference.changes.words))
-    labels = as_line(view.before.label), as_line(view.after.label)
-    text = printed(lambda console: render_run_difference(view, console))
+    changes = tuple(map(as_line, difference.changes.words))
+    labels = as_line(history.run(before).label), as_line(history.run(after).label)
+    text = terminal_text(run_difference_report(history, before, after))
     return ToolAnswer(_report(text), CompareAnswer(*labels, None, verdicts, changes))
 
 
