@@ -19,15 +19,12 @@ from chunkwise.answering.cited_answer import Citation, CitedAnswer, Claim
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document, Hit
-from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
-from chunkwise.evaluation.judge_calibrations import Calibration, Confusion, Threshold
 from chunkwise.evaluation.lint import located
 from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
 from chunkwise.profiling import profile
 from chunkwise.report import page as pages
 from chunkwise.report.page import fragment, page
 from chunkwise.report.views.answer import answer_view
-from chunkwise.report.views.calibration import CalibrationView
 from chunkwise.report.views.chunks import chunk_card, chunks_view
 from chunkwise.report.views.graph import overview_view
 from chunkwise.report.views.hits import hits_view
@@ -37,7 +34,6 @@ from chunkwise.report.views.tuning import tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval import index
 from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
-from chunkwise.stats.intervals import Interval
 from chunkwise.text.analyzed import Analyzed
 from report.evaluated_corpus import corpus, evaluated
 from report.made_tuning import made_side_by_side, made_tuning
@@ -117,21 +113,11 @@ def of_names(word: str = "") -> View:
     return overview_view(every, [lookup.details(own.name) for own in every.most_linked], word)
 
 
-def of_calibration(word: str = "") -> View:
-    known = Calibration(
-        f"judge{word}", "similarity", "labels", "ab", 3, Interval(0.8, 0.7, 0.9), None, None, None,
-        Confusion(4, 1, 1, 4), {f"why{word}": 2},
-    )  # fmt: skip
-    wrong = Disagreement(f"q{word}", "a", 0, 4, f"text{word}", True, 0.4)
-    judge = CalibrationRun(known, (wrong,), Threshold(0.5, 0.9, 0.8), 3)
-    return CalibrationView("labels", "ab", 3, 10, 5, "structure", 1, (judge,))
-
-
 MAKERS = (
     of_evaluation, of_tuning, of_profile, of_chunks, of_hits, of_chunk, of_answer, of_lint,
-    of_names, of_calibration,
+    of_names,
 )  # fmt: skip
-SHOWN = [maker for maker in MAKERS if maker not in (of_lint, of_calibration)]
+SHOWN = [maker for maker in MAKERS if maker not in (of_lint,)]
 
 
 def html_of(view: View) -> list[str]:
