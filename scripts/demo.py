@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -17,7 +16,6 @@ ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "out"
 PACKAGE = Path(chunkwise.__file__).parent
 WIDEST = 100
-HEAD = re.compile(r" \| head -(\d+)$")
 
 STEPS = (
     (
@@ -78,25 +76,20 @@ def main() -> None:
 
 
 def words_of(command: str) -> list[str]:
-    """As a shell has them, without what its output is piped into."""
-    return shlex.split(HEAD.sub("", command).replace("\\\n", " "))
+    """As a shell has them."""
+    return shlex.split(command.replace("\\\n", " "))
 
 
 def run(command: str) -> None:
     """As a shell would, in `out/`; the width is that of the terminal as far as lines read well."""
-    head = HEAD.search(command)
     columns = min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
     done = subprocess.run(
         [sys.executable, "-m", *words_of(command)],
         cwd=OUT,
         env={**os.environ, "COLUMNS": str(columns)},
-        stdout=subprocess.PIPE if head else None,
-        text=True,
     )
     if done.returncode:
         sys.exit(f"{command} ended with {done.returncode}")
-    if head:
-        print("\n".join(done.stdout.splitlines()[: int(head[1])]), flush=True)
 
 
 if __name__ == "__main__":

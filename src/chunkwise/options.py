@@ -21,6 +21,7 @@ from chunkwise.base.schema import (
     Options,
     Seconds,
     Share,
+    schema,
 )
 
 if TYPE_CHECKING:
@@ -268,6 +269,12 @@ STEPS = tuple(
     name for name in SearchOptions.__annotations__ if name not in ("retriever", "k", "budget")
 )
 """Options of what follows the ranking."""
+SERVED_SEARCH_OPTIONS = tuple(
+    field.name
+    for field in schema(SearchOptions)
+    if field.name not in ("reranker", "tokenizer", "pages")
+)
+"""Options that programs and assistants may set: the others load models, or have no form in an address."""
 
 
 @dataclass(frozen=True, kw_only=True)

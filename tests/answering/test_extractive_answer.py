@@ -1,10 +1,7 @@
 """Answers that are sentences of the documents: nothing in them is written by anybody else."""
 
-from io import StringIO
-
 import pytest
 from hypothesis import given, settings
-from rich.console import Console
 
 from answering.rule_model import hit, hits_of
 from answering.shared_words import SharedWords
@@ -16,8 +13,8 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Query, Span
 from chunkwise.models.weights.catalog import MS_MARCO_MINILM
 from chunkwise.models.weights.installed import model_status
-from chunkwise.report.terminal.answer import render_answer
-from chunkwise.report.views.answer import answer_view
+from chunkwise.report.answer_report import answer_report, claim_text
+from chunkwise.report.to_terminal import terminal_text
 from chunkwise.retrieval.tables_lists_code import whole_blocks
 from chunkwise.testkit.hostile import hostile_documents
 from how_many import examples
@@ -124,9 +121,7 @@ def test_a_lead_in_is_quoted_with_its_code_line_by_line_and_without_comments(que
     assert (
         answered.citations[0].quote == GUIDE[GUIDE.index("To light") : GUIDE.index("\n\nThe rope")]
     )
-    console = Console(width=80, file=StringIO())
-    render_answer(answer_view(answered), console)
-    assert "lamp = kindle(\n    oil=5,\n)\n```\n[1" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert "  lamp = kindle(\n      oil=5,\n  )\n  ```\n" in terminal_text(answer_report(answered))
 
 
 def test_a_lead_in_is_quoted_with_its_list() -> None:
@@ -143,7 +138,10 @@ def test_a_row_is_shown_below_its_header() -> None:
         Query("1", "the server refused the key"), [hit(document, 0, len(text))], SharedWords()
     )
     assert answered.text == "| 3 | the server refused the key |"
-    assert answer_view(answered).claims[0].text == f"| code | meaning |\n|---|---|\n{answered.text}"
+    assert (
+        claim_text(answered, answered.claims[0])
+        == f"| code | meaning |\n|---|---|\n{answered.text}"
+    )
 
 
 @cases("inside, fence", [("", "```"), ("```", "````")])
@@ -156,7 +154,7 @@ def test_code_of_a_file_is_quoted_between_fences_with_its_indentation(
     answered = quoted_answer(
         Query("1", "board cars deck count"), [hit(document, 0, len(code))], SharedWords()
     )
-    shown = answer_view(answered).claims[0].text
+    shown = claim_text(answered, answered.claims[0])
     assert shown.startswith(f"{fence}python\n")
     assert shown.endswith(f"\n{fence}")
     assert "    def board(self, cars):\n" in shown

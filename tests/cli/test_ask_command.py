@@ -63,8 +63,9 @@ def test_an_answer_in_the_terminal(here: Run, docs: Path, server: ChatServer) ->
     )
     done = here(*words)
     assert (done.returncode, done.stderr) == (0, "")
-    head, *lines = done.stdout.splitlines()
-    assert head == f"{passage(4)} [1]"
+    question, head, *lines = done.stdout.splitlines()
+    assert (question, head) == (words[2], f"{passage(4)} [1]")
+    assert any(line.startswith("Next  chunkwise index docs --into kb") for line in lines)
     shown = " ".join(" ".join(lines).split())
     assert "duties-0.md::" in shown
     assert "Duty 4 · line " in shown
@@ -84,7 +85,7 @@ def test_not_in_these_documents_is_an_answer(here: Run, docs: Path, server: Chat
         "ask", "docs", "Where is the harbour office?", "--retriever", "bm25", "--llm", server.name()
     )
     assert done.returncode == 0
-    assert done.stdout.startswith(UNSHOWN)
+    assert done.stdout.splitlines()[1] == f"≈ {UNSHOWN}"
     done = here("ask", "docs", "zzzz", "--retriever", "bm25", "--llm", server.name(), "--json")
     row = json.loads(done.stdout)
     assert (done.returncode, row["found"], row["answer"]) == (0, False, NOT_FOUND)
@@ -98,7 +99,7 @@ def test_an_index_without_documents_asks_nobody(
     chunkwise.index([], into=tmp_path / "kb", vectors="none")
     done = here("ask", "kb", "who?", "--llm", server.name())
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(NOT_FOUND)
+    assert done.stdout.splitlines()[1] == f"≈ {NOT_FOUND}"
     assert server.requests == []
 
 
@@ -167,7 +168,7 @@ def test_without_a_model_the_sentences_that_answer_are_quoted(
     done = here("ask", "kb", "Who keeps the rope numbered 4?")
     assert done.returncode == 0
     assert done.stderr.startswith("chunkwise: quoted from the documents; --llm NAME")
-    assert done.stdout.startswith(f"{passage(4)} [1]\n")
+    assert done.stdout.splitlines()[1] == f"{passage(4)} [1]"
     assert "“" not in done.stdout  # said once is enough
     row = json.loads(here("ask", "kb", "Who keeps the rope numbered 4?", "--json", "-q").stdout)
     assert row["answer"] == row["citations"][0]["quote"] == passage(4)
@@ -299,7 +300,7 @@ def test_text_of_documents_and_models_cannot_steer_the_terminal(here: Run, tmp_p
     assert "\x9b" not in done.stdout
     assert "The lamp is red. [1" in done.stdout
     assert "[bold]old" in done.stdout
-    assert "✗ The lamp is blue [red]." in done.stdout
+    assert "! The lamp is blue [red]." in done.stdout
     assert [each["state"] for each in rows["claims"]][1] == "unsupported"
     assert "blue" not in rows["answer"]
     assert "[unsupported]" in rows["marked"]

@@ -315,7 +315,7 @@ def test_a_console_that_knows_little_unicode_is_no_error(
 
 def test_sizes_are_named_by_their_unit(here: Run, handbook: Path) -> None:
     done = here("chunk", "handbook", "-s", "characters(max_chars=50)")
-    assert "characters 6 to 50" in done.stdout
+    assert "6 to 50 characters" in done.stdout
     assert "tokens" not in done.stdout
 
 

@@ -149,11 +149,11 @@ CHART = "runs chart recall@5 --kind evaluate"
 PAGES = [
     ("chunk docs", "ChunksView"),
     ("lint docs --show 0 -s words(max_words=7)", "ChunksView"),
-    ("profile docs", "ProfileView"),
+    ("profile docs", "profile"),
     ("evaluate docs --test-queries queries.json --retriever bm25 -o a.json", "evaluation"),
     ("compare a.json b.json", "comparison"),
-    ("list names kb", "GraphView"),
-    ("tune sweep.toml -o out", "TuningView"),
+    ("list names kb", "names"),
+    ("tune sweep.toml -o out", "tuning"),
     (CHART, "history"),
 ]
 

@@ -174,7 +174,7 @@ def test_a_question_about_the_whole(here: Run, films: Path) -> None:
         "film.md",
         "orme.md",
     }
-    assert "It is about films." in here("list", "names", "kb").stdout
+    assert "It is about films." in here("list", "names", "kb", "-v").stdout
     here("list", "names", "kb", "--html", "graph.html")
     assert "It is about films." in Path("graph.html").read_text()
     plain = here("index", films, "--into", "plain", "--vectors", "none", "--graph")

@@ -82,8 +82,8 @@ def test_what_is_said_on_the_command_line_wins(here: Run, docs: Path, tmp_path: 
     [
         ("strategy =", 1, "r.toml is no TOML"),
         ('strategy = "nobody"', 2, "no strategy is named 'nobody'"),
-        ('strategy = "words"\ncontext = "all"', 2, "'all' is not one of"),
-        ('strategy = "words"\nk = "many"', 2, "k: expected `int`"),
+        ('strategy = "words"\ncontext = "all"', 2, "context is 'all'; allowed: none"),
+        ('strategy = "words"\nk = "many"', 2, "k is 'many'; expected int"),
         ('strategy = "words"\ncolour = "red"', 2, "unknown option 'colour'"),
         ("[sweep]", 1, "is the plan of a sweep"),
     ],

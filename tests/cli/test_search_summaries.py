@@ -72,7 +72,7 @@ def test_a_wrong_level_says_what_there_is(here: Run, kb: Path) -> None:
     done = here("search", kb, "school", "--level", "-1")
     assert done.returncode == 2
     assert "level is -1" in done.stderr
-    assert "nothing found" in here("search", kb, "school", "--level", "7").stdout
+    assert "Nothing found" in here("search", kb, "school", "--level", "7").stdout
 
 
 def test_hits_in_a_file_score_as_the_index_does(here: Run, kb: Path, tmp_path: Path) -> None:

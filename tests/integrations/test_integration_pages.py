@@ -52,9 +52,13 @@ def test_the_code_of_a_page_runs(page: Path, work: Path) -> None:
 
 
 CHOICES = [
-    Recommendation("sentences(max_tokens=60)", vectors="none", retriever="bm25", k=2),
-    Recommendation("structure", "none", "", "none", "multiscale(dense=0)", budget=80),
-    Recommendation("sections", "headings", "", "none", "bm25", neighbors=1),
+    Recommendation(strategy="sentences(max_tokens=60)", vectors="none", retriever="bm25", k=2),
+    Recommendation(
+        strategy="structure", vectors="none", retriever="multiscale(dense=0)", budget=80
+    ),
+    Recommendation(
+        strategy="sections", context="headings", vectors="none", retriever="bm25", neighbors=1
+    ),
 ]
 
 

@@ -9,17 +9,10 @@ from functools import cache
 import numpy as np
 
 from chunkwise.chunkers import get_strategy
-from chunkwise.core import Passage
-from chunkwise.evaluation.results import Figure, Missed
-from chunkwise.metrics.cuts.boundary_issue_counts import cuts_of
+from chunkwise.core import Document
+from chunkwise.evaluation.results import Figure, QuestionResult, Results
 from chunkwise.metrics.cuts.boundary_issues import KINDS
-from chunkwise.report.views.side_by_side import (
-    ComparedDocument,
-    ComparedQuestion,
-    RetrievedSpan,
-    SideBySide,
-    SideResult,
-)
+from chunkwise.report.side_by_side import SideBySide
 from chunkwise.stats.intervals import interval
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.tuning.sweep import Configuration
@@ -33,7 +26,7 @@ from chunkwise.tuning.sweep_result import (
     SweepResult,
     WeightFit,
 )
-from report.evaluated_corpus import corpus
+from report.evaluated_corpus import corpus, evaluated
 
 OBJECTIVE = "recall@1000t"
 BUDGETS = (250, 500, 1000, 2000)
@@ -102,58 +95,42 @@ def made_tuning(count: int = 120, seed: int = 0) -> SweepResult:
 
 
 @cache
-def made_side_by_side(count: int = 40, seed: int = 0) -> SideBySide:
-    """Real chunks of both, gold text inside some of them."""
-    rng = np.random.default_rng(seed)
+def made_side_by_side(count: int = 40) -> SideBySide:
+    """Real chunks of both; the hits of `evaluated`, the choice with some more of them."""
     documents = corpus()
-    analyzed = [Analyzed(each) for each in documents.values()]
-    strategies = (
+    names = (
         "structure(max_tokens=120)",
         "recursive(max_tokens=600, overlap=120, tokenizer='characters')",
     )
-    both = [
-        [(each, list(get_strategy(spec).chunks(each))) for each in analyzed] for spec in strategies
-    ]
-    flat = [[chunk for _, own in side for chunk in own] for side in both]
-    questions = []
-    for number in range(count):
-        gold = flat[0][int(rng.integers(len(flat[0])))]
-        start = gold.start + (gold.end - gold.start) // 3
-        passage = Passage(gold.doc_id, start, min(gold.end, start + 140))
-        answered = []
-        for side in flat:
-            holding = [
-                c
-                for c in side
-                if c.doc_id == gold.doc_id and c.start < passage.end and passage.start < c.end
-            ]
-            picked = [side[int(at)] for at in rng.integers(len(side), size=4)]
-            right = rng.random() < 0.6
-            picked[1:1] = holding[:1] if right else []
-            hits = tuple(
-                RetrievedSpan(c.doc_id, c.start, c.end, rank) for rank, c in enumerate(picked, 1)
-            )
-            text = gold.document.text[passage.start : passage.end]
-            missed = (
-                ()
-                if right
-                else (Missed(*passage, text, int(rng.integers(6, 90)) if number % 3 else None),)
-            )
-            answered.append(SideResult(None if number == 5 else float(right), hits, missed))
-        words = " ".join(gold.document.text[passage.start : passage.end].split()[:7])
-        questions.append(
-            ComparedQuestion(f"q{number:03}", f"What is said of “{words}”?", (passage,), *answered)
-        )
-    questions.sort(key=lambda own: (own.chosen.score or 0.0, own.id))
-    cut = tuple(
-        ComparedDocument(
-            name, *(tuple((c.start, c.end) for c in side if c.doc_id == name) for side in flat)
-        )
-        for name in list(documents)[:3]
+    chunks = {
+        id: (_spans(names[0], document), _spans(names[1], document))
+        for id, document in list(documents.items())[:3]
+    }
+    ours = evaluated(count)
+    theirs = dataclasses.replace(ours, questions=tuple(map(_fewer, ours.questions)))
+    gold = {
+        question.id: tuple(place for hit in question.hits if hit.relevant["spans"] for place in hit.places)
+        for question in ours.questions
+    }  # fmt: skip
+    sides = (_scored(ours), _scored(theirs))
+    return SideBySide(names, sides, documents, gold, chunks)
+
+
+def _spans(strategy: str, document: Document) -> tuple[tuple[int, int], ...]:
+    return tuple(
+        (each.start, each.end) for each in get_strategy(strategy).chunks(Analyzed(document))
     )
-    texts = {name: each.text for name, each in documents.items()}
-    cuts = {spec: cuts_of(side) for spec, side in zip(strategies, both, strict=True)}
-    return SideBySide(strategies[0], strategies[1], tuple(questions), texts, cut, cuts)
+
+
+def _fewer(question: QuestionResult) -> QuestionResult:
+    """Every third without hits."""
+    if int(question.id[1:]) % 3:
+        return question
+    return dataclasses.replace(question, hits=(), scores={**question.scores, OBJECTIVE: 0.0})
+
+
+def _scored(results: Results) -> Results:
+    return dataclasses.replace(results, objective=OBJECTIVE)
 
 
 def _configurations() -> list[Configuration]:

@@ -22,7 +22,6 @@ from chunkwise.report.charts import (
     span,
 )
 from chunkwise.report.sanitize import one_line
-from chunkwise.report.views.questions import counted_by_range
 from report.reading_pages import EVIL, Page
 
 NAMES = (
@@ -100,8 +99,3 @@ def test_a_scale_reaches_around_its_values(values: list[float]) -> None:
     assert scale.low - slack <= min(values) <= max(values) <= scale.high + slack
     labels = [label for _, label in scale.labels()]
     assert len(set(labels)) == len(labels)
-
-
-def test_scores_are_counted_by_range() -> None:
-    scores = [-0.5, 0.0, 1e-9, 0.19, 0.2, 0.5, 0.8, 0.99, 1.0, 1.5]
-    assert counted_by_range(scores) == [2, 2, 1, 1, 0, 2, 2]

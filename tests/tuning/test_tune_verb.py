@@ -13,7 +13,8 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.scoring import Listeners
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.options import IndexOptions
-from chunkwise.report.views.tuning import tuning_view
+from chunkwise.report.report import ValueTable, all_parts
+from chunkwise.report.tuning_report import tuning_report
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder
 from tables import cases
@@ -69,7 +70,7 @@ def test_documents_and_questions_that_are_there_already() -> None:
         each.configuration.key for each in tuned.sweep.outcomes
     }
     html = tuned._repr_html_()
-    assert html.startswith('<div class="chunkwise-tuning">')
+    assert html.startswith('<div class="chunkwise-report">')
     assert "<script" not in html
     assert re.search(r"recall@", html)
 
@@ -124,10 +125,10 @@ def test_a_language_model_writes_contexts_for_the_best_and_methods_are_compared_
         assert each.figures.keys() == {"all", "lamps", "other"}
         assert each.figures["all"].keys() == {"failure@20", "answer_correctness.words"}
         assert each.figures["all"]["failure@20"].mean is not None
-    view = tuning_view(found)
-    assert [each.metric for each in view.methods] == ["failure@20", "answer_correctness.words"]
-    assert view.methods[0].types[0] == "all"
-    assert view.methods[0].types[-1] == "drop"
+    shown = [part for part in all_parts(tuning_report(found).parts) if isinstance(part, ValueTable)]
+    tables = {table.title: [column.title for column in table.columns] for table in shown}
+    assert sorted(tables["failure@20 by question type"][1:]) == ["all", "lamps", "other"]
+    assert "answer_correctness.words by question type" in tables
 
 
 def test_files_a_plan_and_what_is_said_beside_it(tmp_path: Path) -> None:
@@ -255,7 +256,7 @@ def test_a_choice_that_walks_along_names_is_shown_question_by_question(tmp_path:
     assert tuned.recommendation.retriever.startswith("graph")
     assert said == []
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "Questions, one by one" in page
+    assert ">Questions<" in page
     assert all(query.text in page for query in queries)
 
 

@@ -224,7 +224,12 @@ def _invalid(error: msgspec.ValidationError, given: Mapping[str, Any], kind: typ
     name = path.rstrip("`").partition("[")[0].partition(".")[0]
     if choices := next(field.choices for field in schema(kind) if field.name == name):
         reason = f"allowed: {', '.join(choices)}"
-    reason = reason.replace("`", "").replace("array", "a list").partition(", got ")[0]
+    reason = (
+        reason.replace("`", "")
+        .replace(" | null", "")
+        .replace("array", "a list")
+        .partition(", got ")[0]
+    )
     return InvalidOption(name, given[name], reason[:1].lower() + reason[1:])
 
 

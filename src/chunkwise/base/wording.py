@@ -19,11 +19,6 @@ def percent(share: float) -> str:
     return f"{value:.1f} %" if 0 < value < 10 else f"{round(value)} %"
 
 
-def percent_limit(share: float) -> str:
-    """A share that somebody set, as it was set: "5 %", "2.5 %"."""
-    return f"{100 * share:g} %"
-
-
 def short_number(value: float, *, whole: int = 100_000) -> str:
     """1,234 below `whole`, then 123k, 4.6M: never more digits than a label has room for."""
     if round(value) < whole:

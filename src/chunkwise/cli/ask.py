@@ -22,6 +22,7 @@ from chunkwise.cli.options import (
     Json,
     LoadingOptions,
     QuestionsOption,
+    VerboseOption,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import json_stdout, say, say_skipped, stdout_console, usable_place
@@ -43,7 +44,9 @@ _EXAMPLES = """
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskOptions(SearchOptions, QuestionsOption, LlmOptions, ConfigOption, LoadingOptions):
+class AskOptions(
+    SearchOptions, QuestionsOption, LlmOptions, ConfigOption, LoadingOptions, VerboseOption
+):
     """The options of `chunkwise ask`."""
 
     source: Annotated[str, argument("SOURCE")]
@@ -176,10 +179,13 @@ def _answer(
 
         json_stdout().write(json_line(answer_row(answered)))
     else:
-        from chunkwise.report.terminal.answer import render_answer
-        from chunkwise.report.views.answer import answer_view
+        from chunkwise.report.answer_report import answer_report
+        from chunkwise.report.to_terminal import print_report
 
-        render_answer(answer_view(answered), stdout_console())
+        report = answer_report(
+            answered, is_whole=options.verbose, next_command=_passages_alone(options.source, options.words)
+        )  # fmt: skip
+        print_report(report, stdout_console(), verbose=options.verbose)
 
 
 def _answer_file(

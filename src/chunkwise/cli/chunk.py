@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -74,7 +75,7 @@ class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOption
     as_json: Json = False
     show: Annotated[Amount, Option(
         "Chunks shown in the terminal", metavar="N", group="Output", common=True
-    )] = 12  # fmt: skip
+    )] = 5  # fmt: skip
 
     @property
     def cut_by(self) -> str:
@@ -454,7 +455,16 @@ def _shown(
         color=console.is_terminal,
         unit=strategy.unit,
         summary=not options.quiet,
+        next_command=_next_command(options),
     )
+
+
+def _next_command(options: ChunkCommandOptions) -> str:
+    """The places where it cuts badly."""
+    if not options.source or "-" in options.source:
+        return ""
+    strategy = f" -s {shlex.quote(str(options.strategy))}" if options.strategy else ""
+    return f"chunkwise lint {shlex.join(options.source)}{strategy}"
 
 
 def _nowhere(amount: int, note: str) -> None:

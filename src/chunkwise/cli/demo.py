@@ -10,7 +10,7 @@ import click
 
 from chunkwise.base.schema import Name, Option
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.options import QuietOption
+from chunkwise.cli.options import QuietOption, VerboseOption
 
 _EXAMPLES = """
   chunkwise demo
@@ -22,7 +22,7 @@ _SIZES = (100, 200, 400)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DemoOptions(QuietOption):
+class DemoOptions(VerboseOption, QuietOption):
     """The options of `chunkwise demo`."""
 
     output: Annotated[Path, Option(
@@ -53,7 +53,9 @@ def command(options: DemoOptions) -> None:
         embedder=model,
         finalists=0,
     )
-    shown = SweepOptions(output=options.output, source=(), quiet=options.quiet)
+    shown = SweepOptions(
+        output=options.output, source=(), quiet=options.quiet, verbose=options.verbose
+    )
     tune_and_show(SweepSource(sweep), shown)
     if not options.quiet:
         click.echo(f"open {options.output / 'report.html'} in a browser", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -24,6 +25,7 @@ from chunkwise.cli.options import (
     Output,
     Page,
     SourceOptions,
+    VerboseOption,
     check_outputs,
 )
 from chunkwise.cli.progress import bytes_of, progress
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from chunkwise.cli.cut_documents import ChunkSummary, Cutter
     from chunkwise.evaluation.lint import LocatedIssue
     from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
-    from chunkwise.report.views.lint import LintSample
+    from chunkwise.report.lint_report import LintSample
     from chunkwise.tracking.run import KeptRun
 
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
@@ -51,7 +53,7 @@ orphan_lead_in, orphan_number, only_marks, dangling_start, broken_grapheme.
 
 
 @dataclass(frozen=True, kw_only=True)
-class LintOptions(KeepOptions, JobsOption, SourceOptions):
+class LintOptions(KeepOptions, JobsOption, SourceOptions, VerboseOption):
     """The options of `chunkwise lint`."""
 
     strategy: Annotated[Name | None, Option(
@@ -64,7 +66,9 @@ class LintOptions(KeepOptions, JobsOption, SourceOptions):
     kinds: Annotated[Name | None, Option(
         "Look only for these kinds of issues", metavar="KIND,…", group="Configuration", common=True
     )] = None  # fmt: skip
-    show: Annotated[Amount, Option("Cuts shown in the terminal", metavar="N", group="Output")] = 20
+    show: Annotated[Amount | None, Option(
+        "Cuts shown in the terminal", metavar="N", default_text="3, with -v 20", group="Output"
+    )] = None  # fmt: skip
     at_most: Annotated[Share | None, Option(
         "Exit with 4 if more chunks have an issue: 0.1", long_flag="--fail-over", metavar="SHARE", group="Output",
         common=True,
@@ -83,10 +87,10 @@ def command(options: LintOptions) -> None:
     """
     from chunkwise.cli.cut_documents import ChunkSummary, readable
     from chunkwise.evaluation.lint import Linter, lint_subject
-    from chunkwise.report.views.lint import LintSample
+    from chunkwise.report.lint_report import LintSample
     from chunkwise.retrieval.indexes import is_index
 
-    linter, sample = Linter(options.kinds), LintSample(options.show)
+    linter, sample = Linter(options.kinds), LintSample(_most_shown(options))
     keeper = RunKeeper(options, quiet=options.quiet)
     tally = linter.tally
     paths = options.sources()
@@ -108,7 +112,7 @@ def command(options: LintOptions) -> None:
             keeper.see(chunked.document)
             for sink in sinks:
                 sink(chunked, issues)
-            sample.add(chunked.document, len(chunked.chunks), issues)
+            sample.add(chunked.document, issues)
         if not summary.documents:  # leaving so, an older file of that name stays
             say("no document was read; there is nothing to examine")
             sys.exit(FAILED)
@@ -136,7 +140,7 @@ def _tell(
     """The issues where they went nowhere else, else a line."""
     if not sinks:
         with readers_may_leave():
-            _show(sample, tally, cutter)
+            _show(sample, tally, cutter, options)
     elif not options.quiet:
         click.echo(_line(summary, tally), err=True)
         for written in (options.output, options.page):
@@ -193,16 +197,33 @@ def _write_issues(out: IO[str], issues: Iterable[LocatedIssue]) -> None:
     out.writelines(json_line(issue_row(issue)) for issue in issues)
 
 
-def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
-    from chunkwise.report.terminal.lint import render_lint
-    from chunkwise.report.views.lint import lint_view
+def _most_shown(options: LintOptions) -> int:
+    if options.show is not None:
+        return options.show
+    return 20 if options.verbose else 3
 
-    render_lint(lint_view(sample, tally.cuts(), cutter.label), stdout_console(highlight=True))
+
+def _show(sample: LintSample, tally: CutTally, cutter: Cutter, options: LintOptions) -> None:
+    from chunkwise.report.lint_report import lint_report
+    from chunkwise.report.to_terminal import print_report
+
+    report = lint_report(tally.cuts(), cutter.label, sample.chosen(), _next_command(tally, options))
+    print_report(report, stdout_console(), verbose=options.verbose)
+
+
+def _next_command(tally: CutTally, options: LintOptions) -> str:
+    """All cuts in their documents, where there are any."""
+    if not tally.with_issues or not options.source or "-" in options.source:
+        return ""
+    words = ["chunkwise lint", shlex.join(options.source)]
+    words += ["-s", shlex.quote(options.strategy)] if options.strategy else []
+    words += ["--chunks", shlex.quote(options.chunks)] if options.chunks else []
+    return f"{' '.join(words)} --html cuts.html"
 
 
 def _line(summary: ChunkSummary, tally: CutTally) -> str:
     """Everything in one line."""
-    from chunkwise.report.views.lint import cuts_words
+    from chunkwise.report.lint_report import cuts_words
 
     parts = [summary.note]
     if tally.share is not None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 from msgspec import Meta
@@ -153,14 +153,7 @@ def _answering(
     if config is None:
         return None
     chosen = read_recommendation(config)
-    settings: dict[str, Any] = chosen.settings()
-    names = ("strategy", "context", "embedder", "vectors")
-    made_with = IndexOptions.read({name: settings[name] for name in names if name in settings})
-    searching = SearchOptions.read(
-        {name: settings[name] for name in ("retriever", "budget", "tokenizer") if name in settings}
-    )
-    if not chosen.is_pipeline:
-        searching = chosen.search_options().override(tokenizer=settings.get("tokenizer"))
+    made_with, searching = chosen.part(IndexOptions), chosen.part(SearchOptions)
     client = (
         clients.of(or_local(options.llm_name)) if LLM in judge_names(options.judge or "") else None
     )
@@ -170,15 +163,14 @@ def _answering(
             raise DryRunEnded(estimate)
 
     def answer(queries: Sequence[Query]) -> Results:
-        if needs_model(list(documents), settings.get("vectors"), settings.get("retriever")):
-            fetch_weights(settings.get("embedder") or DEFAULT, options.quiet)
+        if needs_model(list(documents), chosen.vectors, chosen.retriever):
+            fetch_weights(chosen.embedder or DEFAULT, options.quiet)
         with progress(f"answering ({config.name})", 0, options.quiet):
             return evaluate(
                 list(documents), list(queries), metrics=options.metric or "retrieval", judge=options.judge,
                 llm=client, score=ScoreOptions(seed=options.seed),
                 listeners=Listeners(on_bad=bad, on_estimate=on_estimate),
-                retriever=chosen.retriever, k=chosen.k if chosen.budget is None else None,
-                search=replace(searching, k=None, retriever=None), index=made_with,
+                search=searching, index=made_with,
             )  # fmt: skip
 
     return answer

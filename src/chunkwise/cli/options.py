@@ -213,7 +213,7 @@ def _take_config(context: click.Context, file: Path | None) -> None:
         return
     from chunkwise.tuning.recommendation_file_and_code import read_recommendation
 
-    given = read_recommendation(file).options()
+    given = read_recommendation(file).changed()
     known = {each.name for each in context.command.params}
     mine = {name: value for name, value in given.items() if name in known}
     context.default_map = {**(context.default_map or {}), **mine}

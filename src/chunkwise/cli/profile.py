@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from chunkwise.cli.options import (
     Json,
     Page,
     SourceOptions,
+    VerboseOption,
     check_outputs,
 )
 from chunkwise.cli.progress import bytes_of, progress
@@ -38,7 +40,7 @@ _EXAMPLES = """
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfileOptions(KeepOptions, JobsOption, SourceOptions):
+class ProfileOptions(KeepOptions, JobsOption, SourceOptions, VerboseOption):
     """The options of `chunkwise profile`."""
 
     page: Page = None
@@ -79,17 +81,26 @@ def _show(profile: Profile, paths: list[str], options: ProfileOptions) -> None:
     if options.as_json:
         print_json(profile.to_dict())
     if options.page:
-        from chunkwise.report.page import write_page
-        from chunkwise.report.views.profile import profile_view
+        from chunkwise.report.profile_report import profile_report
+        from chunkwise.report.write_report import write_report
 
-        write_page(profile_view(profile, ", ".join(paths)), options.page)
+        write_report(profile_report(profile, ", ".join(paths)), options.page)
         if not options.quiet:
             click.echo(f"written: {shown_path(options.page)}", err=True)
     if not (options.as_json or options.page):
-        from chunkwise.report.terminal.profile import render_profile
-        from chunkwise.report.views.profile import profile_view
+        from chunkwise.report.profile_report import profile_report
+        from chunkwise.report.to_terminal import print_report
 
-        render_profile(profile_view(profile), stdout_console(highlight=True))
+        report = profile_report(profile, ", ".join(paths), _next_command(profile, options))
+        print_report(report, stdout_console(), verbose=options.verbose)
+
+
+def _next_command(profile: Profile, options: ProfileOptions) -> str:
+    """Whether the strategy to start with cuts well."""
+    strategy = next((each.strategy_spec for each in profile.advice if each.kind == "start"), "")
+    if not strategy or not options.source or "-" in options.source:
+        return ""
+    return f"chunkwise lint {shlex.join(options.source)} -s {shlex.quote(strategy)}"
 
 
 def _profile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -55,8 +56,8 @@ class SearchCommandOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOp
     explain: Annotated[bool, Option(
         "Show the names that led to each hit, with -r graph", group="Output", common=True
     )] = False  # fmt: skip
-    full: Annotated[bool, Option(
-        "Show the whole text of every hit", group="Output", common=True
+    verbose: Annotated[bool, Option(
+        "Show the whole text of every hit", flag="-v", group="Output", common=True
     )] = False  # fmt: skip
     as_json: Json = False
 
@@ -84,7 +85,7 @@ def command(options: SearchCommandOptions) -> None:
             f"{shown} is an index without documents; fill it: chunkwise index DOCUMENTS --into {shown}"
         )
     _check_documents(index, only)
-    write = _writer() if options.as_json else _shower(index, len(queries) > 1, options.full)
+    write = _writer() if options.as_json else _shower(index, len(queries) > 1, options)
     for query, hits, chains in _answers(index, queries, options):
         write(query, hits, chains)
         if not hits and not options.quiet:
@@ -242,19 +243,23 @@ def _writer() -> Written:
     return write
 
 
-def _shower(index: EngineIndex, several: bool, full: bool) -> Written:
-    from rich.text import Text
+def _shower(index: EngineIndex, several: bool, options: SearchCommandOptions) -> Written:
+    import msgspec
 
-    from chunkwise.report.sanitize import one_line
-    from chunkwise.report.terminal.hits import render_hits
-    from chunkwise.report.views.hits import hits_view
+    from chunkwise.report.search_report import search_report
+    from chunkwise.report.to_terminal import print_report
 
     console = stdout_console()
 
     def show(query: Query, hits: Sequence[Hit], chains: Sequence[HitChain]) -> None:
+        report = search_report(
+            hits, query.text, languages=index.languages, chains=chains, is_whole=options.verbose,
+            next_command="" if several else f"chunkwise ask {shlex.join((options.source, query.text))}",
+        )  # fmt: skip
         if several:
-            console.print(Text(f"\n{one_line(query.id, 40)}  {one_line(query.text, 300)}", "bold"))
-        view = hits_view(hits, query.text, languages=index.languages, chains=chains)
-        render_hits(view, console, full=full)
+            report = msgspec.structs.replace(report, title=f"{query.id}  {query.text}")
+        print_report(report, console)
+        if several:
+            console.print()
 
     return show

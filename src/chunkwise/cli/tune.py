@@ -27,6 +27,7 @@ from chunkwise.cli.options import (
     Page,
     Queries,
     SourceOptions,
+    VerboseOption,
     check_outputs,
     check_questions_flag,
 )
@@ -63,7 +64,7 @@ Then: chunkwise index docs/ --into kb -c chunkwise-tune/recommendation.toml
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepOptions(AllowOption, JobsOption, SourceOptions):
+class SweepOptions(AllowOption, JobsOption, SourceOptions, VerboseOption):
     """How a sweep is run, whatever it tries."""
 
     output: Annotated[Path, Option(
@@ -307,10 +308,13 @@ def _write(completed: CompletedSweep, options: SweepOptions) -> None:
     if options.as_json:
         _print_json(completed)
     elif not options.quiet:
-        from chunkwise.report.terminal.tuning import render_tuning
-        from chunkwise.report.views.tuning import tuning_view
+        from chunkwise.report.to_terminal import print_report
+        from chunkwise.report.tuning_report import tuning_report
 
-        render_tuning(tuning_view(completed.result), stdout_console())
+        report = tuning_report(
+            completed.result, next_command=_next_command(completed, options.output)
+        )
+        print_report(report, stdout_console(), verbose=options.verbose)
     if not options.quiet:
         sys.stdout.flush()
         click.echo(f"written to {options.output}/: {', '.join(written)}", err=True)
@@ -318,6 +322,20 @@ def _write(completed: CompletedSweep, options: SweepOptions) -> None:
             click.echo(f"written: {shown_path(options.page)}", err=True)
         if client := completed.prepared.client:
             show_spent(client.spent)
+
+
+def _next_command(completed: CompletedSweep, folder: Path) -> str:
+    """Go on with what had no time, apply the recommendation, or make questions."""
+    from chunkwise.tuning.run.sweep_folder import RECOMMENDATION
+
+    result, sweep = completed.result, completed.prepared.sweep
+    if any(outcome.waits for outcome in result.outcomes):
+        return f"chunkwise tune --resume -o {shlex.quote(str(folder))}"
+    documents = " ".join(map(shlex.quote, sweep.documents))
+    if result.chosen and not sweep.pipeline:
+        file = shlex.quote(str(folder / RECOMMENDATION))
+        return f"chunkwise index {documents} --into kb -c {file}"
+    return "" if result.questions else f"chunkwise testset generate {documents} -o questions.json"
 
 
 def _print_json(completed: CompletedSweep) -> None:
@@ -337,7 +355,7 @@ def _print_json(completed: CompletedSweep) -> None:
             if each is not None
         },
         "caveats": list(result.caveats),
-        "recommendation": recommendation and recommendation.settings(),
+        "recommendation": recommendation and recommendation.changed(),
     }
     print_json(shown, indent=None)
 

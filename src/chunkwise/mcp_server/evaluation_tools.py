@@ -26,15 +26,14 @@ from chunkwise.mcp_server.fenced_text import (
     quoted,
     shown_id,
 )
-from chunkwise.mcp_server.search_tools import Retriever, StrategySpec, Strings, Where
+from chunkwise.mcp_server.search_tools import StrategySpec, Strings
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.options import SearchOptions
 from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
+from chunkwise.report.lint_report import LintSample, lint_report
 from chunkwise.report.runs_report import run_difference_report
-from chunkwise.report.terminal.lint import render_lint
 from chunkwise.report.to_terminal import terminal_text
-from chunkwise.report.views.lint import LintSample, lint_view
 from chunkwise.studio.documents import requested_strategy
 from chunkwise.studio.serve_endpoints import MOST_QUESTIONS
 
@@ -131,7 +130,7 @@ def lint(
                     continue
                 located = linter.add(outcome)
                 documents += 1
-                sample.add(outcome.document, len(outcome.chunks), located)
+                sample.add(outcome.document, located)
                 shown = located[: max(0, most - len(issues))]
                 issues.extend(_issue(issue, budget) for issue in shown)
                 left_out += len(located) - len(shown)
@@ -153,7 +152,7 @@ def lint(
         as_line(label), documents, cuts.chunks, cuts.with_issues, dict(cuts.counts), tuple(issues), left_out,
         _shortened(map(workspace.shown, problems)),
     )  # fmt: skip
-    text = printed(lambda console: render_lint(lint_view(sample, cuts, label), console))
+    text = terminal_text(lint_report(cuts, label, sample.chosen()))
     return ToolAnswer(_report(workspace.shown(text), *answer.problems), answer)
 
 
@@ -208,20 +207,7 @@ def evaluate(
     test_queries: Annotated[
         str, Field(description="a file of questions in the project folder")
     ] = "",
-    retriever: Retriever = "",
-    budget: Annotated[
-        int | None,
-        Field(ge=1, le=100_000, description="token budget per question; default: k hits"),
-    ] = None,
-    k: Annotated[
-        int | None,
-        Field(
-            ge=1,
-            le=1_000,
-            description="hits per question; default: 5 (multiscale, graph: a budget of 1,000)",
-        ),
-    ] = None,
-    where: Where = [],  # noqa: B006
+    search: SearchOptions = SearchOptions(),
     metrics: Metrics = [],  # noqa: B006
     keep: Annotated[bool, Field(description="store the run in the history of the project")] = False,
 ) -> ToolAnswer[EvaluationAnswer]:
@@ -244,9 +230,8 @@ def evaluate(
     )
     with workspace.index_of_its_own(call) as index:
         results = evaluate_index(
-            index, asked, retriever=retriever or None, budget=budget, k=k,
-            metrics=metrics or "all", search=SearchOptions(where=tuple(where)), listeners=listeners,
-        )  # fmt: skip
+            index, asked, metrics=metrics or "all", search=search, listeners=listeners
+        )
     call.check()
     run = None
     if keep:

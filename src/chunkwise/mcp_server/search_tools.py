@@ -56,23 +56,6 @@ Query = Annotated[
     str,
     Field(min_length=1, max_length=10_000, pattern=r"\S", description="the question, in words"),
 ]
-Budget = Annotated[
-    int | None,
-    Field(ge=1, le=20_000, description="most tokens of all passages; 1,000 unless k is given"),
-]
-Where = Annotated[
-    Strings,
-    Field(
-        description="conditions on the metadata of documents, all of which hold: year=2024, lang in de,en, price>=10, "
-        "draft exists, year>=2023 and (lang=de or not draft=true)"
-    ),
-]
-Retriever = Annotated[
-    str,
-    Field(
-        description="bm25, dense, hybrid, multiscale, graph or communities; default: what suits index and budget"
-    ),
-]
 StrategySpec = Annotated[
     str, Field(description='chunking strategy with its parameters, "sentences(max_tokens=200)"')
 ]
@@ -131,24 +114,14 @@ def search(
     workspace: Workspace,
     call: ToolCall,
     query: Query,
-    budget: Budget = None,
-    k: Annotated[int | None, Field(ge=1, le=100, description="most passages")] = None,
-    where: Where = [],  # noqa: B006
-    documents: Annotated[
-        Strings, Field(description="ids of documents, or patterns such as handbook/*.md")
-    ] = [],  # noqa: B006
-    sections: Annotated[Strings, Field(description="words of a heading above the passages")] = [],  # noqa: B006
-    retriever: Retriever = "",
+    options: SearchOptions = SearchOptions(),
 ) -> ToolAnswer[SearchAnswer]:
     """Find the passages that answer a question: the best sentences within a token budget, or the k best chunks.
 
     Each passage has the id of its document and its characters, for citations and for `read`.
     """
-    budget = DEFAULT_BUDGET if budget is None and k is None else budget
-    options = SearchOptions(
-        k=k, budget=budget, retriever=retriever or None, where=tuple(where), documents=tuple(documents),
-        sections=tuple(sections),
-    )  # fmt: skip
+    if options.budget is None and options.k is None:
+        options = options.override(budget=DEFAULT_BUDGET)
     with workspace.index(call) as index:
         _check_documents(index, Filter.of(options))
         hits = index.search(query, options=options)
@@ -158,7 +131,7 @@ def search(
         as_line(query), passages, sum(passage.token_count for passage in passages),
         len(hits) - len(passages), note,
     )  # fmt: skip
-    return ToolAnswer(_search_text(answer, budget), answer)
+    return ToolAnswer(_search_text(answer, options.budget), answer)
 
 
 def _check_documents(index: Index, only: Filter) -> None:

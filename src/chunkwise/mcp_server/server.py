@@ -9,7 +9,7 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +28,7 @@ from pydantic import ConfigDict
 from chunkwise.base.allow_hosts_and_code_from_files import PARTS, check_allowed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.limits import Limits, limits_of
+from chunkwise.base.schema import json_schema, schema
 from chunkwise.base.version import __version__
 from chunkwise.mcp_server.evaluation_tools import compare, evaluate, lint, update_index
 from chunkwise.mcp_server.fenced_text import NOTICE, ToolAnswer, as_data
@@ -38,6 +39,7 @@ from chunkwise.mcp_server.resources_and_prompts import (
 )
 from chunkwise.mcp_server.search_tools import chunk, read, search
 from chunkwise.mcp_server.workspace import INDEXING_SECONDS, Stopped, ToolCall, Workspace
+from chunkwise.options import SERVED_SEARCH_OPTIONS, SearchOptions
 from chunkwise.records.json import json_text
 from chunkwise.studio.access_control import Guard, KeyAccess
 from chunkwise.studio.accounts import Account, Accounts, accounts_in, hashed_key, new_key
@@ -162,6 +164,9 @@ def _sdk_tool(
             # A model that reads documents may have written the arguments: they name no code, file or server to follow.
             parts = [arguments[name] for name in PARTS if name in arguments]
             check_allowed(parts, f"the tool {function.__name__}")
+            if options is not None:
+                given = {name: arguments.pop(name) for name in SERVED_SEARCH_OPTIONS}
+                arguments[options] = SearchOptions.read(_without_unset(given))
             answer = await calls.run(
                 context, lambda call: function(workspace, call, **arguments), indexes=writes
             )
@@ -177,6 +182,13 @@ def _sdk_tool(
 
     signature = inspect.signature(function, eval_str=True)
     _, _, *parameters = signature.parameters.values()
+    options = next((each.name for each in parameters if each.annotation is SearchOptions), None)
+    if options is not None:
+        parameters = [each for each in parameters if each.name != options]
+        parameters += [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
+            for name in SERVED_SEARCH_OPTIONS
+        ]
     context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
     (values_type,) = get_args(signature.return_annotation)
     tool.__signature__ = signature.replace(  # type: ignore[attr-defined]
@@ -199,7 +211,20 @@ def _sdk_tool(
     strict: Any = type(declared.__name__, (declared,), {"model_config": ConfigDict(extra="forbid")})
     made.fn_metadata.arg_model = strict
     made.parameters = strict.model_json_schema()
+    if options is not None:
+        described = json_schema(SearchOptions)["properties"]
+        made.parameters["properties"] |= {name: described[name] for name in SERVED_SEARCH_OPTIONS}
     return made
+
+
+def _without_unset(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Assistants often write one string instead of a list of one, or an empty one for the default."""
+    lists = {field.name for field in schema(SearchOptions) if field.repeated}
+    return {
+        name: [value] if isinstance(value, str) and name in lists else value
+        for name, value in given.items()
+        if value not in (None, "", [])
+    }
 
 
 def _instructions(workspace: Workspace) -> str:

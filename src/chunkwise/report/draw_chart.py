@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from chunkwise.base.wording import short_number
 from chunkwise.report.format_values import format_number, format_value
 from chunkwise.report.report import Chart, Column, Point, Series, Value, ValueTable
 from chunkwise.report.sanitize import one_line
@@ -50,9 +51,14 @@ def draw_chart(chart: Chart) -> str:
 
 
 def chart_table(chart: Chart) -> ValueTable:
-    """The numbers of a chart."""
-    are_named = len(chart.series) > 1
-    named = [point for series in chart.series for point in series.points if point.label]
+    """The numbers of a chart, but for the crowd behind them."""
+    if chart.links:
+        heads = (Column(chart.x.title), Column("with"), Column(chart.y.title, chart.y.kind))
+        links = tuple((each.one, each.other, each.value) for each in chart.links)
+        return ValueTable(heads, links, chart.title, detail=True)
+    shown = [series for series in chart.series if not series.is_faint]
+    are_named = len(shown) > 1
+    named = [point for series in shown for point in series.points if point.label]
     columns = [
         *([Column("series")] if are_named else []),
         *([Column("name")] if named else []),
@@ -60,7 +66,7 @@ def chart_table(chart: Chart) -> ValueTable:
         Column(chart.y.title, chart.y.kind),
     ]
     rows: list[tuple[Value, ...]] = []
-    for series in chart.series:
+    for series in shown:
         for point in series.points:
             rows.append(
                 (
@@ -141,6 +147,8 @@ def _columns(chart: Chart, drawing: Drawing) -> None:
         fill = {"bad": "var(--zero)", "tie": "var(--part)"}.get(point.level, BAR)
         drawing.bar(left, top, width, panel.bottom - top, fill, _hint(chart, series, point))
         text = format_number(point.y.value, chart.y.kind)
+        if chart.y.kind == "count" and LETTER * len(text) > width:
+            text = short_number(point.y.value, whole=1000)
         drawing.text(left + width / 2, top - 6, text, anchor="middle")
 
 
@@ -164,6 +172,12 @@ def _rows(chart: Chart, drawing: Drawing) -> None:
             look = _LEVELS.get(point.level, _LEVELS["good"])
             drawing.sign(panel.x(point.y.value), y, look, _hint(chart, series, point))
             at += 1
+
+
+def _network(chart: Chart, drawing: Drawing) -> None:
+    from chunkwise.report.draw_network import draw_network
+
+    draw_network(chart, drawing)
 
 
 def _places(chart: Chart) -> tuple[Scale, dict[str, float], list[tuple[float, str]]]:
@@ -231,4 +245,10 @@ def _label(panel: Panel, places: list[tuple[float, float, str]]) -> None:
         )
 
 
-_SHAPES = {"columns": _columns, "rows": _rows, "lines": _over_numbers, "points": _over_numbers}
+_SHAPES = {
+    "columns": _columns,
+    "rows": _rows,
+    "lines": _over_numbers,
+    "points": _over_numbers,
+    "network": _network,
+}

@@ -9,7 +9,6 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Sequence
 from functools import lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +18,7 @@ from chunkwise.base import wording
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.records.json import json_text
-from chunkwise.report.sanitize import clean_lines, few_lines, one_line
+from chunkwise.report.sanitize import clean_lines, one_line
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -142,33 +141,14 @@ def _environment(package: str = OWN) -> Environment:
         extensions=["jinja2.ext.do"],
     )
     made.filters |= {
-        "amount_of_points": partial(wording.points, plus=False),
-        "as_set": wording.as_set,
-        "between": wording.between,
         "breakable": _breakable,
-        "code": code_lines,
         "counted": wording.counted,
-        "dots_at": _dots_at,
-        "few_lines": lambda text, most, lines: _lines(few_lines(text, most, lines)),
-        "interval": lambda figure: wording.interval(figure.low, figure.high),
         "line": one_line,
         "lines": _lines,
         "number": wording.thousands,
-        "p_value": wording.p_value,
-        "percent": wording.percent,
-        "percent_limit": wording.percent_limit,
-        "points": wording.points,
-        "relative": wording.relative_change,
         "score": wording.score,
         "script_json": _script_json,
-        "short": wording.short_number,
-        "signed": wording.signed,
         "sortable": lambda value: "" if value is None else f"{value:.6g}",
-        "target": wording.target,
-        "times": wording.times,
-        "to_edge": lambda share: f"{100 * min(max(share, 0.0), 1.0):.4g}%",
-        "two_digits": wording.two_digits,
-        "words": lambda name: name.replace("_", " "),
     }
     made.globals |= {
         "asset": lambda *names: _trusted(asset(*names)),
@@ -222,15 +202,6 @@ def _breakable(name: str) -> Markup:
 
     text = str(escape(one_line(name)))
     return Markup(text.replace("_", "_<wbr>").replace(".", ".<wbr>").replace("@", "<wbr>@"))
-
-
-def _dots_at(verdicts: Sequence[bool | None], verdict: bool | None) -> str:
-    """The path of one mark for each hit with this verdict, eleven pixels apart."""
-    # A stroke of no length with round ends is a dot: a thousand rows of them stay light.
-    left, shape = (4, "h3") if verdict is None else (5.5, "h0")
-    return "".join(
-        f"M{11 * at + left:g} 5.5{shape}" for at, own in enumerate(verdicts) if own is verdict
-    )
 
 
 def _lines(text: str) -> Markup:

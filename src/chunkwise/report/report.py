@@ -50,6 +50,8 @@ class Column(_Value, frozen=True, tag="column"):
     """A page draws it on a line from 0 to 1, with its interval."""
     is_filter: bool = False
     """A page filters by its values."""
+    detail: bool = False
+    """A terminal has no room for it."""
 
 
 class Headline(_Value, frozen=True, tag="headline"):
@@ -152,19 +154,29 @@ class Axis(_Value, frozen=True, tag="axis"):
     kind: Kind = "text"
 
 
+class Link(_Value, frozen=True, tag="link"):
+    """Two categories that belong together, and how strongly."""
+
+    one: str
+    other: str
+    value: float
+
+
 class Chart(_Value, frozen=True, tag="chart"):
     """A picture of numbers.
 
     `columns` stand on categories, `rows` lie beside them with their intervals, `lines` join marks over categories or
-    numbers, `points` lie over numbers.
+    numbers, `points` lie over numbers, a `network` joins categories that are linked.
     """
 
     title: str
-    shape: Literal["columns", "rows", "lines", "points"]
+    shape: Literal["columns", "rows", "lines", "points", "network"]
     x: Axis
     """Of the categories where there are any."""
     y: Axis
     series: tuple[Series, ...]
+    links: tuple[Link, ...] = ()
+    """Of a network, the strongest first; its series has the categories."""
     is_half: bool = False
     """Half as wide as a page."""
     detail: bool = True

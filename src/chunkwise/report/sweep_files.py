@@ -8,20 +8,14 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.evaluation.results import Results
 from chunkwise.evaluation.sources import in_reading_order
 from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION as OF_CUTS
 from chunkwise.options import IndexOptions, SearchOptions
 from chunkwise.records.read import OnBadRow
-from chunkwise.report.page import write_page
-from chunkwise.report.views.side_by_side import (
-    ComparedDocument,
-    ComparedQuestion,
-    RetrievedSpan,
-    SideBySide,
-    SideResult,
-)
-from chunkwise.report.views.tuning import tuning_view
+from chunkwise.report.side_by_side import SideBySide, Spans
+from chunkwise.report.tuning_report import tuning_report
+from chunkwise.report.write_report import write_report
 from chunkwise.retrieval.indexes import index
 from chunkwise.retrieval.retrievers import graph_for
 from chunkwise.tuning.recommendation_file_and_code import (
@@ -34,7 +28,6 @@ from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import write_sweep_result
 from chunkwise.tuning.tune import CompletedSweep
 
-_QUESTIONS = 200
 _DOCUMENTS = 20
 
 
@@ -71,44 +64,32 @@ def write_sweep_files(
         if on_bad is not None:
             on_bad(f"the questions one by one are not in the report: {error}")
         sides = None
-    view = tuning_view(tuning, side_by_side=sides, code=code)
-    write_page(view, folder / REPORT)
+    report = tuning_report(tuning, sides, code)
+    write_report(report, folder / REPORT)
     if page is not None:
-        write_page(view, page)
+        write_report(report, page)
     return written
 
 
 def side_by_side(completed: CompletedSweep) -> SideBySide | None:
     """The choice and the default it is compared with, evaluated once more; None: one of them is missing."""
     tuning, material = completed.result, completed.prepared.inputs
-    objective, documents = completed.prepared.sweep.objective, material.documents
     known = {outcome.configuration.key: outcome.configuration for outcome in tuning.outcomes}
     chosen = known.get(tuning.chosen)
     default = next((known[other.key] for other in tuning.against if other.key in known), None)
     if chosen is None or default is None or completed.prepared.sweep.pipeline:
         return None  # a pipeline of the user's own is not asked again to be drawn
-    ours, theirs = (_evaluated(side, completed) for side in (chosen, default))
-    others = {question.id: question for question in theirs.questions}
     gold = {
         query.id: tuple(place for reference in query.references for place in reference.places)
         for query in material.questions.queries
     }
-    order = sorted(ours.questions, key=lambda question: _score(question, objective))[:_QUESTIONS]
-    questions = tuple(
-        ComparedQuestion(
-            question.id, question.text, gold[question.id], _result(question, objective),
-            _result(others[question.id], objective),
-        )
-        for question in order
-    )  # fmt: skip
-    cut = tuple(
-        ComparedDocument(document.id, _cuts(document, chosen), _cuts(document, default))
-        for document in documents[:_DOCUMENTS]
-    )
-    names = [(chosen.label, ours), (default.label, theirs)]
+    cut = {
+        document.id: (_cuts(document, chosen), _cuts(document, default))
+        for document in material.documents[:_DOCUMENTS]
+    }
     return SideBySide(
-        chosen.label, default.label, questions, {document.id: document.text for document in documents}, cut,
-        {name: result.cuts for name, result in names if result.cuts is not None},
+        (chosen.label, default.label), (_evaluated(chosen, completed), _evaluated(default, completed)),
+        {document.id: document for document in material.documents}, gold, cut,
     )  # fmt: skip
 
 
@@ -131,20 +112,7 @@ def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Resul
     )  # fmt: skip
 
 
-def _score(question: QuestionResult, objective: str) -> tuple[bool, float]:
-    score = question.scores.get(objective)
-    return score is None, score or 0.0
-
-
-def _result(question: QuestionResult, objective: str) -> SideResult:
-    hits = tuple(
-        RetrievedSpan(hit.doc_id, hit.start, hit.end, hit.rank, hit.summary)
-        for hit in question.hits
-    )
-    return SideResult(question.scores.get(objective), hits, question.missed)
-
-
-def _cuts(document: Document, configuration: Configuration) -> tuple[tuple[int, int], ...]:
+def _cuts(document: Document, configuration: Configuration) -> Spans:
     if not configuration.strategy:
         return ()
     return tuple(

@@ -147,9 +147,13 @@ class _Writer:
             if part.lead
             else ""
         )
-        inner = Markup("<div{}>{}</div>").format(
-            Markup(' class="two"') if part.is_beside else "", self.parts(part.parts, level + 1)
-        )
+        if part.is_beside:
+            columns = [self.parts([one], level + 1) for one in part.parts]
+            inner = Markup('<div class="two">{}</div>').format(
+                Markup("").join(Markup("<div>{}</div>").format(column) for column in columns)
+            )
+        else:
+            inner = Markup("<div>{}</div>").format(self.parts(part.parts, level + 1))
         if part.is_folded:
             page = Markup('<details class="more"><summary><bdi>{}</bdi></summary>{}{}</details>')
             return page.format(_text(part.title), lead, inner)

@@ -133,19 +133,21 @@ def _table(table: ValueTable, console: Console, *, verbose: bool) -> None:
     from rich.text import Text
 
     console.print()
+    kept = [at for at, column in enumerate(table.columns) if not column.detail]
+    columns = [table.columns[at] for at in kept]
     rows = table.rows if verbose else table.rows[: table.brief_rows]
     title = one_line(table.title)
     if len(rows) < len(table.rows):
         title += f" ({len(rows)} of {len(table.rows):,})"
-    is_words = [column.kind in _WORDS for column in table.columns]
+    is_words = [column.kind in _WORDS for column in columns]
     if title and not is_words[0]:
         _print(console, title, "bold")
         title = ""
     grid = Grid(
         box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim",
-        show_header=bool(title) or any(column.title for column in table.columns),
+        show_header=bool(title) or any(column.title for column in columns),
     )  # fmt: skip
-    for at, column in enumerate(table.columns):
+    for at, column in enumerate(columns):
         head = Text(title, "bold not dim") if title and not at else Text(one_line(column.title))
         # Rich narrows the columns alone that may wrap.
         grid.add_column(
@@ -153,8 +155,7 @@ def _table(table: ValueTable, console: Console, *, verbose: bool) -> None:
             min_width=_LEAST if is_words[at] and not at else None, overflow="ellipsis",
         )  # fmt: skip
     for row in rows:
-        cells = zip(row, table.columns, strict=True)
-        grid.add_row(*(_cell(value, column) for value, column in cells))
+        grid.add_row(*(_cell(row[at], table.columns[at]) for at in kept))
     console.print(grid)
 
 

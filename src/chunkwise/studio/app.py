@@ -444,8 +444,7 @@ def _page(server: Server, page: PageRoute, request: Request, body: bytes) -> Res
     template, project = page.template, server.project
     view: Any = _view_of(server, page, request) if page.api else None
     if not template:
-        view = view if isinstance(view, Report) else view.shown
-        template = "" if isinstance(view, Report) else view.page_template
+        view = view if isinstance(view, Report) else view.report
     caller: Caller = request.scope[CALLER]
     return HTMLResponse(
         _rendered(template, view, title=project.title, path=page.path, caller=caller)

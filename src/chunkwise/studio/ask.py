@@ -13,8 +13,8 @@ from chunkwise.answering.cited_answer import Citation, CitedAnswer
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Query
 from chunkwise.options import SearchOptions
+from chunkwise.report.answer_report import cited_claims, claim_text, made_with
 from chunkwise.report.sanitize import few_lines, one_line
-from chunkwise.report.views.answer import AnswerView, answer_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval.search.search import search as find
 from chunkwise.studio.project import Project
@@ -53,6 +53,29 @@ class CitedPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownClaim:
+    """One sentence of an answer."""
+
+    text: str
+    mark: str
+    """The number of its citation; empty: nothing supports it."""
+    note: str
+    """What is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """The claims of an answer, or what is said instead."""
+
+    not_found: str
+    """Empty where the documents answer."""
+    note: str
+    claims: tuple[ShownClaim, ...]
+    unsupported: tuple[ShownClaim, ...]
+    made_with: str
+
+
+@dataclass(frozen=True, slots=True)
 class AskView(View):
     """An answer with its citations; without a question only what can be asked."""
 
@@ -60,7 +83,7 @@ class AskView(View):
     has_model: bool
     model: str
     """Its name; empty: none is set."""
-    answer: AnswerView | None
+    answer: ShownAnswer | None
     cited: tuple[CitedPlace, ...]
     """One for each claim with a citation, in their order."""
     command: str
@@ -98,9 +121,22 @@ def ask(project: Project, request: AskRequest) -> AskView:
     if not answered.is_answered:
         raise ChunkwiseError(f"the model gave no answer: {answered.reason}")
     return AskView(
-        question, model is not None, name, answer_view(answered), tuple(_places(project, answered)),
+        question, model is not None, name, _shown(answered), tuple(_places(project, answered)),
         _command(project, question, client is not None),
     )  # fmt: skip
+
+
+def _shown(answered: CitedAnswer) -> ShownAnswer:
+    cited = [
+        ShownClaim(claim_text(answered, claim), mark, claim.note)
+        for mark, claim, _ in cited_claims(answered)
+    ]
+    others = [
+        ShownClaim(claim.text, "", claim.note) for claim in answered.claims if not claim.citation
+    ]
+    return ShownAnswer(
+        answered.refusal, answered.note, tuple(cited), tuple(others), made_with(answered)
+    )
 
 
 def _places(project: Project, answered: CitedAnswer) -> list[CitedPlace]:

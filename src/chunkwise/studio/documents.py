@@ -16,8 +16,8 @@ from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers import Strategy, describe_strategies, get_strategy
 from chunkwise.core import SECTION_SEPARATOR, Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import KINDS
+from chunkwise.report.lint_report import kind_name
 from chunkwise.report.sanitize import one_line
-from chunkwise.report.views.lint import kind_name
 from chunkwise.report.views.view import View
 from chunkwise.studio.corpus import Cuts, DocumentRow, needs_a_model
 from chunkwise.studio.project import Project, Step

@@ -11,9 +11,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from chunkwise.core import Passage
-from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.evaluation.results import Missed, QuestionResult, Results
 from chunkwise.metrics.registry import lower_is_better
-from chunkwise.report.views.questions import MissedPassage, missed_passages
 from chunkwise.report.views.view import View
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NotFound
@@ -155,7 +154,7 @@ class QuestionSide:
     scores: Mapping[str, float | None]
     unscored: Mapping[str, str]
     hits: tuple[RetrievedPlace, ...]
-    missed: tuple[MissedPassage, ...]
+    missed: tuple[Missed, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +240,7 @@ def _side(
             )
             for hit in sorted(own.hits, key=lambda each: each.rank)
         ),
-        missed_passages(own.missed),
+        own.missed,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.format_values import format_value
 from chunkwise.report.report import Report
 from chunkwise.report.runs_report import figure_value, metric_history_report
-from chunkwise.report.views.tuning import TuningView, tuning_view
+from chunkwise.report.tuning_report import tuning_report
 from chunkwise.report.views.view import View
 from chunkwise.report.watch_report import difference_words
 from chunkwise.studio.project import Project, StudioRun
@@ -145,14 +145,7 @@ class RunPage(View):
 
     kind: str
     name: str
-    report: Report | None
-    sweep: TuningView | None
-
-    @property
-    def shown(self) -> Report | TuningView:
-        found = self.report or self.sweep
-        assert found is not None
-        return found
+    report: Report
 
 
 def run_page(project: Project, request: RunParameters) -> RunPage:
@@ -163,14 +156,14 @@ def run_page(project: Project, request: RunParameters) -> RunPage:
 
 def _run_page(project: Project, run: StudioRun) -> RunPage:
     if run.sweep is not None:
-        return RunPage("tune", run.name, None, tuning_view(run.sweep))
+        return RunPage("tune", run.name, tuning_report(run.sweep))
     results = cast(Results, run.results)
     worst = set(results.worst)
     ids = {
         hit.doc_id for question in results.questions if question.id in worst for hit in question.hits
     }  # fmt: skip
     report = evaluation_report(results, project.document_texts(sorted(ids)))
-    return RunPage("evaluate", run.name, report, None)
+    return RunPage("evaluate", run.name, report)
 
 
 class CompareParameters(ApiRequest, frozen=True):

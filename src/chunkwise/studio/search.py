@@ -14,11 +14,11 @@ from msgspec import Meta
 
 from chunkwise.answering.cited_answer import passages_of
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Hit
+from chunkwise.core import SECTION_SEPARATOR, Hit
 from chunkwise.models.llm.prompt import fenced
 from chunkwise.options import SearchOptions
 from chunkwise.report.sanitize import few_lines, one_line
-from chunkwise.report.views.hits import HitCard, HitsView, hits_view
+from chunkwise.report.search_report import hit_section, hit_text, hits_total, marked_words
 from chunkwise.report.views.view import View
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import EVERYTHING
@@ -85,6 +85,23 @@ class Why:
     """The cosine of its chunk's vector and that of the question."""
     votes: tuple[SizeVote, ...]
     """Of the sizes, where several were searched at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class HitCard:
+    """One hit, with its text and where words of the question stand in it."""
+
+    rank: int
+    score: float
+    title: str
+    doc_id: str
+    section: str
+    start: int
+    end: int
+    page: int | None
+    token_count: int
+    text: str
+    marks: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +220,14 @@ def _side(project: Project, index: Index, request: StudioSearch, name: str) -> S
             raise
         problem = f"the retriever {name} failed: {type(error).__name__}: {error}"
         return SearchSide(name, problem, "", 0, (), (), "", command, code)
-    view = hits_view(hits, request.q, languages=index.source.languages)
-    by_rank = sorted(range(len(hits)), key=lambda at: hits[at].rank)
-    ordered = [reasons[at] for at in by_rank]
+    cards = _cards(hits, request.q, index.source.languages)
+    ranked = sorted(zip(cards, reasons, strict=True), key=lambda pair: pair[0].rank)
     return SearchSide(
         name,
         "",
-        view.total,
-        sum(card.token_count for card in view.hits),
-        tuple(_found(project, view, ordered)),
+        hits_total(hits) if hits else "nothing found",
+        sum(hit.token_count for hit in hits),
+        tuple(_found(project, request.q, ranked)),
         _outside(project, hits, more),
         "\n\n".join(fenced(each.shown, "passage", each.number) for each in passages_of(hits)),
         command,
@@ -219,10 +235,27 @@ def _side(project: Project, index: Index, request: StudioSearch, name: str) -> S
     )
 
 
-def _found(project: Project, view: HitsView, reasons: Sequence[_ByPlace]) -> list[SearchHit]:
-    asked = [word.lower() for word in words_of(CharacterArrays(view.question)).distinct]
+def _cards(hits: Sequence[Hit], question: str, languages: Sequence[str]) -> list[HitCard]:
+    terms = query_terms(question, languages)
+    cards = []
+    for hit in hits:
+        text = hit_text(hit)
+        cards.append(
+            HitCard(
+                hit.rank, hit.score, hit.document.title or hit.doc_id, hit.doc_id,
+                SECTION_SEPARATOR.join(hit_section(hit)), hit.start, hit.end, hit.page, hit.token_count, text,
+                marked_words(text, terms, languages),
+            )
+        )  # fmt: skip
+    return cards
+
+
+def _found(
+    project: Project, question: str, ranked: Sequence[tuple[HitCard, _ByPlace]]
+) -> list[SearchHit]:
+    asked = [word.lower() for word in words_of(CharacterArrays(question)).distinct]
     found = []
-    for card, reason in zip(view.hits, reasons, strict=True):
+    for card, reason in ranked:
         words = Counter(card.text[start:end].lower() for start, end in card.marks)
         absent = [word for word in asked if len(word) > 2 and not _is_in(word, words)]
         found.append(

@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from chunkwise.base.schema import schema
 from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, QuestionResult
 from chunkwise.evaluation.scoring import Listeners
-from chunkwise.options import ScoreOptions, SearchOptions
+from chunkwise.options import SERVED_SEARCH_OPTIONS, ScoreOptions, SearchOptions
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import strategy_of
 from chunkwise.studio.project import Project
@@ -71,9 +70,8 @@ def chunk(project: Project, request: ChunkRequest) -> ChunksAnswer:
     )  # fmt: skip
 
 
-_NOT_SERVED = ("reranker", "tokenizer", "pages")
 _OPTIONS = {
-    SearchOptions: [field.name for field in schema(SearchOptions) if field.name not in _NOT_SERVED],
+    SearchOptions: SERVED_SEARCH_OPTIONS,
     ScoreOptions: ("metrics", "unit", "relevance_threshold"),
 }
 

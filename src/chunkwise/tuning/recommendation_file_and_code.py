@@ -5,21 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
-
-import msgspec
+from typing import Any, cast
 
 from chunkwise.base.allow_hosts_and_code_from_files import allowing, distrust
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownOption
-from chunkwise.base.schema import Amount, Count
+from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter, UnknownOption
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
-from chunkwise.models import DEFAULT
-from chunkwise.options import SearchOptions
+from chunkwise.options import IndexOptions, SearchOptions, Vectors
 from chunkwise.retrieval.retrievers import follows_names
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
@@ -29,80 +25,26 @@ _FORMAT = "chunkwise recommendation"
 _WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Recommendation:
-    """How to cut, to index and to search."""
-
-    strategy: str
-    context: str = "none"
-    embedder: str = "minilm"
-    """What makes vectors, where there are any."""
-    vectors: str = "late"
-    retriever: str = "hybrid"
-    k: Count = 5
-    budget: Count | None = None
-    """Tokens a question, for retrievers that fill a budget; None: `k` hits."""
-    neighbors: Amount = 0
-    tokenizer: str = DEFAULT_TOKENIZER
-    """What the budget is counted by."""
-    reranker: str = ""
-    """What reads the hits once more; empty: nothing."""
-    maxsim: str = ""
-    """The model of the token vectors that the index keeps; empty: none."""
-    llm: str = ""
-    """The language model that writes the contexts; empty: none are written."""
+@dataclass(frozen=True, kw_only=True)
+class Recommendation(IndexOptions, SearchOptions):
+    """How to cut, to index and to search: the options of an index and of its searches."""
 
     @property
     def is_pipeline(self) -> bool:
         """Whether the retriever is a pipeline of the user's own: nothing of ours is cut, indexed or searched."""
-        return not self.strategy
-
-    def settings(self) -> dict[str, str | int]:
-        """By name; what has no meaning here is not among them."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        if self.is_pipeline:
-            found = {name: found[name] for name in ("retriever", "k", "budget", "tokenizer")}
-        if self.budget is None:
-            del found["budget"]
-        if self.vectors == "none":
-            found.pop("embedder", None)
-        if self.tokenizer == DEFAULT_TOKENIZER:
-            del found["tokenizer"]
-        if not self.reranker:
-            found.pop("reranker", None)
-        if not self.maxsim:
-            found.pop("maxsim", None)
-        if not self.llm:
-            found.pop("llm", None)
-        return found
+        return self.strategy is None and ".py:" in str(self.retriever)
 
     def index_options(self) -> dict[str, Any]:
-        """For `chunkwise.index(source, **recommendation.index_options())`."""
+        """Keywords for `chunkwise.index(source, **recommendation.index_options())`."""
         self._check_searched_here()
-        said: dict[str, Any] = {"strategy": self.strategy, "context": self.context}
-        said["vectors"] = self.vectors
-        if self.vectors != "none" and self.embedder != DEFAULT:
-            said["embedder"] = self.embedder
-        if self.tokenizer != DEFAULT_TOKENIZER:
-            said["tokenizer"] = self.tokenizer
-        if self.maxsim:
-            said["maxsim"] = self.maxsim
-        if self.llm:
-            said["llm"] = self.llm
-        if follows_names(self.retriever):
-            said["graph"] = True
-        return said
+        given = self.part(IndexOptions).changed()
+        named = {name: given.pop(name) for name in _INDEX_KEYWORDS if name in given}
+        return {**named, "settings": IndexOptions(**given)} if given else named
 
     def search_options(self) -> SearchOptions:
         """Options for `index.search(question, options=recommendation.search_options())`."""
         self._check_searched_here()
-        return SearchOptions(
-            retriever=self.retriever,
-            k=self.k if self.budget is None else None,
-            budget=self.budget,
-            neighbors=self.neighbors,
-            reranker=self.reranker or None,
-        )
+        return self.part(SearchOptions).override(tokenizer=None)
 
     def _check_searched_here(self) -> None:
         if self.is_pipeline:
@@ -111,13 +53,9 @@ class Recommendation:
                 "build it with these parameters"
             )
 
-    def options(self) -> dict[str, str | int]:
-        """As the commands name them: a budget takes the place of a number of hits."""
-        found = self.settings()
-        if follows_names(self.retriever):
-            found["graph"] = True
-        k = found.pop("k")
-        return found if "budget" in found else {**found, "k": k}
+
+_INDEX_KEYWORDS = ("strategy", "context", "embedder", "vectors", "llm", "graph")
+"""Options that `index` takes by name."""
 
 
 def write_recommendation(recommendation: Recommendation, path: Path, why: str) -> None:
@@ -126,7 +64,7 @@ def write_recommendation(recommendation: Recommendation, path: Path, why: str) -
     plain = "".join(sign if sign.isprintable() else " " for sign in why)
     lines = [f"# {line}" for line in wrap(plain, _WIDTH, break_on_hyphens=False)]
     lines += ["", toml_line("format", _FORMAT), ""]
-    for name, value in recommendation.settings().items():
+    for name, value in recommendation.changed().items():
         lines.append(toml_line(name, value))
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -141,19 +79,10 @@ def read_recommendation(path: Path) -> Recommendation:
         )
     if given.pop("format", _FORMAT) != _FORMAT:
         raise ChunkwiseError(f"{path} is no recommendation; chunkwise tune writes one")
-    known = [field.name for field in fields(Recommendation)]
-    if ".py:" in str(given.get("retriever", "")):
-        given.setdefault("strategy", "")
     distrust(given, str(path))
     try:
-        for name in given:
-            if name not in known:
-                raise UnknownOption(name, known)
-        return msgspec.convert(given, Recommendation)
-    except msgspec.ValidationError as error:
-        reason, _, name = str(error).partition(" - at `$.")
-        raise InvalidParameter(f"{path}: {name.rstrip('`')}: {reason.lower()}") from None
-    except UnknownOption as error:
+        return Recommendation.read(given)
+    except (InvalidOption, UnknownOption) as error:
         raise InvalidParameter(f"{path}: {error}") from None
 
 
@@ -174,9 +103,9 @@ def snippets(
     """
     index = _index(recommendation, documents, reading)
     search = _search(recommendation)
+    used = [name for name in ("IndexOptions", "SearchOptions") if f"{name}(" in index + search]
     imports = "import chunkwise\n"
-    if "SearchOptions(" in search:
-        imports += "from chunkwise.options import SearchOptions\n"
+    imports += f"from chunkwise.options import {', '.join(used)}\n" if used else ""
     return {
         COMMANDS: _commands(recommendation, documents, file, reading),
         "Python": (f'{imports}\n{index}\nhits = index.search("your question", {search})\n'),
@@ -201,8 +130,11 @@ def _index(
     documents: Sequence[str],
     reading: Mapping[str, OptionValue] | None,
 ) -> str:
-    said = recommendation.index_options()
-    told = "".join(f"    {name}={_value(value)},\n" for name, value in said.items())
+    keywords = recommendation.index_options()
+    settings = keywords.pop("settings", None)
+    told = "".join(f"    {name}={_value(value)},\n" for name, value in keywords.items())
+    if settings is not None:
+        told += f"    settings=IndexOptions({_keywords(settings.changed())}),\n"
     if options := _reading_code(reading):
         told += f"    {options},\n"
     return f"index = chunkwise.index(\n    {_paths_in_code(documents)},\n{told})"
@@ -215,13 +147,17 @@ def _commands(
     reading: Mapping[str, OptionValue] | None,
 ) -> str:
     named, config = shlex.join([*documents, *_reading_words(reading)]), shlex.quote(file)
-    embedder = recommendation.embedder if recommendation.vectors != "none" else ""
-    making = allowing(recommendation.strategy, embedder, recommendation.llm)
-    searching = allowing(embedder, recommendation.retriever, recommendation.reranker)
+    chosen = recommendation
+    making = _allowing(chosen.strategy, chosen.embedder, chosen.llm)
+    searching = _allowing(chosen.embedder, chosen.retriever, chosen.reranker)
     return (
         f"chunkwise index {named} --config {config} --into kb/{making}\n"
         f'chunkwise search kb/ "your question" --config {config}{searching}\n'
     )
+
+
+def _allowing(*names: object) -> str:
+    return allowing(*(name for name in names if isinstance(name, str)))
 
 
 def _reading_words(reading: Mapping[str, OptionValue] | None) -> Iterator[str]:
@@ -262,9 +198,12 @@ def _search(recommendation: Recommendation, count: str = "k") -> str:
     named = {name: given.pop(name) for name in _KEYWORDS if name in given}
     written = [f"{count if name == 'k' else name}={_value(value)}" for name, value in named.items()]
     if given:
-        rest = ", ".join(f"{name}={_value(value)}" for name, value in given.items())
-        written.append(f"options=SearchOptions({rest})")
+        written.append(f"options=SearchOptions({_keywords(given)})")
     return ", ".join(written)
+
+
+def _keywords(given: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={_value(value)}" for name, value in given.items())
 
 
 _KEYWORDS = ("retriever", "k", "budget", "reranker")
@@ -281,15 +220,17 @@ def _chunks(
     reading: Mapping[str, OptionValue] | None,
 ) -> dict[str, str]:
     """For a store of one's own; where chunks are not all there is to it, they would not do the same."""
-    name = recommendation.retriever.partition("(")[
-        0
-    ].strip()  # it may be anyone's: nothing is loaded by it
-    if name in _OF_SPANS or recommendation.context != "none":
+    name = str(recommendation.retriever).partition("(")[0].strip()  # nothing is loaded by it
+    if name in _OF_SPANS or recommendation.context not in (None, "none"):
         return {}
     asked = ", ".join(
         filter(
             None,
-            [_paths_in_code(documents), _text(recommendation.strategy), _reading_code(reading)],
+            [
+                _paths_in_code(documents),
+                _text(str(recommendation.strategy)),
+                _reading_code(reading),
+            ],
         )
     )
     return {
@@ -301,7 +242,7 @@ def _chunks(
     }
 
 
-def _value(value: str | int) -> str:
+def _value(value: object) -> str:
     return _text(value) if isinstance(value, str) else repr(value)
 
 
@@ -313,22 +254,26 @@ def _text(value: str) -> str:
 def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendation:
     """Chunks are searched by k; several sizes, and objectives within a budget, by that budget."""
     several = not configuration.strategy
+    tokenizer = None if sweep.tokenizer == DEFAULT_TOKENIZER else sweep.tokenizer
+    budget = budget_of(sweep.objective) or (1000 if several and not sweep.pipeline else None)
+    k = sweep.k if budget is None else None
     if sweep.pipeline:
         return Recommendation(
-            "", retriever=configuration.retriever, k=sweep.k, budget=budget_of(sweep.objective),
-            tokenizer=sweep.tokenizer,
-        )  # fmt: skip
+            retriever=configuration.retriever, k=k, budget=budget, tokenizer=tokenizer
+        )
+    has_vectors = configuration.vectors != "none"
     return Recommendation(
         strategy=configuration.strategy or DEFAULT_STRATEGY,
-        context=configuration.context,
-        embedder=configuration.embedder or sweep.embedder,
-        vectors=configuration.vectors,
+        context=cast(Any, configuration.context),
+        embedder=configuration.embedder or sweep.embedder if has_vectors else None,
+        vectors=cast(Vectors, configuration.vectors),
         retriever=configuration.retriever,
-        k=sweep.k,
-        budget=budget_of(sweep.objective) or (1000 if several else None),
+        k=k,
+        budget=budget,
         neighbors=configuration.neighbors,
-        tokenizer=sweep.tokenizer,
-        reranker=configuration.reranker,
-        maxsim=configuration.maxsim,
-        llm=configuration.llm,
+        tokenizer=tokenizer,
+        reranker=configuration.reranker or None,
+        maxsim=configuration.maxsim or None,
+        llm=configuration.llm or None,
+        graph=True if follows_names(configuration.retriever) else None,
     )

@@ -318,7 +318,7 @@ class TuneResult(Table):
         recommended = self.recommendation
         return {
             "sentence": self.sweep.sentence,
-            "recommendation": recommended and recommended.settings(),
+            "recommendation": recommended and recommended.changed(),
             "sweep": json.loads(json_text(self.sweep)),
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated
@@ -17,12 +18,13 @@ from chunkwise.cli.options import (
     Json,
     Page,
     QuietOption,
+    VerboseOption,
     check_outputs,
 )
 from chunkwise.cli.streams import print_json, shown_place, stdout_console
 
 if TYPE_CHECKING:
-    from chunkwise.report.views.graph import GraphView
+    from chunkwise.report.report import Report
     from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 
 _EXAMPLES = """
@@ -32,21 +34,21 @@ _EXAMPLES = """
   chunkwise list names kb Salt Kitchen --show 100 --json
 """
 
-_ON_PAGE = 80
-"""Names that a page lists."""
+_LISTED, _BRIEF, _IN_JSON = 80, 15, 20
+"""Names that a page and -v list, a terminal, and data."""
 _READ = 40
-"""Of these, with what is said of them."""
+"""Names of a page with what is said of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class NamesOptions(AllowOption, QuietOption):
+class NamesOptions(AllowOption, QuietOption, VerboseOption):
     """The options of `chunkwise list names`."""
 
     source: Annotated[str, argument("SOURCE")]
     words: Annotated[tuple[str, ...], argument("[NAME]...")] = ()
-    show: Annotated[Annotated[int, Meta(ge=1, le=10_000)], Option(
-        "Names, mentions, neighbors and passages shown", metavar="N", group="Output"
-    )] = 20  # fmt: skip
+    show: Annotated[Annotated[int, Meta(ge=1, le=10_000)] | None, Option(
+        "Names, mentions, neighbors and passages shown", metavar="N", default_text="15, with -v 80", group="Output"
+    )] = None  # fmt: skip
     page: Page = None
     as_json: Json = False
 
@@ -65,34 +67,37 @@ def command(options: NamesOptions) -> None:
 
     lookup = NameLookup(open_index(options.source).source)
     name = " ".join(options.words)
-    found = lookup.details(name, options.show) if name else lookup.overview(options.show)
     if options.as_json:
-        print_json(asdict(found))
+        show = options.show or _IN_JSON
+        print_json(asdict(lookup.details(name, show) if name else lookup.overview(show)))
     if options.page:
-        from chunkwise.report.page import write_page
+        from chunkwise.report.write_report import write_report
 
-        write_page(_view(lookup, options, name), options.page)
+        write_report(_report(lookup, options, name), options.page)
         if not options.quiet:
             click.echo(f"written: {shown_path(options.page)}", err=True)
     if not (options.as_json or options.page):
-        from chunkwise.report.terminal.graph import render_name, render_overview
-        from chunkwise.retrieval.graph.names_and_neighbors import NameDetails
+        from chunkwise.report.to_terminal import print_report
 
-        console = stdout_console()
-        if isinstance(found, NameDetails):
-            render_name(found, console)
-        else:
-            render_overview(found, console)
+        print_report(_report(lookup, options, name), stdout_console(), verbose=options.verbose)
 
 
-def _view(lookup: NameLookup, options: NamesOptions, name: str) -> GraphView:
-    from chunkwise.report.views.graph import name_view, overview_view
+def _report(lookup: NameLookup, options: NamesOptions, name: str) -> Report:
+    from chunkwise.report.graph_report import name_report, names_report
 
-    title = shown_place(options.source)
+    title, source = shown_place(options.source), shlex.quote(options.source)
+    show = options.show or _LISTED
     if name:
-        found = lookup.details(name, max(options.show, _READ))
-        return name_view(found, lookup.links([each.name for each in found.neighbors]), title)
-    every = lookup.overview(max(options.show, _ON_PAGE))
-    read = takewhile(lambda each: lookup.knows(each.name), every.most_linked[:_READ])
-    details = [lookup.details(each.name, 6) for each in read]
-    return overview_view(every, details, title)
+        found = lookup.details(name, show)
+        links = lookup.links([each.name for each in found.neighbors])
+        following = f"chunkwise search {source} {shlex.quote(name)} -r graph --explain"
+        return name_report(found, links, title, following)
+    overview = lookup.overview(show)
+    details = []
+    if options.page:
+        read = takewhile(lambda each: lookup.knows(each.name), overview.most_linked[:_READ])
+        details = [lookup.details(each.name, 6) for each in read]
+    first = next((each.name for each in overview.most_linked), "")
+    following = f"chunkwise list names {source} {shlex.quote(first)}" if first else ""
+    brief = options.show or _BRIEF
+    return names_report(overview, details, title, brief_names=brief, next_command=following)

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkwise.base.wording import counted, from_to, one_or_many, thousands
+from chunkwise.base.wording import counted, from_to, listed, one_or_many, thousands
 from chunkwise.core import Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import find_issues
+from chunkwise.metrics.metric import CutCounts
+from chunkwise.report.lint_report import cuts_words, kind_name
+from chunkwise.report.report import Headline, Next, Note, Report, ReportPart
 from chunkwise.report.sanitize import one_line
-from chunkwise.report.views.lint import cuts_words
+from chunkwise.report.to_terminal import print_report
 from chunkwise.text.analyzed import Analyzed
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ def render_chunks(
     color: bool = True,
     unit: str = "tokens",
     summary: bool = True,
+    next_command: str = "",
 ) -> Iterator[str]:
     """A text a document, then a summary, if wanted; `limit`: most `unit` a chunk, `most`: chunks shown in all."""
     sizes: list[int] = []
@@ -60,10 +64,12 @@ def render_chunks(
         left = counted(len(sizes) - most, "more chunk")
         yield _printed(_styled(f"  … {left}", "dim"), width, color)
     if summary:
-        yield _printed(_summary(count, sizes, summaries, (hurt, cuts, totals), unit), width, color)
+        found = CutCounts(len(sizes) - summaries, hurt, totals, (), cuts)
+        report = _summary(count, sizes, summaries, found, unit, next_command)
+        yield _printed(report, width, color)
 
 
-def _printed(what: RenderableType, width: int, color: bool) -> str:
+def _printed(what: RenderableType | Report, width: int, color: bool) -> str:
     from rich.console import Console
 
     console: Console = Console(
@@ -71,7 +77,10 @@ def _printed(what: RenderableType, width: int, color: bool) -> str:
         color_system="standard" if color else None, legacy_windows=False,
     )  # fmt: skip
     with console.capture() as captured:
-        console.print(what)
+        if isinstance(what, Report):
+            print_report(what, console)
+        else:
+            console.print(what)
     lines = captured.get().splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
@@ -114,7 +123,7 @@ def _document(
             lines.append(_styled(f"[{one_line(chunk.context)}]", "italic"))
         lines += _summary_lines(chunk) if chunk.level else _text(chunk, reach, room)
         if kinds.get(position):
-            found = ", ".join(dict.fromkeys(kind.replace("_", " ") for kind in kinds[position]))
+            found = ", ".join(dict.fromkeys(map(kind_name, kinds[position])))
             lines.append(_styled(f"! {found}", "red"))
         reach = reach if chunk.level else max(reach, chunk.end)
         cells: list[RenderableType] = [
@@ -180,34 +189,22 @@ def _text(chunk: Chunk, reach: int, room: int) -> list[Text]:
 
 
 def _summary(
-    documents: int,
-    sizes: list[int],
-    summaries: int,
-    wrong: tuple[int, int, Counter[str]],
-    unit: str,
-) -> Text:
-    from rich.text import Text
-
-    line = Text(counted(len(sizes), "chunk"), "bold")
-    line.append(f" of {counted(documents, 'document')}", "not bold")
+    documents: int, sizes: list[int], summaries: int, cuts: CutCounts, unit: str, next_command: str
+) -> Report:
+    """How many chunks there are, how large, and how many of them are cut badly."""
+    title = f"{counted(len(sizes), 'chunk')} of {counted(documents, 'document')}"
     if summaries:
         noun = one_or_many(summaries, "a summary", "summaries")
-        line.append(f", {thousands(summaries)} of them {noun}", "not bold")
+        title += f", {thousands(summaries)} of them {noun}"
     if not sizes:
-        return line
-    middle = np.median(sizes)
-    line.append(
-        f" · {unit} {thousands(min(sizes))} to {thousands(max(sizes))}, median {thousands(middle)}",
-        "not bold",
-    )
-    hurt, cuts, totals = wrong
-    found = [
-        f"{thousands(number)} {kind.replace('_', ' ')}" for kind, number in totals.most_common()
-    ]
-    line.append(" · ", "not bold")
-    if not found:
-        line.append("no boundary issues", "not bold green")
-        return line
-    said = cuts_words(len(sizes) - summaries, hurt, cuts)
-    line.append(f"{said} (by kind, in cuts: {', '.join(found)})", "not bold red")
-    return line
+        return Report(title, (), "chunk")
+    middle = thousands(np.median(sizes))
+    size = f"{thousands(min(sizes))} to {thousands(max(sizes))} {unit}, median {middle}"
+    parts: list[ReportPart] = [Headline("No boundary issues.", "good")]
+    if cuts.with_issues:
+        kinds = Counter(cuts.counts).most_common()
+        named = listed([f"{thousands(count)} {kind_name(kind)}" for kind, count in kinds], 3)
+        words = cuts_words(cuts.chunks, cuts.with_issues, cuts.cuts_with_issues)
+        parts = [Headline(f"{words}.", "bad"), Note(f"{named}.")]
+        parts += [Next(next_command)] if next_command else []
+    return Report(title, tuple(parts), "chunk", size)

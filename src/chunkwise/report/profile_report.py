@@ -1,0 +1,280 @@
+"""The report of a corpus: which chunking to try first, then the sizes that this rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from chunkwise.base.wording import (
+    counted,
+    counted_short,
+    listed,
+    short_number,
+    shortened,
+    thousands,
+)
+from chunkwise.profiling.results import (
+    PREVIEW,
+    DocumentGroup,
+    PassagePlace,
+    Profile,
+    ProfileAdvice,
+    SizeBin,
+    SizeSummary,
+)
+from chunkwise.report.format_values import format_number
+from chunkwise.report.report import (
+    Axis,
+    Chart,
+    Column,
+    Estimate,
+    Excerpt,
+    Headline,
+    KeyFigure,
+    KeyFigures,
+    Next,
+    Note,
+    Point,
+    Report,
+    ReportPart,
+    Section,
+    Series,
+    TextRun,
+    ValueTable,
+)
+
+_LINE = 78
+_BRIEF_STARTS = 2
+_EDGES = (25, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)
+"""Sizes that the columns of a chart end at."""
+
+
+def profile_report(profile: Profile, title: str = "", next_command: str = "") -> Report:
+    """Build the report of a profile.
+
+    Args:
+        profile: What `profile` returned.
+        title: What the corpus is called.
+        next_command: What to run next.
+    """
+    total = profile.total
+    starts = [each for each in profile.advice if each.kind == "start"]
+    notes = [each.why for each in profile.advice if each.kind == "note"]
+    parts: list[ReportPart] = [
+        *_first_start(starts),
+        KeyFigures(tuple(_key_figures(total)), detail=True),
+        *_starts(starts[1:]),
+        *_sizes(total),
+        *(Note(text, detail=at > 0) for at, text in enumerate(notes)),
+        *_sections(total),
+        *_lengths(total),
+        *_groups("Folders", "folder", profile.folders, total),
+        *_groups("Formats", "format", profile.formats, total),
+        *_oversized(total),
+        *_repeats(total),
+        *([Next(next_command)] if next_command else []),
+    ]
+    return Report(title or "A corpus", tuple(parts), "profile", _subtitle(total, profile.tokenizer))
+
+
+def _subtitle(total: DocumentGroup, tokenizer: str) -> str:
+    languages = listed([f"{name} {thousands(count)}" for name, count in total.spoken.items()], 3)
+    size = f"{counted(total.documents, 'document')}, {counted_short(total.tokens, 'token')}"
+    return shortened(" · ".join(filter(None, (f"{size} ({tokenizer})", languages))), _LINE)
+
+
+def _key_figures(total: DocumentGroup) -> Iterator[KeyFigure]:
+    counts = {
+        "documents": total.documents,
+        "tokens": total.tokens,
+        "sections": total.sections.count,
+        "tokens in the median section": total.sections.median,
+        "sentences": total.sentences.count,
+        "tables": total.tables.count,
+        "lists": total.lists.count,
+        "blocks of code": total.code.count,
+    }
+    if total.empty_documents:
+        counts["empty documents"] = total.empty_documents
+    for name, count in counts.items():
+        yield KeyFigure(name, count, "count")
+    yield KeyFigure("of the tokens repeated", total.repeats.token_share, "share")
+
+
+def _first_start(starts: Sequence[ProfileAdvice]) -> Iterator[ReportPart]:
+    if starts:
+        yield Headline(f"Start with {starts[0].strategy_spec}.")
+        yield Note(_reason(starts[0]))
+    else:
+        yield Headline("There is no text to cut.")
+
+
+def _starts(starts: Sequence[ProfileAdvice]) -> Iterator[ReportPart]:
+    """Folders and formats that want another strategy."""
+    if starts:
+        rows = tuple((_scope(each.scope), each.strategy_spec, _reason(each)) for each in starts)
+        columns = (Column("part"), Column("strategy", "code"), Column("why"))
+        yield ValueTable(columns, rows, "Parts to cut otherwise", brief_rows=_BRIEF_STARTS)
+
+
+def _scope(name: str) -> str:
+    return "top level" if name == "folder ." else name
+
+
+def _reason(start: ProfileAdvice) -> str:
+    """The strategy has a column of its own."""
+    why = start.why.removeprefix(f"Start with {start.strategy_spec}: ")
+    return why[:1].upper() + why[1:]
+
+
+def _sizes(total: DocumentGroup) -> Iterator[ReportPart]:
+    kinds = {
+        "documents": total.lengths, "sections": total.sections, "paragraphs": total.paragraphs,
+        "sentences": total.sentences, "lists": total.lists, "tables": total.tables, "code": total.code,
+    }  # fmt: skip
+    rows = tuple(
+        (
+            name,
+            sizes.count,
+            sizes.mean,
+            sizes.median,
+            sizes.p95,
+            sizes.longest,
+            total.share(sizes),
+        )
+        for name, sizes in kinds.items()
+        if sizes.count
+    )
+    if not rows:
+        return
+    columns = (
+        Column(""), Column("count", "count"), Column("mean", "count"), Column("median", "count"),
+        Column("p95", "count"), Column("largest", "count"), Column("of tokens", "share"),
+    )  # fmt: skip
+    yield ValueTable(columns, rows, "Sizes in tokens")
+    if total.sections.count:
+        shares = [
+            f"{format_number(share, 'share')} into {thousands(size)}"
+            for size, share in total.fits.items()
+            if size > 100
+        ]
+        yield Note(f"Sections that fit whole: {', '.join(shares)} tokens.")
+
+
+def _sections(total: DocumentGroup) -> Iterator[ReportPart]:
+    sections, longest = total.sections, total.longest_section
+    if not sections.count or longest is None:
+        return
+    rows = tuple((f"{thousands(size)} tokens", share) for size, share in total.fits.items())
+    columns = (Column("size"), Column("sections", "share", is_drawn=True))
+    place = f"“{longest.section}”" if longest.section else "text without a heading"
+    yield Section(
+        "How large are the sections?",
+        (
+            _histogram(sections, "Sections by size", "sections", is_half=True),
+            ValueTable(columns, rows, "Sections that fit whole into"),
+        ),
+        f"The longest has {counted(longest.tokens, 'token')}: {place} in {longest.document}.",
+        is_beside=True,
+        detail=True,
+    )
+
+
+def _lengths(total: DocumentGroup) -> Iterator[ReportPart]:
+    if total.lengths.count:
+        chart = _histogram(total.lengths, "Documents by length", "documents")
+        yield Section("How long are the documents?", (chart,), detail=True)
+
+
+def _histogram(sizes: SizeSummary, title: str, noun: str, *, is_half: bool = False) -> Chart:
+    points = tuple(Point(name, Estimate(count)) for name, count in _columns(sizes.histogram))
+    return Chart(
+        title,
+        "columns",
+        Axis("tokens"),
+        Axis(noun, "count"),
+        (Series("", points),),
+        is_half=is_half,
+    )
+
+
+def _columns(bins: Sequence[SizeBin]) -> list[tuple[str, int]]:
+    """Without empty ones at both ends."""
+    counts = dict.fromkeys((*_EDGES, None), 0)
+    for one in bins:
+        edge = next((edge for edge in _EDGES if one.up_to and one.up_to <= edge), None)
+        counts[edge] += one.count
+    named = [
+        (f"≤{short_number(edge, whole=1000)}" if edge else "more", count)
+        for edge, count in counts.items()
+    ]
+    used = [at for at, (_, count) in enumerate(named) if count]
+    return named[used[0] : used[-1] + 1] if used else []
+
+
+def _groups(
+    title: str, noun: str, groups: Sequence[DocumentGroup], total: DocumentGroup
+) -> Iterator[ReportPart]:
+    columns = (
+        Column(noun), Column("documents", "count"), Column("tokens", "count"), Column("share", "share"),
+        Column("languages"), Column("median section", "count"), Column("fit 400", "share"),
+        Column("repeated", "share"),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            "top level" if group.name == "." else group.name,
+            group.documents,
+            group.tokens,
+            group.tokens / total.tokens if total.tokens else None,
+            listed(list(group.languages), 3),
+            group.sections.median,
+            group.fits[400],
+            group.repeats.token_share,
+        )
+        for group in groups
+    )
+    if rows:
+        yield Section(
+            title,
+            (ValueTable(columns, rows, noun=noun),),
+            "Median section: in tokens; fit 400: sections that fit whole into 400 tokens.",
+            detail=True,
+        )
+
+
+def _oversized(total: DocumentGroup) -> Iterator[ReportPart]:
+    found = total.oversized
+    if not found.over_100:
+        return
+    lead = (
+        f"{counted(found.over_100, 'sentence')} ({format_number(found.share_over_100, 'share')}) of more than "
+        f"100 tokens, {thousands(found.over_200)} of more than 200. The longest:"
+    )
+    examples = tuple(
+        _passage(place.text, counted(place.tokens, "token"), [place]) for place in found.examples
+    )
+    yield Section("Oversized sentences", examples, lead, detail=True)
+
+
+def _repeats(total: DocumentGroup) -> Iterator[ReportPart]:
+    found = total.repeats
+    if not found.passages:
+        return
+    partly = "" if found.complete else "; only the first passages of the corpus were compared"
+    lead = (
+        f"{counted(found.passages, 'passage')} of eight words or more, {thousands(found.copies)} copies, "
+        f"{format_number(found.token_share, 'share')} of the tokens{partly}."
+    )
+    examples = tuple(
+        _passage(each.text, f"{thousands(each.count)} ×", each.places) for each in found.examples
+    )
+    yield Section("Repeated passages", examples, lead, detail=True)
+
+
+def _passage(text: str, title: str, places: Iterable[PassagePlace]) -> Excerpt:
+    """What is kept of a long text is its beginning."""
+    starts: dict[str, list[str]] = {}
+    for place in places:
+        starts.setdefault(place.document, []).append(thousands(place.start))
+    where = "; ".join(f"{name} at {' and '.join(offsets)}" for name, offsets in starts.items())
+    shown = text + "…" * (len(text) >= PREVIEW) or "(text not kept)"
+    return Excerpt((TextRun(shown),), title, where)

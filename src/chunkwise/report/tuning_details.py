@@ -1,0 +1,367 @@
+"""What a recommendation rests on: defaults, parts of the corpus, types of questions, cuts, costs, method."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import counted, listed
+from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
+from chunkwise.evaluation.cost import COSTS
+from chunkwise.metrics.cuts.boundary_issues import KINDS
+from chunkwise.metrics.metric import CutCounts
+from chunkwise.metrics.registry import lower_is_better
+from chunkwise.report.evaluation_report import estimate_of, kind_of
+from chunkwise.report.format_values import format_number
+from chunkwise.report.lint_report import cut_excerpt
+from chunkwise.report.report import (
+    Axis,
+    Badge,
+    Chart,
+    Code,
+    Column,
+    Estimate,
+    KeyFigure,
+    KeyFigures,
+    Kind,
+    Level,
+    Note,
+    Point,
+    ReportPart,
+    Section,
+    Series,
+    Value,
+    ValueTable,
+    settings_table,
+)
+from chunkwise.report.tuning_figures import SweepFigures, cost_of
+from chunkwise.tuning.choose.corpus_parts import FEWEST_QUERIES
+from chunkwise.tuning.plan.sweep_file import sweep_text
+from chunkwise.tuning.sweep import Sweep
+from chunkwise.tuning.sweep_result import MethodByType, Outcome
+
+LEVELS: Mapping[str, Level] = {"better": "good", "worse": "bad", NO_DIFFERENCE: "tie"}
+"""Verdicts on the choice against a default."""
+_COSTS = {
+    "chunks": "chunks", "mean_tokens": "mean", "median_tokens": "median", "p95_tokens": "95%",
+    "max_tokens": "longest", "storage": "storage", "tokens_embedded": "embedded", "context_tokens": "context",
+}  # fmt: skip
+
+
+def default_section(figures: SweepFigures) -> Iterator[Section]:
+    """The choice against each common default, question by question."""
+    against = figures.tuning.against
+    if not against:
+        return
+    points, rows = [], []
+    for compared in against:
+        gain = Estimate(compared.difference, compared.low, compared.high)
+        level = LEVELS.get(compared.words, "")
+        points.append(Point(compared.baseline, gain, level=level))
+        outcome, figure = figures.outcomes.get(compared.key), figures.quality(compared.key)
+        rows.append(
+            (
+                compared.baseline, outcome.configuration.label if outcome else "",
+                estimate_of(figure) if figure else None, gain, compared.p, Badge(compared.words, level),
+            )
+        )  # fmt: skip
+    columns = (
+        Column("default"), Column("configuration", "code", detail=True), Column(figures.objective, figures.kind),
+        Column("the choice differs by", figures.change), Column("p", "p"), Column("verdict"),
+    )  # fmt: skip
+    title = f"{figures.objective}: the choice less a default"
+    yield Section(
+        "Common defaults",
+        (_differences(figures, title, points), ValueTable(columns, tuple(rows))),
+        "Paired by question, 95% intervals after Holm’s correction over the defaults.",
+        detail=True,
+    )
+
+
+def _differences(figures: SweepFigures, title: str, points: Iterable[Point]) -> Chart:
+    """Rows around no difference."""
+    gain = Axis("points of difference", figures.change)
+    return Chart(title, "rows", Axis(""), gain, (Series("", tuple(points)),))
+
+
+def part_section(figures: SweepFigures) -> Iterator[Section]:
+    """What a setting of its own would gain in each part of the corpus."""
+    parts, small = figures.tuning.parts, figures.tuning.small_parts
+    shown: list[ReportPart] = []
+    if parts:
+        gains = [Estimate(part.gain, part.low, part.high) for part in parts]
+        levels: list[Level] = ["good" if part.worth_it else "tie" for part in parts]
+        points = [
+            Point(part.name or "(no name)", gain, level=level)
+            for part, gain, level in zip(parts, gains, levels, strict=True)
+        ]
+        rows = tuple(
+            (
+                part.name or "(no name)", part.questions, part.chosen_mean, part.best_mean,
+                "the choice" if part.best == figures.tuning.chosen else part.best_label, gain,
+                Badge("worth its own setting" if part.worth_it else "the choice is good enough", level),
+            )
+            for part, gain, level in zip(parts, gains, levels, strict=True)
+        )  # fmt: skip
+        columns = (
+            Column("part"), Column("questions", "count"), Column("the choice", figures.kind),
+            Column("the best", figures.kind), Column("which is", "code", detail=True), Column("gain", figures.change),
+            Column("verdict"),
+        )  # fmt: skip
+        title = f"Gain in {figures.objective} from a setting of its own, by part of the corpus"
+        shown += [_differences(figures, title, points), ValueTable(columns, rows)]
+    if small:
+        names = [f"{name} ({count:,})" for name, count in small.items()]
+        shown.append(Note(f"Fewer than {FEWEST_QUERIES} questions: {listed(names, 12)}."))
+    if shown:
+        yield Section("Parts", tuple(shown), detail=True)
+
+
+def type_section(figures: SweepFigures) -> Iterator[Section]:
+    """Contexts and defaults by type of question."""
+    tables = tuple(_method_tables(figures.tuning.methods))
+    if tables:
+        yield Section("Question types", tables, detail=True)
+
+
+def _method_tables(methods: tuple[MethodByType, ...]) -> Iterator[ValueTable]:
+    """A table for each metric: all questions, then from the easiest type to the hardest."""
+    for metric in methods[0].figures["all"] if methods else ():
+        sign = 1.0 if lower_is_better(metric) else -1.0
+        means: dict[str, list[float]] = {}
+        for method in methods:
+            for type, figures in method.figures.items():
+                if type != "all" and (mean := figures[metric].mean) is not None:
+                    means.setdefault(type, []).append(sign * mean)
+        types = sorted(means, key=lambda type: (sum(means[type]) / len(means[type]), type))
+        kind = kind_of(metric)
+        columns = (Column("method"), *(Column(type, kind) for type in ("all", *types)))
+        rows = tuple(
+            (method.name, *(method.figures[type][metric].mean for type in ("all", *types)))
+            for method in methods
+        )
+        yield ValueTable(columns, rows, f"{metric} by question type")
+
+
+def nested_section(figures: SweepFigures) -> Iterator[Section]:
+    """What choosing like this is worth, beside what the choice has on the questions that chose it."""
+    nested, standing = figures.tuning.nested, figures.standings.get(figures.tuning.chosen)
+    if nested is None or standing is None:
+        return
+    rows = (
+        ("choosing like this, on questions left out", estimate_of(nested.figure)),
+        ("the choice, on the questions that chose it (too high)", estimate_of(standing.validation)),
+    )
+    times = f", {nested.repeats} times" if nested.repeats > 1 else ""
+    shares = [f"{label} {format_number(share, 'share')}" for label, share in nested.chosen]
+    yield Section(
+        "Nested validation",
+        (
+            ValueTable((Column(""), Column(figures.objective, figures.kind)), rows),
+            Note(f"{counted(nested.folds, 'fold')}{times}. They chose {listed(shares, 5)}."),
+        ),
+        "All folds but one choose by the whole rule; the one left out judges what they chose.",
+        detail=True,
+    )
+
+
+def prior_section(figures: SweepFigures) -> Iterator[Section]:
+    """What was expected of each lever beforehand."""
+    questions = figures.tuning.prior_questions
+    if not figures.tuning.prior or questions is None:
+        return
+    rows = tuple(
+        (lever, value, effect)
+        for lever, values in figures.tuning.prior.items()
+        for value, effect in sorted(values.items(), key=lambda known: -known[1])
+    )
+    columns = (Column("lever"), Column("value"), Column("effect", figures.change))
+    lead = (
+        f"From public question sets; counts for about {counted(round(questions), 'question')}. "
+        "--no-prior leaves it out."
+    )
+    yield Section("Expected beforehand", (ValueTable(columns, rows),), lead, detail=True)
+
+
+def boundary_section(figures: SweepFigures, cuts: Mapping[str, CutCounts]) -> Iterator[Section]:
+    """Issues of each kind as a share of the chunks, of the choice and of the defaults; rows open to examples."""
+    outcomes = [outcome for outcome in figures.choice_and_defaults() if outcome.boundary_issues]
+    if not outcomes:
+        return
+    kinds = {
+        "chunks_with_issues": "Each chunk once.",
+        "cuts_with_issues": "Each cut once.",
+        **KINDS,
+    }
+    occurring = [kind for kind in kinds if any(each.boundary_issues.get(kind) for each in outcomes)]
+    rows: tuple[tuple[Value, ...], ...] = tuple(
+        (kind.replace("_", " "), *(_share(outcome, kind) for outcome in outcomes), kinds[kind])
+        for kind in occurring
+    )
+    columns = (
+        Column("kind"), *(Column(figures.name_of(each), "share") for each in outcomes),
+        Column("what it is", detail=True),
+    )  # fmt: skip
+    details = tuple(_examples(kind, cuts) for kind in occurring) if cuts else ()
+    table = ValueTable(columns, rows, details=details)
+    absent = [kind.replace("_", " ") for kind in KINDS if kind not in occurring]
+    notes = [Note(f"None of: {', '.join(absent)}.")] if absent else []
+    if figures.chosen and not figures.chosen.boundary_issues:
+        notes.append(
+            Note("The choice searches several sizes at once and has no chunks of its own.")
+        )
+    yield Section("Boundary issues", (table, *notes), "Issues per chunk.", detail=True)
+
+
+def _share(outcome: Outcome, kind: str) -> float:
+    return outcome.boundary_issues.get(kind, 0) / max(cost_of(outcome, "chunks") or 0.0, 1.0)
+
+
+def _examples(kind: str, cuts: Mapping[str, CutCounts]) -> tuple[ReportPart, ...]:
+    sections = tuple(
+        Section(name, excerpts)
+        for name, counts in cuts.items()
+        if (excerpts := tuple(cut_excerpt(cut) for cut in counts.examples if cut.kind == kind))
+    )
+    return (Section("Examples", sections, is_beside=True),) if sections else ()
+
+
+def price_section(figures: SweepFigures) -> Iterator[Section]:
+    """What the choice and the defaults cost, and what the sweep took."""
+    outcomes = figures.choice_and_defaults()
+    names = [
+        name for name in _COSTS if any(cost_of(outcome, name) is not None for outcome in outcomes)
+    ]
+    parts: list[ReportPart] = []
+    if names:
+        kinds: dict[str, Kind] = {name: COSTS[name].kind for name in names}
+        columns = (Column(""), *(Column(_COSTS[name], kinds[name]) for name in names))
+        rows = tuple(
+            (figures.name_of(outcome), *(cost_of(outcome, name) for name in names))
+            for outcome in outcomes
+        )
+        parts.append(ValueTable(columns, rows))
+    taken = tuple(
+        KeyFigure(f"to {stage}" if stage.islower() else stage, seconds, "seconds")
+        for stage, seconds in figures.tuning.timing.items()
+    )
+    if taken:
+        parts.append(KeyFigures(taken))
+    if parts:
+        lead = (
+            "Mean to longest: tokens a chunk. Storage: tokens indexed per token of the documents. Embedded: tokens. "
+            "Context: tokens a question."
+        )
+        yield Section("Cost", tuple(parts), lead if names else "", detail=True)
+
+
+def method_section(figures: SweepFigures) -> Section:
+    """How the choice was made, and how many configurations it was made from."""
+    return Section("Method", tuple(map(Note, _method(figures))), detail=True)
+
+
+def _method(figures: SweepFigures) -> Iterator[str]:
+    tuning = figures.tuning
+    yield tuning.sentence
+    count = len(tuning.questions)
+    if not count:
+        yield "There were no questions: cuts, sizes and costs can be compared, and no more."
+        return
+    chose = sum(split == "validation" for split in tuning.splits)
+    if chose < count:
+        yield f"{counted(count, 'question')}: {chose:,} choose (validation), {count - chose:,} only judge (test)."
+    else:
+        yield f"{counted(count, 'question')}, all of which choose; folds left out in turn judge."
+    yield (
+        "The expected score is the mean with its noise shrunk: configurations that share settings inform each other, "
+        "and public question sets count as some questions. Of those expected within a point of the best, the cheapest "
+        "is chosen whose chunks begin and end about as well as the best cut ones. Tied: not shown to be worse than the "
+        "best after Holm’s correction."
+    )
+    aside = Counter(standing.aside for standing in tuning.standings if standing.aside)
+    planned, failed, waiting = (tuning.plan.get(name) for name in ("configurations", "failed", "not_run"))  # fmt: skip
+    numbers = [
+        f"{planned:,} planned" if isinstance(planned, int) else "",
+        f"{failed:,} failed" if isinstance(failed, int) and failed else "",
+        f"{waiting:,} not run" if isinstance(waiting, int) and waiting else "",
+        f"{len(tuning.standings):,} with figures",
+        *(f"{number:,} only listed ({why})" for why, number in aside.items()),
+        f"{len(tuning.standings) - aside.total():,} to choose from",
+    ]
+    yield f"Configurations: {'; '.join(filter(None, numbers))}."
+    if tuning.detectable is not None:
+        least = format_number(tuning.detectable, "change").removeprefix("+")
+        yield f"{counted(chose, 'question')} that choose detect {least} (80% power, 5% level)."
+    if tuning.needed and tuning.needed > chose:
+        yield f"About {tuning.needed:,} questions would separate the best two."
+
+
+def not_tried(figures: SweepFigures) -> Iterator[Section]:
+    """What failed, what had no time, what was left out of the grid; one row for a reason, which opens to the names."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for outcome in figures.tuning.outcomes:
+        if outcome.error:
+            group = "not run yet" if outcome.waits else "failed"
+            names.setdefault((group, outcome.error), []).append(outcome.configuration.label)
+    for what, why in _left_out(figures.tuning.plan.get("left_out")):
+        names.setdefault(("left out of the grid", why), []).append(what)
+    if names:
+        rows = tuple((group, len(known), listed(known, 3), why) for (group, why), known in names.items())  # fmt: skip
+        columns = (
+            Column("status", is_filter=True), Column("count", "count"), Column("configurations", "code"), Column("why"),
+        )  # fmt: skip
+        details = tuple((Code("\n".join(known)),) for known in names.values())
+        table = ValueTable(columns, rows, noun="reason", details=details)
+        yield Section("Not tried", (table,), detail=True)
+
+
+def _left_out(names: Any) -> Iterator[tuple[str, str]]:
+    for entry in names if isinstance(names, list) else ():
+        if isinstance(entry, dict):
+            yield str(entry.get("what", "")), str(entry.get("why", ""))
+        elif isinstance(entry, list):
+            yield str(entry[0]) if entry else "", " ".join(str(part) for part in entry[1:])
+        else:
+            yield str(entry), ""
+
+
+def made_with(figures: SweepFigures) -> Section:
+    """What to run to see this again."""
+    tuning = figures.tuning
+    file = _sweep_file(tuning.plan.get("sweep"))
+    without = {"left_out", *(["sweep"] if file else [])}
+    plan = {name: value for name, value in tuning.plan.items() if name not in without}
+    choice = figures.chosen.configuration if figures.chosen else None
+    parts: tuple[ReportPart, ...] = (
+        *([Code(file, "sweep.toml")] if file else []),
+        *([settings_table("Choice", _settings(choice))] if choice else []),
+        settings_table("Plan", plan),
+        settings_table("Data", tuning.data),
+        settings_table("Versions", tuning.versions),
+    )
+    return Section("Made with", parts, is_folded=True, detail=True)
+
+
+def _settings(configuration: Any) -> dict[str, Value]:
+    names = (
+        "key",
+        "strategy",
+        "retriever",
+        "context",
+        "neighbors",
+        "vectors",
+        "embedder",
+        "reranker",
+    )
+    return {name: getattr(configuration, name) for name in names}
+
+
+def _sweep_file(sweep: object) -> str:
+    try:
+        return sweep_text(msgspec.convert(sweep, Sweep))
+    except (msgspec.ValidationError, InvalidParameter):
+        return ""
