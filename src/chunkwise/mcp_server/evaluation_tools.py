@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,8 +37,6 @@ from chunkwise.studio.documents import requested_strategy
 from chunkwise.studio.serve_endpoints import MOST_QUESTIONS
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from chunkwise.core import Document
     from chunkwise.core import Query as TestQuery
     from chunkwise.evaluation.lint import LocatedIssue
@@ -50,15 +47,6 @@ _MAX_SCORED = 100
 """Questions whose scores are in one answer."""
 
 Metrics = Annotated[Strings, Field(description="names of metrics; default: all without an LLM")]
-
-
-def printed(render: Callable[[Console], None]) -> str:
-    """What a command would print, without colors."""
-    from rich.console import Console
-
-    out = io.StringIO()
-    render(Console(file=out, width=_WIDTH, color_system=None, legacy_windows=False))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n")
 
 
 def _report(text: str, *more: str) -> str:
