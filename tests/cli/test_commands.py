@@ -154,7 +154,7 @@ PAGES = [
     ("compare a.json b.json", "comparison"),
     ("list names kb", "names"),
     ("tune sweep.toml -o out", "tuning"),
-    (CHART, "MetricHistoryView"),
+    (CHART, "history"),
 ]
 
 

@@ -120,7 +120,7 @@ def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
     assert "kappa.yes" in runs[-1].figures
     listed = here("runs")
     assert listed.returncode == 0
-    for kind in ("evaluate", "compare", "tune", "lint", "profile", "judge calibrate"):
+    for kind in ("evaluate", "compare", "tune", "lint", "profile", "judge"):
         assert kind in listed.stdout
     assert "→ tokens" in listed.stdout
     known = here("runs", "import", "a.json", "out/results.json")
@@ -167,7 +167,8 @@ def test_a_history_that_cannot_be_used_is_one_line_and_changes_nothing_else(
     assert plain.returncode == (4 if asked else 0)
     with closing(breaks(tmp_path / ".chunkwise" / "history.db", how)):
         done = here(*EVALUATE, *asked, "-o", "kept.json", "--save")
-    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
+    same = plain.stdout.replace("plain.json", "kept.json")
+    assert (done.returncode, done.stdout) == (plain.returncode, same)
     added = [line for line in done.stderr.splitlines() if line not in plain.stderr.splitlines()]
     assert len(added) == 2, added  # the other names the file of results
     assert added[0].startswith("chunkwise: this run is not kept: ")
@@ -263,12 +264,12 @@ def test_an_empty_history_says_what_to_type(here: Run, tmp_path: Path) -> None:
 def test_the_list_says_what_changed_since_the_one_before(here: Run, history: History) -> None:
     shown = here("runs").stdout
     for words in (
-        "documents ~1", "questions +10", "k 5 → 9", "the first of its kind",
-        "recall@5 0.500 (0.100–0.900)", "▁",
+        "documents ~1", "questions +10", "structure · bm25", "50% (10–90)",
+        "Next  chunkwise runs diff 3 4",
     ):  # fmt: skip
         assert words in shown, words
-    assert shown.index("    4  2026") < shown.index("    1  2026"), "the latest first"
-    assert "2 of 4 runs shown" in here("runs", "--last", "2").stdout
+    assert shown.index("  4  2026") < shown.index("  1  2026"), "the latest first"
+    assert "2 of 4 runs" in here("runs", "--last", "2").stdout
     assert "no run of the kind 'lint'" in here("runs", "--kind", "lint").stderr
     rows = json.loads(here("runs", "--json").stdout)["rows"]
     assert [row["number"] for row in rows] == [4, 3, 2, 1]
@@ -277,12 +278,11 @@ def test_the_list_says_what_changed_since_the_one_before(here: Run, history: His
 
 def test_a_difference_is_told_with_what_it_comes_from(here: Run, history: History) -> None:
     shown = " ".join(here("runs", "diff", "1", "3").stdout.split())
-    assert (
-        "0.500 → 0.225, −27.5 points: −22.5 by 10 new questions, −5.0 by changed documents" in shown
-    )
-    assert "documents ~1: changed b.md" in shown
-    assert "questions +10: new n0, n1, n2, n3, n4 and 5 more" in shown
-    assert "no longer retrieved: a.md" in shown
+    assert "recall@5: −27.5 points: −22.5 by 10 new questions, −5.0 by changed documents." in shown
+    assert "documents ~1 changed b.md" in shown
+    assert "questions +10 new n0, n1, n2, n3, n4 and 5 more" in shown
+    assert "no longer retrieved" in shown
+    assert "a.md" in shown
     told = json.loads(here("runs", "diff", "baseline", "last", "--json").stdout or "null")
     assert told is None, "there is no baseline yet"
     assert here("runs", "baseline", "set", "1").returncode == 0
@@ -305,7 +305,7 @@ def test_a_baseline_is_that_of_the_other_runs_kind(here: Run, history: History) 
 
 
 def test_one_run_is_shown_whole(here: Run, history: History) -> None:
-    shown = here("runs", "show", "2").stdout
+    shown = here("runs", "show", "2", "-v").stdout
     for words in (
         "Run 2: evaluate",
         "recall@5",
@@ -326,8 +326,7 @@ def test_a_chart_in_the_terminal_on_a_page_and_as_json(
     history.set_baseline(1)
     shown = here("runs", "chart").stdout
     assert "recall@5 over 4 runs" in shown
-    assert "│ baseline, run 1: 0.500" in shown
-    assert shown.count("●") == 4
+    assert "against the baseline (run 1)." in shown
     done = here("runs", "chart", "recall@5", "--html", "recall.html")
     assert (done.returncode, done.stdout) == (0, "")
     page = (tmp_path / "recall.html").read_text("utf-8")
@@ -433,7 +432,7 @@ def test_baselines_are_set_listed_and_cleared(here: Run, history: History) -> No
     assert [line.split()[:4] for line in shown] == [
         ["default", "evaluate", "run", "4"], ["main", "evaluate", "run", "2"],
     ]  # fmt: skip
-    assert "★ baseline main" in here("runs").stdout
+    assert "★ main" in here("runs").stdout
     assert len(json.loads(here("runs", "baseline", "--json").stdout)["baselines"]) == 2
     assert here("runs", "baseline", "clear", "--name", "nobody").returncode == 2
     assert "1 baseline cleared" in here("runs", "baseline", "clear", "--name", "main").stderr

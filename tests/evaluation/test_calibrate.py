@@ -19,7 +19,7 @@ from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
-from chunkwise.report.views.calibration import warning_of
+from chunkwise.report.calibration_report import warning_of
 from hash_embedder import PlainHashEmbedder
 
 _THINGS = ("crane", "ferry", "lamp", "pier", "rope", "buoy", "anchor", "ledger", "winch", "barge")

@@ -8,35 +8,21 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
-from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
-from chunkwise.evaluation.judge_calibrations import Calibration, Confusion, Threshold
 from chunkwise.report import page as pages
 from chunkwise.report.page import fragment, page
-from chunkwise.report.views.calibration import CalibrationView
 from chunkwise.report.views.chunks import chunk_card, chunks_view
-from chunkwise.report.views.history import (
-    history_view,
-    metric_history_view,
-    run_difference_view,
-    run_view,
-)
 from chunkwise.report.views.view import View
-from chunkwise.stats.intervals import Interval
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.tracking.history import History
 from report.reading_pages import EVIL, Page
 from tables import cases
-from tracking.made_runs import kept_run
 
 HOSTILE = "{{ 7919*7907 }}{% raw %}{# gone #}${x}</textarea>" + EVIL
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -57,56 +43,8 @@ def of_chunk(word: str = "") -> View:
     return chunk_card(chunked(word)[1][0])
 
 
-def of_calibration(word: str = "") -> View:
-    known = Calibration(
-        f"judge{word}", "similarity", "labels", "ab", 3, Interval(0.8, 0.7, 0.9), None, None, None,
-        Confusion(4, 1, 1, 4), {f"why{word}": 2},
-    )  # fmt: skip
-    wrong = Disagreement(f"q{word}", "a", 0, 4, f"text{word}", True, 0.4)
-    judge = CalibrationRun(known, (wrong,), Threshold(0.5, 0.9, 0.8), 3)
-    return CalibrationView("labels", "ab", 3, 10, 5, "structure", 1, (judge,))
-
-
-def _of_runs(word: str, make: Callable[[History], View]) -> View:
-    with TemporaryDirectory() as folder:
-        history = History(Path(folder) / "runs.db")
-        for k in (1, 2):
-            scores = {f"q{word}": 0.5 * k, "r": 1.0}
-            history.add(
-                kept_run(
-                    scores,
-                    metric=f"m{word}",
-                    label=f"structure{word}",
-                    settings={"k": f"{k}{word}"},
-                )
-            )
-        history.set_baseline(1, f"main{word}")
-        return make(history)
-
-
-def of_history(word: str = "") -> View:
-    return _of_runs(word, lambda history: replace(history_view(history), place=f"runs.db{word}"))
-
-
-def of_metric_history(word: str = "") -> View:
-    def made(history: History) -> View:
-        return replace(metric_history_view(history), place=f"runs.db{word}")
-
-    return _of_runs(word, made)
-
-
-def of_run(word: str = "") -> View:
-    return _of_runs(word, lambda history: run_view(history, 2))
-
-
-def of_run_difference(word: str = "") -> View:
-    return _of_runs(word, lambda history: run_difference_view(history, 1, 2))
-
-
-MAKERS = (
-    of_chunks, of_chunk, of_calibration, of_history, of_metric_history, of_run, of_run_difference,
-)  # fmt: skip
-SHOWN = [maker for maker in MAKERS if maker not in (of_calibration, of_run, of_run_difference)]
+MAKERS = (of_chunks, of_chunk)
+SHOWN = MAKERS
 
 
 def html_of(view: View) -> list[str]:
@@ -134,7 +72,7 @@ def test_hostile_text_adds_no_element_no_control_and_is_no_template(
         assert "62615533" not in html
 
 
-@cases("maker", [of_chunks, of_metric_history])
+@cases("maker", [of_chunks])
 def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str], View]) -> None:
     html = page(maker(""))
     style = re.findall("<style>(.*?)</style>", html, re.S)
@@ -145,7 +83,7 @@ def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str]
         hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts]
         assert policy.get(name, "") == "".join(f"'sha256-{own.decode()}'" for own in hashes)
     assert len(style) == 1
-    assert len(script) == (0 if maker is of_metric_history else 1)
+    assert len(script) == 1
 
 
 def test_a_view_without_a_page_says_so() -> None:

@@ -13,7 +13,7 @@ from apprise.plugins.slack import NotifySlack
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.report.alert_messages import AlertTemplates, alert_message
-from chunkwise.report.views.watch import Excerpts, WatchView, watch_view
+from chunkwise.report.watch_report import PassageTexts
 from chunkwise.tracking import notify
 from chunkwise.tracking.history import History
 from chunkwise.tracking.notify import (
@@ -53,19 +53,13 @@ def hostile_run(score: float) -> KeptRun:
 
 
 @pytest.fixture
-def view(tmp_path: Path) -> WatchView:
+def message(tmp_path: Path) -> AlertMessage:
     history = History(tmp_path / "runs.db")
     watch_run(history, history.run(history.add(hostile_run(0.9)).number))
     outcome = watch_run(history, history.run(history.add(hostile_run(0.1)).number), command=HOSTILE)
+    assert outcome.alerts
     texts = {"a.md": HOSTILE, "b.md": HOSTILE}
-    found = watch_view(outcome, excerpts=Excerpts(texts, history.run(1), outcome.run))
-    assert found.alerts
-    return found
-
-
-@pytest.fixture
-def message(view: WatchView) -> AlertMessage:
-    return alert_message(view, HOSTILE)
+    return alert_message(outcome, texts=PassageTexts(texts, history.run(1), outcome.run))
 
 
 def test_channels_are_separated_by_commas_and_may_have_commas_in_them() -> None:

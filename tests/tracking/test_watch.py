@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.report.views.history import metric_history_view
+from chunkwise.report.runs_report import metric_history_report
+from chunkwise.report.to_terminal import terminal_text
 from chunkwise.tracking.alerts import Alert, WatchedFigure, WatchedRun, _passages, merged
 from chunkwise.tracking.database import HistoryProblem
 from chunkwise.tracking.explain_difference import with_option
 from chunkwise.tracking.history import History
 from chunkwise.tracking.run import KeptFigure, KeptHit, KeptRun, RunOrigin
+from chunkwise.tracking.run_rows import metric_history
 from chunkwise.tracking.watch import WatchOutcome, watch_run
 from retrieval.postgres_server import new_url
 from tracking.made_runs import kept_run
@@ -169,7 +171,7 @@ def test_slow_decay_is_found_by_the_chart(local: History) -> None:
             assert found.charts["recall@5"].learnt == 5
     assert kinds
     assert kinds[0] == "decay"
-    view = metric_history_view(local, "recall@5")
+    view = metric_history(local, "recall@5")
     assert [point.limit_low is None for point in view.points[:9]] == [True] * 8 + [False]
     raised = [point.row.number for point in view.points if point.alerts]
     assert raised
@@ -344,10 +346,10 @@ def test_limits_stay_in_the_chart_when_a_later_run_was_not_watched(local: Histor
     noise = random.Random(3)
     for _ in range(12):
         watched(local, kept_run({id: one + noise.uniform(-0.02, 0.02) for id, one in GOOD.items()}))
-    before = [point.limit_low for point in metric_history_view(local, "recall@5").points]
+    before = [point.limit_low for point in metric_history(local, "recall@5").points]
     assert before[-1] is not None
     local.add(kept_run(GOOD))
-    after = [point.limit_low for point in metric_history_view(local, "recall@5").points]
+    after = [point.limit_low for point in metric_history(local, "recall@5").points]
     assert after == [*before, None]
 
 
@@ -360,7 +362,7 @@ def test_a_metric_without_a_figure_now_is_no_part_of_the_limits(local: History) 
         silent = dict.fromkeys(("f1@5", "ndcg@5", "mrr@5"), (None,) * len(scores))
         outcome = watched(local, replace(run, scores={**run.scores, **silent}))
     chart = outcome.charts["recall@5"].points[-1]
-    shown = metric_history_view(local, "recall@5").points
+    shown = metric_history(local, "recall@5").points
     level = shown[0].figure.mean
     assert chart is not None
     assert level is not None
@@ -428,6 +430,7 @@ def test_all_alerts_are_acknowledged_or_none(local: History) -> None:
 def test_a_page_says_which_alert_stands_and_against_what(local: History) -> None:
     for scores in (GOOD, BAD, BAD):
         watched(local, kept_run(scores))
-    view = metric_history_view(local, "recall@5")
-    assert view.tiles[0].name == "alert 1, open: since run 2, against run 1"
+    view = metric_history(local, "recall@5")
+    shown = terminal_text(metric_history_report(view))
+    assert "! Alert 1, open: since run 2, against run 1." in shown
     assert (view.baseline_run, view.baseline) == (1, pytest.approx(0.9))

@@ -28,6 +28,7 @@ from chunkwise.cli.monitor_alerts import ack, alerts
 from chunkwise.cli.options import (
     Json,
     Queries,
+    VerboseOption,
     parse_share,
 )
 from chunkwise.cli.run_evaluation import (
@@ -47,13 +48,13 @@ from chunkwise.cli.streams import (
     shown_place,
     stdout_console,
 )
-from chunkwise.tracking.watch import repeat_every
+from chunkwise.tracking.watch import repeat_every, watched_metrics
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
     from chunkwise.evaluation.scoring import SearchMore
     from chunkwise.report.alert_messages import AlertTemplates
-    from chunkwise.report.views.watch import WatchView
+    from chunkwise.report.watch_report import PassageTexts
     from chunkwise.tracking.drift import DriftFigure, QuestionDrift
     from chunkwise.tracking.notify import Channel
     from chunkwise.tracking.run import KeptRun
@@ -72,7 +73,12 @@ docs/monitor.md says when it alerts, and how often that is wrong.
 
 @dataclass(frozen=True, kw_only=True)
 class MonitorOptions(
-    EvaluationOptions, HistoryOption, ExporterOptions, group="Monitor", hides_inherited=True
+    EvaluationOptions,
+    HistoryOption,
+    ExporterOptions,
+    VerboseOption,
+    group="Monitor",
+    hides_inherited=True,
 ):
     """The options of `chunkwise monitor`."""
 
@@ -214,14 +220,14 @@ class _Watch:
                 self._show_lost(found)
                 say(f"run {number} is kept, but not compared: {error}")
                 return 1
-        view = self._view(outcome, found, live)
+        watched = self._watched(outcome, found, live)
         try:
             with readers_may_leave():
-                self._show(view)
+                self._show(watched)
         finally:  # a full disk behind the output silences no alert
-            sent = self._tell(view, outcome.run.label)
-        written = self._write_page(view)
-        return self._status(view, found, live, sent, written)
+            sent = self._tell(watched)
+        written = self._write_page(outcome)
+        return self._status(outcome, found, live, sent, written)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -287,8 +293,8 @@ class _Watch:
             tolerance=options.tolerance, live=live.kept(), command=_again(options, self._prepared.paths),
         )  # fmt: skip
 
-    def _view(self, outcome: WatchOutcome, found: Evaluated, live: _LiveQuestions) -> WatchView:
-        from chunkwise.report.views.watch import Excerpts, watch_view
+    def _watched(self, outcome: WatchOutcome, found: Evaluated, live: _LiveQuestions) -> _Watched:
+        from chunkwise.report.watch_report import PassageTexts
         from chunkwise.tracking.drift import corpus_drift
         from chunkwise.tracking.explain_difference import changes_between
         from chunkwise.tracking.watch import corpus_of
@@ -299,10 +305,8 @@ class _Watch:
         if first is not None:
             changes = changes_between(first, outcome.run)
             drift = corpus_drift(corpus_of(first), outcome.watched.corpus, changes)
-        excerpts = Excerpts(texts, first, outcome.run)
-        return watch_view(
-            outcome, corpus=drift, live=live.drift, excerpts=excerpts, left_out=found.left_out
-        )
+        passages = PassageTexts(texts, first, outcome.run)
+        return _Watched(outcome, drift, live.drift, passages, tuple(found.left_out))
 
     def _first(self, outcome: WatchOutcome) -> KeptRun | None:
         """The run it is compared with; None: it is the first, or cannot be read any more, which silences no alert."""
@@ -315,13 +319,18 @@ class _Watch:
             say(f"what changed since run {number} cannot be told: {error}")
             return None
 
-    def _show(self, view: WatchView) -> None:
+    def _show(self, watched: _Watched) -> None:
         if self._options.as_json:
-            print_json(view.to_dict())
+            print_json(watched.to_dict())
         elif not self._options.quiet:
-            from chunkwise.report.terminal.history import render_watch
+            from chunkwise.report.to_terminal import print_report
+            from chunkwise.report.watch_report import watch_report
 
-            render_watch(view, stdout_console())
+            report = watch_report(
+                watched.outcome, corpus=watched.corpus, live=watched.live, texts=watched.texts,
+                left_out=watched.left_out,
+            )  # fmt: skip
+            print_report(report, stdout_console(), verbose=self._options.verbose)
 
     def _show_lost(self, found: Evaluated) -> None:
         """The figures themselves, where they can be compared with nothing."""
@@ -335,15 +344,15 @@ class _Watch:
 
                 click.echo(f"{name} {with_interval(figure.mean, figure.low, figure.high)}")
 
-    def _tell(self, view: WatchView, label: str) -> bool:
+    def _tell(self, watched: _Watched) -> bool:
         """Send the alerts; whether every channel worked."""
-        if not view.alerts:
+        if not watched.outcome.alerts:
             return True
         from chunkwise.base.errors import ChunkwiseError
         from chunkwise.report.alert_messages import alert_message
         from chunkwise.tracking.notify import NotSent, send
 
-        message = alert_message(view, label)
+        message = alert_message(watched.outcome, watched.corpus, watched.live, watched.texts)
         fine = True
         try:
             message = self._templates.apply(message)
@@ -358,18 +367,19 @@ class _Watch:
                 fine = False
         return fine
 
-    def _write_page(self, view: WatchView) -> bool:
+    def _write_page(self, outcome: WatchOutcome) -> bool:
         if self._options.page is None:
             return True
         from chunkwise.base.errors import ChunkwiseError
-        from chunkwise.report.page import write_page
-        from chunkwise.report.views.history import metric_history_view
+        from chunkwise.report.runs_report import metric_history_report
+        from chunkwise.report.write_report import write_report
+        from chunkwise.tracking.run_rows import metric_history
 
-        metric = view.alerts[0].metric if view.alerts else next((row.metric for row in view.rows), None)  # fmt: skip
+        metric = next((each.metric for each in outcome.alerts), None)
+        metric = metric or next(iter(outcome.watched.figures), None)
         try:
-            write_page(
-                metric_history_view(self._history, metric, kind="evaluate"), self._options.page
-            )
+            found = metric_history(self._history, metric, kind="evaluate")
+            write_report(metric_history_report(found), self._options.page)
         except ChunkwiseError as error:
             say(error)
             return False
@@ -378,16 +388,22 @@ class _Watch:
         return True
 
     def _status(
-        self, view: WatchView, found: Evaluated, live: _LiveQuestions, sent: bool, written: bool
+        self,
+        outcome: WatchOutcome,
+        found: Evaluated,
+        live: _LiveQuestions,
+        sent: bool,
+        written: bool,
     ) -> int:
         missed = self._prepared.missed(found.results)
         silent = say_why_silent(found.results)
         exits = any(channel.kind == "exit" for channel in self._channels)
-        compared = bool(view.rows) or (view.run == view.reference and bool(view.figures))
+        is_first = outcome.watched.reference == outcome.run.number
+        compared = bool(watched_metrics(outcome.run, None) if is_first else outcome.watched.figures)
         left_out = bool(found.left_out) or silent or live.left_out or not compared
         return settled(
             failed=not written,
-            not_reached=bool(missed) or (bool(view.alerts) and exits),
+            not_reached=bool(missed) or (bool(outcome.alerts) and exits),
             skipped=left_out or (self._options.strict_alerts and not sent),
         )
 
@@ -408,6 +424,39 @@ def _again(options: MonitorOptions, paths: list[str]) -> str:
 
 _OWN = ("output", "page", "as_json", "quiet", "at_least", "at_most", "dry_run")
 """What of an evaluation a watch does with what it finds."""
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """A watched run with what is known beside it."""
+
+    outcome: WatchOutcome
+    corpus: tuple[DriftFigure, ...]
+    live: QuestionDrift | None
+    texts: PassageTexts
+    left_out: tuple[str, ...]
+    """What could not be used: files, questions whose passage is gone."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        from chunkwise.report.watch_report import verdict_word, watch_notes
+
+        outcome = self.outcome
+        watched = outcome.watched
+        rows = [
+            {
+                "metric": metric,
+                "figure": figure,
+                "verdict": verdict_word(figure, outcome.charts[metric]),
+            }
+            for metric, figure in watched.figures.items()
+        ]
+        return {
+            "run": outcome.run.number, "when": outcome.run.when, "reference": watched.reference,
+            "name": watched.name, "notes": watch_notes(outcome, self.left_out), "rows": rows,
+            "alerts": outcome.alerts, "quiet": outcome.quiet, "corpus": self.corpus, "live": self.live,
+            "left_out": self.left_out,
+        }  # fmt: skip
 
 
 class _LiveQuestions:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import click
-
 from chunkwise.base.schema import Count, Option, argument
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.options import Json
-from chunkwise.cli.streams import print_json, say, shown_place
+from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.tracking.history import History
@@ -66,8 +64,8 @@ class AlertsOptions(HistoryOption):
 @dataclass_command("alerts", AlertsOptions, examples=_ALERTS_EXAMPLES)
 def alerts(options: AlertsOptions) -> None:
     """List the alerts that stand: what fell, since which run, acknowledged or not; or show one whole, by its number."""
-    from chunkwise.report.sanitize import one_line
-    from chunkwise.report.views.watch import alert_lines, difference_words
+    from chunkwise.report.to_terminal import print_report
+    from chunkwise.report.watch_report import alert_reports, alerts_report
 
     history: History = options.opened()
     if options.number is not None:
@@ -75,20 +73,13 @@ def alerts(options: AlertsOptions) -> None:
         if options.as_json:
             print_json(alert.to_dict())
         else:
-            click.echo("\n".join(alert_lines(alert, option=history.option)))
+            (report,) = alert_reports([alert], option=history.option)
+            print_report(report, stdout_console(), verbose=True)
         return
     found = history.alerts(over=options.over)
     if options.as_json:
         print_json({"alerts": [alert.to_dict() for alert in found]})
-        return
-    for alert in found:
-        click.echo(
-            one_line(
-                f"{alert.number}  {alert.state}  {alert.metric}  {difference_words(alert.figure)}  "
-                f"since run {alert.since}, last in run {alert.last_run}"
-                f"{f' on {alert.branch}' if alert.branch else ''}  {alert.cause}",
-                300,
-            )
-        )
-    if not found:
+    elif found:
+        print_report(alerts_report(found, history.place), stdout_console(), verbose=True)
+    else:
         say(f"no alert stands in {shown_place(history.place)}")

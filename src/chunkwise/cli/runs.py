@@ -21,13 +21,14 @@ from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.keep_run import HistoryOption
-from chunkwise.cli.options import Force, Json, Page
+from chunkwise.cli.options import Force, Json, Page, VerboseOption
 from chunkwise.cli.runs_baseline import command as baseline
 from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.history import run_number
 
 if TYPE_CHECKING:
+    from chunkwise.report.report import Report
     from chunkwise.tracking.history import History
 
 Kind = Annotated[RunKind | None, Option(
@@ -46,7 +47,7 @@ _SHOW_EXAMPLES = """
 """
 _DIFF_EXAMPLES = """
   chunkwise runs diff 41 57
-  chunkwise runs diff baseline last --all
+  chunkwise runs diff baseline last -v
   chunkwise runs diff 41 57 --json
 
 A difference is divided into what came from the questions, the documents, the settings and the versions; the parts add
@@ -80,7 +81,7 @@ The oldest file becomes the first run. The same file is one run, however often i
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListOptions(HistoryOption):
+class ListOptions(HistoryOption, VerboseOption):
     """The options of `chunkwise runs list`."""
 
     last: Annotated[Count, Option(
@@ -96,17 +97,29 @@ def list_runs(options: ListOptions) -> None:
 
     --save of evaluate, tune, compare, testset calibrate, lint and profile adds runs.
     """
-    from chunkwise.report.terminal.history import render_history
-    from chunkwise.report.views.history import history_view
+    from chunkwise.report.runs_report import runs_report
+    from chunkwise.tracking.run_rows import list_runs as runs_of
 
     history = options.opened()
-    view = history_view(history, kind=options.kind, last=options.last)
+    runs = runs_of(history, kind=options.kind, last=options.last)
     if options.as_json:
-        print_json(view.to_dict())
-    elif not view.rows:
-        _say_empty(history, options.kind if view.total else None)
+        print_json(runs)
+    elif not runs.rows:
+        _say_empty(history, options.kind if runs.total else None)
     else:
-        render_history(view, stdout_console())
+        latest = runs.rows[0]
+        which = (
+            f"show {latest.number}"
+            if latest.before is None
+            else f"diff {latest.before} {latest.number}"
+        )
+        _print(runs_report(runs, f"chunkwise runs {which}{history.option}"), options)
+
+
+def _print(report: Report, options: VerboseOption) -> None:
+    from chunkwise.report.to_terminal import print_report
+
+    print_report(report, stdout_console(), verbose=options.verbose)
 
 
 def _say_empty(history: History, kind: str | None = None) -> None:
@@ -118,7 +131,7 @@ def _say_empty(history: History, kind: str | None = None) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShowOptions(HistoryOption):
+class ShowOptions(HistoryOption, VerboseOption):
     """The options of `chunkwise runs show`."""
 
     run: Annotated[str, argument("RUN")]
@@ -137,21 +150,17 @@ def show(options: ShowOptions) -> None:
         print_json(history.run(number).to_dict())
         return
 
-    from chunkwise.report.terminal.history import render_run
-    from chunkwise.report.views.history import run_view
+    from chunkwise.report.runs_report import run_report
 
-    render_run(run_view(history, number), stdout_console())
+    _print(run_report(history, number), options)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiffOptions(HistoryOption):
+class DiffOptions(HistoryOption, VerboseOption):
     """The options of `chunkwise runs diff`."""
 
     before: Annotated[str, argument("BEFORE")]
     after: Annotated[str, argument("AFTER")]
-    whole: Annotated[bool, Option(
-        "Show every metric", long_flag="--all", group="Output", common=True
-    )] = False  # fmt: skip
     as_json: Json = False
 
 
@@ -170,15 +179,13 @@ def diff(options: DiffOptions) -> None:
         print_json(history.difference(before, after).to_dict())
         return
 
-    from chunkwise.report.terminal.history import render_run_difference
-    from chunkwise.report.views.history import run_difference_view
+    from chunkwise.report.runs_report import run_difference_report
 
-    view = run_difference_view(history, before, after, whole=options.whole)
-    render_run_difference(view, stdout_console())
+    _print(run_difference_report(history, before, after), options)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChartOptions(HistoryOption):
+class ChartOptions(HistoryOption, VerboseOption):
     """The options of `chunkwise runs chart`."""
 
     metric: Annotated[Name | None, argument("[METRIC]")] = None
@@ -197,25 +204,24 @@ def chart(options: ChartOptions) -> None:
     METRIC is a name such as recall@1000t; without it, the main metric of the latest run is drawn.
     """
     from chunkwise.cli.options import check_outputs
-    from chunkwise.report.views.history import metric_history_view
+    from chunkwise.report.runs_report import metric_history_report
+    from chunkwise.tracking.run_rows import metric_history
 
     check_outputs([], page=options.page)
     history = options.opened()
     if not len(history):
         _say_empty(history)
         return
-    view = metric_history_view(history, options.metric, kind=options.kind, last=options.last)
+    found = metric_history(history, options.metric, kind=options.kind, last=options.last)
     if options.page is not None:
-        from chunkwise.report.page import write_page
+        from chunkwise.report.write_report import write_report
 
-        write_page(view, options.page)
+        write_report(metric_history_report(found), options.page)
         click.echo(f"written: {options.page}", err=True)
     if options.as_json:
-        print_json({name: value for name, value in view.to_dict().items() if name != "chart"})
+        print_json(found)
     elif options.page is None:
-        from chunkwise.report.terminal.history import render_metric_history
-
-        render_metric_history(view, stdout_console())
+        _print(metric_history_report(found), options)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -173,9 +173,9 @@ def utf8_stdout() -> TextIO:
 
 def print_json(value: object, indent: int | None = 2) -> None:
     """One value on stdout."""
-    import json
+    from chunkwise.records.json import json_text
 
-    json_stdout().write(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+    json_stdout().write(json_text(value, indent) + "\n")
 
 
 class _WithoutBlanksAtEnds:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,15 +31,12 @@ from chunkwise.options import SearchOptions
 from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.lint_report import LintSample, lint_report
-from chunkwise.report.terminal.history import render_run_difference
+from chunkwise.report.runs_report import run_difference_report
 from chunkwise.report.to_terminal import terminal_text
-from chunkwise.report.views.history import run_difference_view
 from chunkwise.studio.documents import requested_strategy
 from chunkwise.studio.serve_endpoints import MOST_QUESTIONS
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from chunkwise.core import Document
     from chunkwise.core import Query as TestQuery
     from chunkwise.evaluation.lint import LocatedIssue
@@ -51,15 +47,6 @@ _MAX_SCORED = 100
 """Questions whose scores are in one answer."""
 
 Metrics = Annotated[Strings, Field(description="names of metrics; default: all without an LLM")]
-
-
-def printed(render: Callable[[Console], None]) -> str:
-    """What a command would print, without colors."""
-    from rich.console import Console
-
-    out = io.StringIO()
-    render(Console(file=out, width=_WIDTH, color_system=None, legacy_windows=False))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n")
 
 
 def _report(text: str, *more: str) -> str:
@@ -331,17 +318,18 @@ def compare(
 def _compare_in_history(workspace: Workspace, before: int, after: int) -> ToolAnswer[CompareAnswer]:
     if before == after:
         raise InvalidParameter(f"run {before} has no difference to itself; name two runs")
-    view = run_difference_view(workspace.known_history(), before, after, whole=True)
+    history = workspace.known_history()
+    difference = history.difference(before, after)
     verdicts = tuple(
         MetricVerdict(
             name, metric.before, metric.after, metric.difference, metric.paired.low if metric.paired else None,
             metric.paired.high if metric.paired else None, as_line(metric.words),
         )
-        for name, metric in view.difference.metrics.items()
+        for name, metric in difference.metrics.items()
     )  # fmt: skip
-    changes = tuple(map(as_line, view.difference.changes.words))
-    labels = as_line(view.before.label), as_line(view.after.label)
-    text = printed(lambda console: render_run_difference(view, console))
+    changes = tuple(map(as_line, difference.changes.words))
+    labels = as_line(history.run(before).label), as_line(history.run(after).label)
+    text = terminal_text(run_difference_report(history, before, after))
     return ToolAnswer(_report(text), CompareAnswer(*labels, None, verdicts, changes))
 
 

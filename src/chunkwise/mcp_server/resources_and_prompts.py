@@ -14,7 +14,6 @@ from mcp.shared.exceptions import MCPError
 from pydantic import Field
 
 from chunkwise.base.wording import thousands
-from chunkwise.mcp_server.evaluation_tools import printed
 from chunkwise.mcp_server.fenced_text import (
     MOST_CHARACTERS,
     Quotation,
@@ -34,9 +33,10 @@ from chunkwise.mcp_server.search_tools import (
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.records.json import json_text
-from chunkwise.report.terminal.history import render_history
-from chunkwise.report.views.history import history_view
+from chunkwise.report.runs_report import runs_report
+from chunkwise.report.to_terminal import terminal_text
 from chunkwise.tracking.run import RunSummary
+from chunkwise.tracking.run_rows import list_runs
 
 RUNS = "chunkwise://runs"
 _PAGE = 100
@@ -122,9 +122,8 @@ def add_run_resources(server: MCPServer[Any], workspace: Workspace, run: RunBoun
     )
     async def runs() -> str:
         def read(call: ToolCall) -> str:
-            view = history_view(workspace.known_history(), last=_MAX_RUNS)
-            shown = printed(lambda console: render_history(view, console))
-            return answer_text(*quoted([Quotation(shown or "no runs", "runs")]))
+            found = list_runs(workspace.known_history(), last=_MAX_RUNS)
+            return answer_text(*quoted([Quotation(terminal_text(runs_report(found)), "runs")]))
 
         return str(await run(None, read))
 

@@ -10,33 +10,49 @@ from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.records.json import json_text
+from chunkwise.report.report import Report
 from chunkwise.report.sanitize import one_line
-from chunkwise.report.views.watch import WatchView, drift_lines, subject
+from chunkwise.report.to_terminal import terminal_text
+from chunkwise.report.watch_report import PassageTexts, alert_reports, alerts_subject, drift_parts
+from chunkwise.tracking.drift import DriftFigure, QuestionDrift
 from chunkwise.tracking.notify import AlertMessage
+from chunkwise.tracking.watch import WatchOutcome
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
+_WIDTH = 100
 
-def alert_message(view: WatchView, label: str) -> AlertMessage:
+
+def alert_message(
+    outcome: WatchOutcome,
+    corpus: Sequence[DriftFigure] = (),
+    live: QuestionDrift | None = None,
+    texts: PassageTexts | None = None,
+) -> AlertMessage:
     """The alerts of a run for every kind of channel."""
-    head = subject(view.alerts)
-    drift = drift_lines(view.corpus, view.live)
-    text = "\n\n".join("\n".join(lines) for lines in (*view.lines, drift) if lines)
+    alerts = outcome.alerts
+    head = alerts_subject(alerts)
+    reports = alert_reports(alerts, texts, outcome.option)
+    told = [terminal_text(report, _WIDTH, verbose=True) for report in reports]
+    drift = Report(head, tuple(drift_parts(corpus, live)))
+    text = "\n\n".join(
+        [*told, *([terminal_text(drift, _WIDTH, verbose=True)] if drift.parts else [])]
+    )
     run = {
-        "number": view.run,
-        "when": view.when,
-        "label": one_line(label, 300),
-        "reference": view.reference,
+        "number": outcome.run.number,
+        "when": outcome.run.when,
+        "label": one_line(outcome.run.label, 300),
+        "reference": outcome.watched.reference,
     }
     rows = [
-        {"kind": "chunkwise alert", "version": 1, "run": run, "alert": alert.to_dict(), "text": "\n".join(lines)}
-        for alert, lines in zip(view.alerts, view.lines, strict=True)
+        {"kind": "chunkwise alert", "version": 1, "run": run, "alert": alert.to_dict(), "text": words}
+        for alert, words in zip(alerts, told, strict=True)
     ]  # fmt: skip
     payload: dict[str, Any] = {
         "kind": "chunkwise alerts", "version": 1, "subject": head, "text": text, "run": run,
-        "alerts": [alert.to_dict() for alert in view.alerts],
-        "drift": json.loads(json_text({"corpus": view.corpus, "questions": view.live})),
+        "alerts": [alert.to_dict() for alert in alerts],
+        "drift": json.loads(json_text({"corpus": corpus, "questions": live})),
     }  # fmt: skip
     return AlertMessage(head, text, tuple(rows), payload)
 

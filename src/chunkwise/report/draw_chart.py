@@ -205,10 +205,14 @@ def _over_numbers(chart: Chart, drawing: Drawing) -> None:
     panel.x_axis(labels, chart.x.title)
     looks = _looks(chart)
     named: list[tuple[float, float, str]] = []
-    joined = sum(each.is_line for each in chart.series)
+    with_intervals = sum(
+        any(point.y.low is not None for point in each.points) for each in chart.series
+    )
     for at, (series, look) in enumerate(zip(chart.series, looks, strict=True)):
         # Beside each other, so that the intervals at one category can be told apart.
-        beside = 0.4 * ((at + 0.5) / len(chart.series) - 0.5) if place_of and joined > 1 else 0.0
+        beside = (
+            0.4 * ((at + 0.5) / len(chart.series) - 0.5) if place_of and with_intervals > 1 else 0.0
+        )
         places = []
         for point in series.points:
             if point.y.value is None or (isinstance(point.x, float) and not math.isfinite(point.x)):

@@ -14,14 +14,13 @@ from chunkwise.report.answer_report import answer_report
 from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.lint_report import lint_result_report
-from chunkwise.report.page import fragment
 from chunkwise.report.profile_report import profile_report
 from chunkwise.report.report import Report
+from chunkwise.report.runs_report import runs_report
 from chunkwise.report.to_html import report_fragment
 from chunkwise.report.tuning_report import tuning_report
-from chunkwise.report.views.history import history_view
-from chunkwise.report.views.view import View
 from chunkwise.tracking.history import History
+from chunkwise.tracking.run_rows import list_runs
 from chunkwise.tuning.tune import TuneResult
 
 _RUNS = 20
@@ -33,14 +32,10 @@ _REPORTS: dict[type, Callable[[Any], Report]] = {
     LintResult: lint_result_report,
     Profile: profile_report,
     TuneResult: lambda tuned: tuning_report(tuned.sweep),
-}
-_VIEWS: dict[type, Callable[[Any], View]] = {
-    History: lambda history: history_view(history, last=_RUNS),
+    History: lambda history: runs_report(list_runs(history, last=_RUNS)),
 }
 
 
 def html_of(value: object) -> str:
     """One element whose texts are escaped and whose style reaches nothing outside of it."""
-    if build := _REPORTS.get(type(value)):
-        return report_fragment(build(value))
-    return fragment(_VIEWS[type(value)](value))
+    return report_fragment(_REPORTS[type(value)](value))

@@ -97,7 +97,7 @@ ENDPOINTS = (
     ApiEndpoint("/api/alerts/acknowledge", "Keep an alert quiet until it is worse.",
                 runs.acknowledge, method="POST", role="owner"),
     ApiEndpoint("/api/compare", "Two runs against each other, question by question.", runs.comparison),
-    ApiEndpoint("/api/history", "One metric over the runs of the history.", runs.metric_history),
+    ApiEndpoint("/api/history", "One metric over the runs of the history.", runs.history_of_metric),
     ApiEndpoint("/api/questions", "Every question with its score in every run.", questions.questions),
     ApiEndpoint("/api/question", "One question: gold, what every run retrieved, and what it missed.",
                 questions.question),

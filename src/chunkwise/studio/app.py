@@ -103,7 +103,7 @@ PAGES = (
     PageRoute("/runs", "runs.html.j2", "/api/runs"),
     PageRoute("/runs/{number}", "", "/api/runs/{number}"),
     PageRoute("/compare", "", "/api/compare"),
-    PageRoute("/history", "history.html.j2", "/api/history"),
+    PageRoute("/history", "", "/api/history"),
     PageRoute("/questions", "questions.html.j2", "/api/questions"),
     PageRoute("/question", "question.html.j2", "/api/question"),
     PageRoute("/labeling", "labeling.html.j2"),

@@ -14,21 +14,18 @@ from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.results import Results
 from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
+from chunkwise.report.format_values import format_value
 from chunkwise.report.report import Report
+from chunkwise.report.runs_report import figure_value, metric_history_report
 from chunkwise.report.tuning_report import tuning_report
-from chunkwise.report.views.history import (
-    HistoryView,
-    MetricHistoryView,
-    history_view,
-    metric_history_view,
-)
 from chunkwise.report.views.view import View
-from chunkwise.report.views.watch import difference_words
+from chunkwise.report.watch_report import difference_words
 from chunkwise.studio.project import Project, StudioRun
 from chunkwise.studio.read_request import ApiRequest, NoParameters, NotFound, Position
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.alerts import Alert
 from chunkwise.tracking.history import History
+from chunkwise.tracking.run_rows import RunFigure, RunList, list_runs, metric_history
 
 _MOST_KEPT = 50
 """Runs of a history that the list shows."""
@@ -70,19 +67,22 @@ class RunsView(View):
     """The runs that were named, and those of the history."""
 
     rows: tuple[RunFileRow, ...]
-    history: HistoryView | None
+    history: RunList | None
     """None: nothing is kept."""
     history_problem: str
     """Why the history cannot be read; empty: it can."""
     alerts: tuple[AlertRow, ...]
     """Those that stand, the latest first."""
 
+    def figure_words(self, figure: RunFigure) -> str:
+        return format_value(figure_value(figure.metric, figure.figure), "score")
+
 
 def runs(project: Project, _: NoParameters) -> RunsView:
     kept, problem, alerts = None, "", list[Alert]()
     try:
         history = project.history()
-        kept = None if history is None else history_view(history, last=_MOST_KEPT)
+        kept = None if history is None else list_runs(history, last=_MOST_KEPT)
         alerts = [] if history is None else history.alerts()
     except ChunkwiseError as error:
         problem = str(error)
@@ -92,7 +92,7 @@ def runs(project: Project, _: NoParameters) -> RunsView:
 
 def _alert(alert: Alert) -> AlertRow:
     return AlertRow(
-        alert.number, alert.metric, alert.state, difference_words(alert.figure), alert.since, alert.cause,
+        alert.number, alert.metric, alert.state, difference_words(alert), alert.since, alert.cause,
         alert.check,
     )  # fmt: skip
 
@@ -202,9 +202,10 @@ class HistoryParameters(ApiRequest, frozen=True):
     kind: Annotated[str, Meta(description="kind of run")] = ""
 
 
-def metric_history(project: Project, request: HistoryParameters) -> MetricHistoryView:
+def history_of_metric(project: Project, request: HistoryParameters) -> Report:
     history: History | None = project.history()
     if history is None:
         raise NotFound("no run is kept yet; add --save to a command: chunkwise evaluate … --save")
     kind = cast(RunKind, str(request.kind)) if request.kind else None
-    return metric_history_view(history, str(request.metric) or None, kind=kind)
+    found = metric_history(history, str(request.metric) or None, kind=kind)
+    return metric_history_report(found)

@@ -25,6 +25,7 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     Json,
     SourceOptions,
+    VerboseOption,
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
@@ -59,7 +60,7 @@ class _JudgeSetup(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions, group="Judge"):
+class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions, VerboseOption, group="Judge"):
     """The options of `chunkwise testset calibrate`."""
 
     test_queries: Annotated[Name, Option(
@@ -264,21 +265,21 @@ def _measured(setup: _JudgeSetup, pairs: KnownPairs, options: CalibrateOptions) 
 
 def _show(measured: list[CalibrationRun], pairs: KnownPairs, options: CalibrateOptions) -> None:
     if options.as_json:
-        from chunkwise.report.views.calibration import calibration_json, calibration_view
+        from chunkwise.report.calibration_report import calibration_json
 
-        print_json(calibration_json(calibration_view(measured, pairs)))
+        print_json(calibration_json(measured, pairs))
     else:
-        from chunkwise.report.terminal.calibration import render_calibration
-        from chunkwise.report.views.calibration import calibration_view
+        from chunkwise.report.calibration_report import calibration_report
+        from chunkwise.report.to_terminal import print_report
 
-        console = stdout_console()
-        render_calibration(calibration_view(measured, pairs), console, show=options.show)
+        report = calibration_report(measured, pairs, show=options.show)
+        print_report(report, stdout_console(), verbose=options.verbose)
     _warn(measured, options)
 
 
 def _warn(measured: list[CalibrationRun], options: CalibrateOptions) -> None:
     """Where the page of figures is not shown, a warning is not to get lost; an error is one in any case."""
-    from chunkwise.report.views.calibration import warning_of
+    from chunkwise.report.calibration_report import warning_of
 
     for each in measured:
         unseen = options.as_json or each.error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,7 +10,7 @@ from chunkwise.base.own_files import PAGE_FORMAT
 from chunkwise.records.json import json_text
 
 if TYPE_CHECKING:
-    from chunkwise.evaluation.results import Json
+    pass
 
 PAGE_VERSION = 1
 """Of the form of a page as data."""
@@ -35,49 +34,3 @@ class View:
         """The same behind what it is, as a page is written: nobody takes such a file for a document."""
         about = {"format": PAGE_FORMAT, "version": PAGE_VERSION, "view": type(self).__name__}
         return {**about, **self.to_dict()}
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """One figure, large, with what it is below."""
-
-    value: str
-    name: str
-    metric: str = ""
-    """What the name begins with, where that is a metric."""
-
-
-@dataclass(frozen=True, slots=True)
-class NamedValue:
-    """A setting, a version, a hash."""
-
-    name: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class ValueTable:
-    """Settings that belong together."""
-
-    title: str
-    values: tuple[NamedValue, ...]
-
-
-def value_tables(**tables: Mapping[str, Json] | Mapping[str, str]) -> tuple[ValueTable, ...]:
-    """A table a title, in their order; those without a value are left out."""
-    return tuple(
-        ValueTable(title, tuple(NamedValue(*each) for each in _flat("", dict(values))))
-        for title, values in tables.items()
-        if values
-    )
-
-
-def _flat(name: str, value: Json) -> Iterator[tuple[str, str]]:
-    """Nested values by their path."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _flat(f"{name} › {key}" if name else str(key), inner)
-    elif isinstance(value, list):
-        yield name, ", ".join(shown for each in value for _, shown in _flat("", each)) or "none"
-    else:
-        yield name, "none" if value is None or value == "" else str(value)

@@ -1,0 +1,348 @@
+"""Reports of a watched run: every metric beside its reference, alerts with their reasons, drift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from chunkwise.base.wording import counted, from_to, listed, percent, thousands, two_digits
+from chunkwise.report.comparison_report import change_of, score_of
+from chunkwise.report.evaluation_report import directed
+from chunkwise.report.format_values import format_value
+from chunkwise.report.report import (
+    Badge,
+    Column,
+    Excerpt,
+    Headline,
+    Level,
+    Next,
+    Note,
+    Report,
+    ReportPart,
+    Section,
+    TextRun,
+    ValueTable,
+)
+from chunkwise.report.runs_report import figure_value
+from chunkwise.report.sanitize import one_line
+from chunkwise.stats.intervals import Interval
+from chunkwise.tracking.alerts import Alert, LostQuestion, RetrievedPassage, WatchedFigure
+from chunkwise.tracking.drift import DriftFigure, QuestionDrift
+from chunkwise.tracking.run import KeptRun
+from chunkwise.tracking.watch import ChartState, WatchOutcome, learning_words, watched_metrics
+
+_TYPES = 4
+_PASSAGES = 2
+_EXCERPT = 90
+_SUBJECT = 120
+_LEVELS: Mapping[str, Level] = {"fell": "bad", "rose": "bad", "decays": "bad", "better": "good"}
+
+
+class PassageTexts:
+    """Words of passages, where the documents still have them."""
+
+    def __init__(self, texts: Mapping[str, str], before: KeptRun | None, after: KeptRun) -> None:
+        self._texts = texts
+        first = (before.documents or {}) if before else {}
+        second = after.documents or {}
+        self._same = {id for id, version in second.items() if first.get(id) == version}
+
+    def of(self, hit: RetrievedPassage, *, is_new: bool) -> str:
+        text = hit.text
+        if not text and (is_new or hit.doc_id in self._same):
+            text = self._texts.get(hit.doc_id, "")[hit.start : hit.end]
+        return one_line(text.strip(), _EXCERPT)
+
+
+def watch_report(
+    outcome: WatchOutcome,
+    *,
+    corpus: Sequence[DriftFigure] = (),
+    live: QuestionDrift | None = None,
+    texts: PassageTexts | None = None,
+    left_out: Sequence[str] = (),
+) -> Report:
+    """Build the report of a watched run."""
+    run, reference = outcome.run, outcome.watched.reference
+    is_first = reference == run.number
+    parts: list[ReportPart] = [
+        _headline(outcome),
+        *(Note(note) for note in watch_notes(outcome, left_out)),
+        *([_first_figures(run)] if is_first else _figures(outcome)),
+        *_alert_sections(outcome, texts),
+        *(
+            Note(f"Alert {alert.number} is acknowledged: {alert.metric} {difference_words(alert)}")
+            for alert in outcome.quiet
+        ),
+        *drift_parts(corpus, live),
+    ]
+    if outcome.alerts and outcome.alerts[0].check:
+        parts.append(Next(outcome.alerts[0].check))
+    title = f"Run {run.number}" + ("" if is_first else f" against run {reference}")
+    return Report(title, tuple(parts), "watch", run.label)
+
+
+def _headline(outcome: WatchOutcome) -> Headline:
+    if outcome.alerts:
+        return Headline(f"{alerts_subject(outcome.alerts)}.", "bad")
+    if outcome.watched.reference == outcome.run.number:
+        return Headline("The first run: later ones are compared with it.")
+    if not outcome.watched.figures:
+        return Headline("No metric has scores in both runs: nothing can be compared.", "bad")
+    return Headline(
+        f"No metric is shown to be worse than in run {outcome.watched.reference}.", "good"
+    )
+
+
+def _first_figures(run: KeptRun) -> ValueTable:
+    columns = (Column("metric", "code"), Column("score", "score", is_drawn=True))
+    names = watched_metrics(run, None)
+    return ValueTable(
+        columns, tuple((directed(name), figure_value(name, run.figures[name])) for name in names)
+    )
+
+
+def _figures(outcome: WatchOutcome) -> Iterator[ValueTable]:
+    figures = outcome.watched.figures
+    if not figures:
+        return
+    columns = (
+        Column("metric", "code"), Column("then", "score"), Column("now", "score"), Column("difference", "change"),
+        Column("verdict"),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            directed(metric),
+            score_of(metric, figure.before),
+            score_of(metric, figure.after),
+            change_of(metric, Interval(figure.difference, figure.low, figure.high)),
+            Badge(word := verdict_word(figure, outcome.charts[metric]), _LEVELS.get(word, "tie")),
+        )
+        for metric, figure in figures.items()
+    )
+    yield ValueTable(columns, rows, noun="metric", brief_rows=8)
+
+
+def verdict_word(figure: WatchedFigure, chart: ChartState) -> str:
+    """What the test against the reference and the control chart say, in a word or two."""
+    if figure.alarm:
+        return _fell(figure) if figure.alarm == "fall" else "decays"
+    point = chart.points[-1]
+    if point and (point.is_above if figure.is_lower_better else point.is_below):
+        return "beyond its limits, not shown"
+    if figure.is_shown_worse:
+        return "lower, within tolerance" if figure.fall < figure.tolerance else "perhaps lower"
+    return "better" if figure.low > 0 or figure.high < 0 else "no change shown"
+
+
+def watch_notes(outcome: WatchOutcome, left_out: Sequence[str] = ()) -> list[str]:
+    """What is to be known of the comparison: a first run, other questions."""
+    run, held = outcome.run.number, outcome.reference
+    found = []
+    if left_out:
+        found.append(
+            f"{counted(len(left_out), 'line')} on stderr: what could not be used, questions among it whose passage is "
+            "gone"
+        )
+    named = "" if held.name == "default" else f" --name {held.name}"
+    if outcome.watched.reference == run:
+        return [
+            *found,
+            f"run {run} is the first: later ones are compared with it until another is chosen; "
+            f"chunkwise runs baseline set {run}{named}{outcome.option} makes it the baseline for good",
+        ]
+    if not held.is_baseline:
+        found.append(
+            f"no baseline is set: compared with run {held.run}, the first that was watched; "
+            f"chunkwise runs baseline set RUN{named}{outcome.option} chooses one"
+        )
+    if not outcome.paired:
+        found.append(
+            f"the questions are others ({thousands(outcome.common)} in both runs): means are compared, not question by "
+            "question, and only a larger fall can be shown"
+        )  # fmt: skip
+    elif outcome.common < max(asked := len(outcome.run.questions), outcome.asked_then):
+        found.append(
+            f"compared on the {counted(outcome.common, 'question')} that both runs ask alike, of "
+            f"{thousands(asked)} now and {thousands(outcome.asked_then)} then"
+        )
+    learning = [chart for chart in outcome.charts.values() if chart.is_learning]
+    if learning:
+        found.append(f"control charts are {learning_words(learning[0])}")
+    return found
+
+
+def alerts_subject(alerts: Sequence[Alert]) -> str:
+    """One line for all of them."""
+    first = alerts[0]
+    verb = _fell(first.figure) if first.kind == "fall" else "is in decay"
+    difference = format_value(change_of(first.metric, first.figure.difference), "change")
+    told = f"{one_line(first.metric, 60)} {verb}: {difference} in run {first.last_run} against run {first.reference}"
+    more = f", and {counted(len(alerts) - 1, 'more metric')}" if len(alerts) > 1 else ""
+    return one_line(f"{told}{more}", _SUBJECT)
+
+
+def _fell(figure: WatchedFigure) -> str:
+    return "rose" if figure.is_lower_better else "fell"
+
+
+def difference_words(alert: Alert) -> str:
+    """ "−8.1 pts (−11.2 to −5.0)"."""
+    figure = alert.figure
+    interval = Interval(figure.difference, figure.low, figure.high)
+    return format_value(change_of(alert.metric, interval), "change")
+
+
+def alert_reports(
+    alerts: Sequence[Alert], texts: PassageTexts | None = None, option: str = ""
+) -> list[Report]:
+    """One for each; of alerts with the same cause the first is told whole."""
+    reports = []
+    for at, alert in enumerate(alerts):
+        same = (alert.since, alert.reference, alert.cause)
+        beside = next(
+            (each for each in alerts[:at] if (each.since, each.reference, each.cause) == same), None
+        )
+        parts = (
+            tuple(_alert_parts(alert, texts, option))
+            if beside is None
+            else (
+                Note(
+                    f"Since the same run, likely for the same reason as alert {beside.number}; whole: "
+                    f"chunkwise monitor alerts {alert.number}{option}"
+                ),
+            )
+        )
+        headline = Headline(f"{_alert_words(alert)}.", "bad")
+        reports.append(Report(f"Alert {alert.number}", (headline, *parts), "alert"))
+    return reports
+
+
+def _alert_sections(outcome: WatchOutcome, texts: PassageTexts | None) -> Iterator[Section]:
+    """The first alert at once, the others in detail."""
+    for at, report in enumerate(alert_reports(outcome.alerts, texts, outcome.option)):
+        yield Section(report.title, report.parts, detail=at > 0)
+
+
+def _alert_words(alert: Alert) -> str:
+    figure = alert.figure
+    verb = (
+        _fell(figure) if alert.kind == "fall" else "decays (the control chart of all runs shows it)"
+    )
+    before, after = (
+        format_value(score_of(alert.metric, value), "score")
+        for value in (figure.before, figure.after)
+    )
+    return f"{alert.metric} {verb}: {before} → {after}, {difference_words(alert)}"
+
+
+def _alert_parts(alert: Alert, texts: PassageTexts | None, option: str) -> Iterator[ReportPart]:
+    """Since when it is down, on what, and why."""
+    figure = alert.figure
+    how = (
+        f"on {counted(figure.pairs, 'question')}, each against itself"
+        if figure.pairs
+        else "on other questions or chunks than then"
+    )
+    raised = f"; raised in run {alert.first_run}" if alert.first_run != alert.last_run else ""
+    yield Note(f"Since run {alert.since}, against run {alert.reference}, {how}{raised}.")
+    worse = [
+        f"{each.name} {format_value(change_of(alert.metric, each.difference), 'change')} "
+        f"({counted(each.questions, 'question')})"
+        for each in alert.types
+        if (each.difference > 0) == figure.is_lower_better and each.difference
+    ]
+    if worse:
+        yield Note(f"By question type: {listed(worse, _TYPES)}.")
+    if alert.cause:
+        yield Note(f"Likeliest cause: {alert.cause}")
+    if alert.lost:
+        columns = (Column("then", "score"), Column("now", "score"), Column("question"))
+        rows = tuple(
+            (score_of(alert.metric, each.before), score_of(alert.metric, each.after), each.text)
+            for each in alert.lost
+        )
+        details = tuple(tuple(_passages(each, texts)) for each in alert.lost)
+        yield ValueTable(columns, rows, "Questions that lost most", details=details, brief_rows=3)
+        for each in alert.lost[:1]:
+            yield from _passages(each, texts)
+    if alert.check:
+        yield Note(f"Check it: {alert.check}", detail=True)
+    yield Note(
+        f"Known already? chunkwise monitor ack {alert.number}{option} keeps it quiet until it is worse.",
+        detail=True,
+    )
+
+
+def _passages(question: LostQuestion, texts: PassageTexts | None) -> Iterator[Excerpt]:
+    for word, hits, is_new in (
+        ("no longer found", question.lost, False),
+        ("found instead", question.gained, True),
+    ):
+        for hit in hits[:_PASSAGES]:
+            text = texts.of(hit, is_new=is_new) if texts else ""
+            place = f"{from_to(hit.start, hit.end)} · {word}"
+            level: Level = "" if is_new else "bad"
+            runs = (TextRun(text),) if text else ()
+            yield Excerpt(runs, hit.doc_id, place, level, detail=True)
+
+
+def alerts_report(alerts: Sequence[Alert], place: str) -> Report:
+    """Build the report of the alerts that are kept."""
+    columns = (
+        Column("alert", "count"), Column("state", is_filter=True), Column("metric", "code"),
+        Column("difference", "change"), Column("since", "count"), Column("last", "count"), Column("cause"),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            alert.number,
+            alert.state,
+            alert.metric,
+            change_of(alert.metric, Interval(alert.figure.difference, alert.figure.low, alert.figure.high)),
+            alert.since,
+            alert.last_run,
+            f"{alert.cause} (branch {alert.branch})" if alert.branch else alert.cause,
+        )
+        for alert in alerts
+    )  # fmt: skip
+    first = alerts[0].number if alerts else 0
+    parts = (
+        ValueTable(columns, rows, noun="alert", brief_rows=20),
+        Next(f"chunkwise monitor alerts {first}"),
+    )
+    return Report(counted(len(alerts), "alert"), parts, "alerts", place)
+
+
+def drift_parts(corpus: Sequence[DriftFigure], live: QuestionDrift | None) -> Iterator[ReportPart]:
+    """Corpus and questions that are no longer what was measured."""
+    parts: list[ReportPart] = []
+    if corpus:
+        parts.append(
+            Note(f"Corpus since the reference: {', '.join(each.words for each in corpus)}")
+        )
+    if live is not None:
+        parts += _live_parts(live)
+    if parts:
+        yield Section("Drift", tuple(parts))
+
+
+def _live_parts(live: QuestionDrift) -> Iterator[ReportPart]:
+    yield Note(live.words)
+    shares = (
+        ("mostly new words", live.new_words), ("far from every test question", live.far),
+        ("found nothing", live.found_nothing), ("low scores", live.low_scores),
+    )  # fmt: skip
+    yield Note(", ".join(f"{name} {percent(share)}" for name, share in shares if share is not None))
+    if live.frequent_new_words:
+        yield Note(f"New words: {', '.join(live.frequent_new_words)}")
+    if live.examples:
+        columns = (
+            Column("asked"),
+            Column("nearest test question"),
+            Column("likeness", "number"),
+            Column("documents"),
+        )
+        rows = tuple(
+            (each.text, each.nearest or "", each.similarity and two_digits(each.similarity), ", ".join(each.documents))
+            for each in live.examples
+        )  # fmt: skip
+        yield ValueTable(columns, rows, "Unlike every test question", brief_rows=3)
