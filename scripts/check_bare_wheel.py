@@ -44,13 +44,11 @@ except chunkwise.ChunkwiseError as error:
 else:
     raise AssertionError("pyarrow should not be here")
 from chunkwise.profiling import profile
-from chunkwise.report.page import fragment
 from chunkwise.report.profile_report import profile_report
-from chunkwise.report.views.chunks import chunk_card
 from chunkwise.report.to_html import report_page
 found = report_page(profile_report(profile(list(dict.fromkeys(c.document for c in chunks)))))
 assert "Start with" in found and "<figure" in found
-assert chunks[0].doc_id in fragment(chunk_card(chunks[0]))
+assert chunks[0].doc_id in chunks[0]._repr_html_()
 from chunkwise.models.llm.cost import price_of
 from chunkwise.models.llm.prompt import load_prompt, prompt_names
 from chunkwise.models.llm.client import read_structured

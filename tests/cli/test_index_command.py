@@ -46,7 +46,7 @@ def test_only_what_has_changed_is_done_again(here: Run, handbook: Path) -> None:
     assert told["documents"] == 3
     assert told["strategy"] == "structure(max_tokens=400, overlap=0)"
     assert "lighthouse" in here("search", "kb", "keeper").stdout
-    assert here("search", "kb", "dusk").stdout == "nothing found\n"
+    assert "Nothing found" in here("search", "kb", "dusk").stdout
 
 
 @pytest.mark.unwatched

@@ -22,7 +22,7 @@ def test_a_sound_file(here: Run, handbook: Path, tmp_path: Path) -> None:
     file = write(tmp_path / "q.json", {"query": "How do I ask for leave?", "relevant_text": ASK})
     done = here("testset", "check", file, handbook)
     assert done.returncode == 0
-    assert done.stdout == "1 question, nothing wrong\n"
+    assert "▲ 1 question, no problems\n" in done.stdout
     assert done.stderr == ""
 
 
@@ -42,19 +42,13 @@ def test_every_problem_is_a_line_and_what_is_repaired_is_written(
     )
     done = here("testset", "check", "q.json", "handbook", "-o", "repaired.json")
     assert done.returncode == 3
-    lines = done.stdout.splitlines()
-    assert lines[:2] == [
-        "q.json, entry 1 · 1 · other text there: reference 1 is to be \"Ask in writing.\", and 0–9 of 'leave.md' is "
-        "\"# Leave\"; it stands at 9–24 of 'leave.md' (repaired)",
-        'q.json, entry 2 · 2 · not found: passage 1, "No notes.", is in no document; correct it (left out)',
-    ]
-    assert lines[2].startswith("    nearest: leave.md ")
-    assert "near: 'page.html'" in done.stdout
-    assert "q.json, entry 3 · 3 · question asked twice" in done.stdout
-    assert "       1  nothing to find\n" in done.stdout
-    assert done.stdout.endswith(
-        "\n2 questions can be used, 1 more has nothing to find and will be unscored\n"
-    )
+    said = " ".join(done.stdout.split())
+    for expected in (
+        "2 questions can be scored", "1: different text q.json, entry 1",
+        "it stands at 9–24 of 'leave.md' (repaired)", "2: not found q.json, entry 2", "(left out) nearest, leave.md ",
+        "near: 'page.html'", "3: duplicate question q.json, entry 3", "no references 1 0 0",
+    ):  # fmt: skip
+        assert expected in said
     assert done.stderr == "written: repaired.json (3 questions)\n"
     written = json.loads((tmp_path / "repaired.json").read_text())
     assert written[0]["references"] == [{"doc_id": "leave.md", "start": 9, "end": 24, "text": ASK}]
@@ -83,8 +77,8 @@ def test_json_has_all_of_it(here: Run, handbook: Path, tmp_path: Path) -> None:
         "text": "It is paid.",
     }
     shown = here("testset", "check", "q.json", handbook, "--show", "3")
-    assert shown.stdout.count("nearest: leave.md 25–36: It is paid.") == 3
-    assert "      30  not found  (30 left out, 27 not shown: -n, --json)" in shown.stdout
+    assert shown.stdout.count("nearest, leave.md 25–36: It is paid.") == 3
+    assert "not found 30 0 30" in " ".join(shown.stdout.split())
 
 
 def test_remarks_are_problems_for_the_strict(here: Run, handbook: Path, tmp_path: Path) -> None:
@@ -96,7 +90,7 @@ def test_remarks_are_problems_for_the_strict(here: Run, handbook: Path, tmp_path
     )
     words = ["testset", "check", file, handbook / "more.txt"]
     assert here(*words).returncode == 0
-    assert "very short reference" in here(*words).stdout
+    assert "short reference" in here(*words).stdout
     assert here(*words, "--strict").returncode == 3
 
 
@@ -162,10 +156,7 @@ def test_fields_that_are_not_read_are_told(here: Run, handbook: Path, tmp_path: 
     write(tmp_path / "q.json", {"query": "How?", "relevant_text": ASK, "level": 3, "note": "x"})
     done = here("testset", "check", "q.json", handbook)
     assert done.returncode == 0
-    assert (
-        "q.json · unknown fields: fields not read: 'level' (1 question), 'note' (1 question)\n"
-        in done.stdout
-    )
+    assert "fields not read: 'level' (1 question), 'note' (1 question)\n" in done.stdout
     assert here("testset", "check", "q.json", handbook, "--strict").returncode == 3
     write(tmp_path / "q.json", {"query": "How?", "relevent_text": ASK})
     done = here("testset", "check", "q.json", handbook)
@@ -186,7 +177,7 @@ def test_a_long_check_gives_signs_of_life(
     write(tmp_path / "q.json", *rows)
     done = here("testset", "check", "q.json", handbook, *["-q"] * quiet)
     assert done.returncode == 0
-    assert done.stdout == "2,001 questions, nothing wrong\n"
+    assert "2,001 questions, no problems\n" in done.stdout
     told = (
         "reading documents: 1 document read", "checking questions: 2,000 questions read",
         "looking for 2,001 passages", "2,001 questions and the documents are compared",
@@ -211,7 +202,7 @@ def test_hostile_text_is_harmless(here: Run, tmp_path: Path) -> None:
     )
     done = here("testset", "check", "q.json", "d.txt")
     assert done.returncode == 3
-    assert "nearest: d.txt" in done.stdout
+    assert "nearest, d.txt" in done.stdout
     for sign in ("\x1b", "\x07", "\u202e", "owned"):
         assert sign not in done.stdout
 

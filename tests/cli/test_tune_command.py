@@ -596,7 +596,7 @@ def test_a_dry_run_says_what_the_end_would_doubt(here: Run, docs: Path, tmp_path
     write_corpus(docs)
     write_questions(tmp_path / "queries.json", count=20)
     done = here("tune", "docs", *ASK, *WORDS, "--dry-run", "--objective", "recall@1000t")
-    assert re.search(r"1,000 tokens are \d+ % of these documents", done.stderr)
+    assert re.search(r"1,000 tokens are \d+% of these documents", done.stderr)
     assert "--objective recall@100t" in done.stderr
     assert "only 20 of 20 questions can choose" in done.stderr
     done = here("tune", "docs", *ASK, *WORDS, "--dry-run", "--objective", "recall@100t")

@@ -8,8 +8,7 @@ import pytest
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions, read
 from chunkwise.documents.walk import is_written_by_us
-from chunkwise.report.page import write_page
-from chunkwise.report.views.chunks import chunks_view
+from chunkwise.report.cuts_page import chunks_view
 from chunkwise.text.analyzed import Analyzed
 from tables import cases
 
@@ -100,9 +99,9 @@ def test_what_a_page_shows_is_no_document(tmp_path: Path) -> None:
     """The same is said of it whether it is HTML or data."""
     (tmp_path / "leave.md").write_text("Every employee has thirty days.")
     view = chunks_view([(Analyzed(Document("leave.md", "Thirty days.")), [])], "sentences")
-    for name in ("cuts.html", "cuts.json"):
+    for name, text in (("cuts.html", view.page), ("cuts.json", json.dumps(view.to_page_dict()))):
         path = tmp_path / name
-        write_page(view, path)
+        path.write_text(text, "utf-8")
         assert is_written_by_us(path)
         documents, skipped = taken(tmp_path)
         assert [document.id for document in documents] == ["leave.md"]

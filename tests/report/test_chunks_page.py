@@ -17,9 +17,8 @@ import pytest
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
-from chunkwise.report.page import page as page_of
+from chunkwise.report.cuts_page import ChunksStream, chunks_view
 from chunkwise.report.page import write_chunks_page
-from chunkwise.report.views.chunks import ChunksStream, chunks_view
 from chunkwise.text.analyzed import Analyzed
 from real_browser import needs_browser, opened_browser
 
@@ -78,7 +77,7 @@ def chunks_page(
     """As `chunkwise chunk --html` writes it."""
     out = io.StringIO()
     write_chunks_page(ChunksStream(iter(documents), strategy, limit, unit), out)
-    assert out.getvalue() == page_of(chunks_view(documents, strategy, limit=limit, unit=unit))
+    assert out.getvalue() == chunks_view(documents, strategy, limit=limit, unit=unit).page
     return out.getvalue()
 
 

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
+from chunkwise.report.print_chunks import render_chunks
 from chunkwise.report.sanitize import one_line
-from chunkwise.report.terminal.chunks import render_chunks
 from chunkwise.text.analyzed import Analyzed
 from tables import cases
 

@@ -442,7 +442,7 @@ def _shown(
     """What a terminal shows: no more than is asked for, however many documents there are."""
     from rich.console import Console
 
-    from chunkwise.report.terminal.chunks import render_chunks
+    from chunkwise.report.print_chunks import render_chunks
 
     console = Console()
     pairs = ((each.analyzed, each.chunks) for each in documents)

@@ -21,7 +21,7 @@ from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 if TYPE_CHECKING:
-    from chunkwise.report.views.chunks import ChunksView
+    from chunkwise.report.cuts_page import ChunksView
 
 _CHARACTERS_AT_MOST = 20_000_000
 """Of a page: beyond this no browser shows it in good time."""
@@ -164,17 +164,18 @@ class CutsPage:
                 f"the page shows {counted(len(self._documents), 'document')}, the first; "
                 f"{thousands(self._left_out)} more would make it too large for a browser"
             )
-        from chunkwise.report.page import DATA, write_chunks_page, write_page
-        from chunkwise.report.views.chunks import ChunksStream
+        from chunkwise.records.json import json_text
+        from chunkwise.report.cuts_page import ChunksStream
+        from chunkwise.report.page import write_chunks_page
         from chunkwise.text.analyzed import Analyzed
 
-        if self._path.suffix.lower() == DATA:
-            write_page(self._as_view(), self._path)
-            return
         with (
             replacing(self._path) as temporary,
             temporary.open("w", encoding="utf-8", errors="replace") as out,
         ):
+            if self._path.suffix.lower() == ".json":
+                out.write(json_text(self._as_view().to_page_dict(), indent=1) + "\n")
+                return
             pairs = ((Analyzed(document), chunks) for document, chunks in self._documents)
             limit = self._strategy.limit
             stream = ChunksStream(
@@ -188,7 +189,7 @@ class CutsPage:
 
     def _as_view(self) -> ChunksView:
         """All documents at once, as data are."""
-        from chunkwise.report.views.chunks import chunks_view
+        from chunkwise.report.cuts_page import chunks_view
         from chunkwise.text.analyzed import Analyzed
 
         pairs = ((Analyzed(document), chunks) for document, chunks in self._documents)

@@ -91,6 +91,7 @@ def evaluation_report(
         *_question_types(results, types),
         *_worst_questions(results, documents or {}),
         *_unscored(results),
+        *_spent(results),
         *_advice(results),
         Section("The four questions", tuple(_four_questions(results)), detail=True),
         Section("All metrics", (_all_metrics(results),), detail=True),
@@ -192,16 +193,22 @@ def _key_metrics(results: Results) -> ValueTable:
         for question in four_questions(results)
         for method, figure in question.figures.items()
     }
-    rows = tuple(
+    figures = {name: results.summary[name] for name in names}
+    rows: list[tuple[Value, ...]] = [
         (
             directed(name),
-            _cell(name, results.summary[name]),
-            rating_of(grades.get(name, "") or results.summary[name].verdict) or "",
+            _cell(name, figure),
+            rating_of(grades.get(name, "") or figure.verdict) or "",
         )
-        for name in names
-    )
+        for name, figure in figures.items()
+    ]
     columns = (Column("metric", "code"), Column("score", "score", is_drawn=True), Column("rating"))
-    return ValueTable(columns, rows)
+    if not any(figure.mean is not None and figure.unscored for figure in figures.values()):
+        return ValueTable(columns, tuple(rows))
+    # A mean over some of the questions may be one over the easy ones.
+    counts = [figure.of_how_many or "all" for figure in figures.values()]
+    counted_rows = tuple((*row, count) for row, count in zip(rows, counts, strict=True))
+    return ValueTable((*columns, Column("scored")), counted_rows)
 
 
 def _is_asked_for(name: str) -> bool:
@@ -372,6 +379,17 @@ def reason_of(figure: Figure) -> str:
         for reason, count in reasons[:3]
     ]
     return "; ".join(named) or "no score"
+
+
+def _spent(results: Results) -> Iterator[Note]:
+    """What a language model was asked."""
+    timing = results.timing
+    if "llm_calls" not in timing:
+        return
+    read, written = timing.get("llm_prompt_tokens", 0.0), timing.get("llm_output_tokens", 0.0)
+    text = f"language model: {counted(timing['llm_calls'], 'call')}, {counted(read + written, 'token')}"
+    money = timing.get("llm_money")
+    yield Note(f"{text}, {format_number(money, 'money')} paid" if money else text)
 
 
 def _advice(results: Results) -> Iterator[ReportPart]:

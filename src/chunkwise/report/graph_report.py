@@ -10,10 +10,10 @@ from chunkwise.report.report import (
     Axis,
     Chart,
     Column,
+    Edge,
     Estimate,
     Excerpt,
     Headline,
-    Link,
     Next,
     Note,
     Point,
@@ -261,7 +261,7 @@ def _picture(
     drawn = sorted({end for edge in edges for end in edge[:2]})
     if drawn:
         points = tuple(Point(names[at][0], Estimate(names[at][1])) for at in drawn)
-        joined = tuple(Link(names[one][0], names[other][0], both) for one, other, both in edges)
+        joined = tuple(Edge(names[one][0], names[other][0], both) for one, other, both in edges)
         series = (Series("", points),)
         chart = Chart("", "network", Axis("name"), Axis("passages", "count"), series, joined)
         yield Section(

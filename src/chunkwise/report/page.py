@@ -1,4 +1,4 @@
-"""A view as HTML: a page that needs nothing else, or a fragment for a notebook; texts are shown, never obeyed.
+"""Templates filled in, as pages that need nothing else; texts are shown, never obeyed.
 
 Templates escape everything, and every text they show is first put on one line without control characters.
 """
@@ -7,70 +7,31 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import re
 from functools import lru_cache, partial
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from chunkwise.base import wording
-from chunkwise.base.atomic_files import replacing, says_what_it_writes
-from chunkwise.base.errors import InvalidParameter
-from chunkwise.records.json import json_text
 from chunkwise.report.sanitize import clean_lines, one_line
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from chunkwise.report.charts import Chart
-    from chunkwise.report.views.chunks import ChunksStream
-    from chunkwise.report.views.view import View
+    from chunkwise.report.cuts_page import ChunksStream
 
 _BETWEEN_TAGS = re.compile(r"(?<=[>}])[ \t]*\n\s*(?=[<{])")
 _WHOLE_PAGE = re.compile(r"(?<![\w.#-])(?::root|html|body|main)(?![\w-])(?=[ ,{])")
 
 
-def page(view: View) -> str:
-    """The page of a view as a string; nothing is fetched, and it can be read without its script."""
-    return _rendered(view.page_template, view)
-
-
-DATA = ".json"
-"""What the name of a page ends in that is written as its view, not as HTML."""
-
-
-def write_page(view: View, path: str | os.PathLike[str]) -> None:
-    """The page as a file, whole or not at all; under a name that ends in .json what it shows, `view.to_page_dict()`."""
-    is_data = Path(path).suffix.lower() == DATA
-    content = (json_text(view.to_page_dict(), indent=1) + "\n" if is_data else page(view)).encode(
-        "utf-8"
-    )
-    with replacing(Path(path)) as temporary, says_what_it_writes(Path(path)):
-        temporary.write_bytes(content)
-
-
 def write_chunks_page(documents: ChunksStream, out: TextIO) -> None:
-    """The page of documents with their cuts, one document after the other; `page` needs all of them at once."""
-    from chunkwise.report.views.chunks import ChunksView
+    """The page of documents with their cuts, one document after the other; `ChunksView` needs all of them at once."""
+    from chunkwise.report.cuts_page import TEMPLATE
 
-    template = _environment().get_template(ChunksView.page_template)
+    template = _environment().get_template(TEMPLATE)
     for text in template.generate(view=documents):
         out.write(text)
-
-
-def fragment(view: View) -> str:
-    """One element for a notebook: its style reaches nothing outside of it, and nothing runs."""
-    return _rendered(view.fragment_template, view)
-
-
-def _rendered(template: str, view: View) -> str:
-    if not template:
-        raise InvalidParameter(
-            f"{type(view).__name__} is not drawn as HTML in this form; its values are in to_dict()"
-        )
-    return rendered(template, OWN, view=view)
 
 
 OWN = "chunkwise.report"
@@ -153,9 +114,7 @@ def _environment(package: str = OWN) -> Environment:
     made.globals |= {
         "asset": lambda *names: _trusted(asset(*names)),
         "asset_in_scope": lambda *names: _trusted(_in_scope(*names)),
-        "drawn": _drawn,
         "policy": lambda style, script: _trusted(policy(style, script)),
-        "scoped_style": lambda *names: _trusted(scoped_style(*names)),
     }
     return made
 
@@ -178,15 +137,9 @@ def _source(package: str, name: str) -> tuple[str, str, None]:
 
 
 def _script_json(value: object) -> Markup:
-    from chunkwise.report.views.chunks import script_json
+    from chunkwise.report.cuts_page import script_json
 
     return _trusted(script_json(value))
-
-
-def _drawn(chart: Chart) -> Markup:
-    from chunkwise.report.charts import drawn
-
-    return _trusted(drawn(chart))
 
 
 def _trusted(text: str) -> Markup:

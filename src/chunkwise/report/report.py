@@ -154,7 +154,7 @@ class Axis(_Value, frozen=True, tag="axis"):
     kind: Kind = "text"
 
 
-class Link(_Value, frozen=True, tag="link"):
+class Edge(_Value, frozen=True, tag="edge"):
     """Two categories that belong together, and how strongly."""
 
     one: str
@@ -175,7 +175,7 @@ class Chart(_Value, frozen=True, tag="chart"):
     """Of the categories where there are any."""
     y: Axis
     series: tuple[Series, ...]
-    links: tuple[Link, ...] = ()
+    links: tuple[Edge, ...] = ()
     """Of a network, the strongest first; its series has the categories."""
     is_half: bool = False
     """Half as wide as a page."""

@@ -24,7 +24,7 @@ from chunkwise.studio.read_request import ApiRequest, read_body, read_query
 
 if TYPE_CHECKING:
     from chunkwise.report.report import Report
-    from chunkwise.report.views.view import View
+    from chunkwise.report.view import View
     from chunkwise.studio.project import Project
 
 

@@ -54,7 +54,7 @@ from chunkwise.studio.request_metrics import RequestMetrics
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Scope
 
-    from chunkwise.report.views.view import View
+    from chunkwise.report.view import View
     from chunkwise.studio.api import ApiEndpoint
 
 Work = Callable[[Request, bytes], Response]

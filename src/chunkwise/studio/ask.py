@@ -15,7 +15,7 @@ from chunkwise.core import Query
 from chunkwise.options import SERVED_SEARCH_OPTIONS, SearchOptions
 from chunkwise.report.answer_report import cited_claims, claim_text, made_with
 from chunkwise.report.sanitize import few_lines, one_line
-from chunkwise.report.views.view import View
+from chunkwise.report.view import View
 from chunkwise.retrieval.search.search import search as find
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import NotReady, declared

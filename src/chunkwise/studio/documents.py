@@ -18,7 +18,7 @@ from chunkwise.core import SECTION_SEPARATOR, Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.lint_report import kind_name
 from chunkwise.report.sanitize import one_line
-from chunkwise.report.views.view import View
+from chunkwise.report.view import View
 from chunkwise.studio.corpus import Cuts, DocumentRow, needs_a_model
 from chunkwise.studio.project import Project, Step
 from chunkwise.studio.read_request import ApiRequest, NoParameters, Position

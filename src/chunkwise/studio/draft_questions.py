@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.report.sanitize import one_line
-from chunkwise.report.views.view import View
+from chunkwise.report.view import View
 from chunkwise.studio.background_jobs import DraftingStopped, DraftJob, DraftState
 from chunkwise.studio.project import Project
 from chunkwise.studio.question_review import begin_file

@@ -33,7 +33,7 @@ from chunkwise.labels.store import (
     Pool,
     check_name,
 )
-from chunkwise.report.views.view import View
+from chunkwise.report.view import View
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NoParameters, NotFound, NotReady
 from chunkwise.tracking.run import time_text, utc_now

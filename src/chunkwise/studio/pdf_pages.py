@@ -12,7 +12,7 @@ from chunkwise.base import limited_processes as limited
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.limits import limits_of
 from chunkwise.core import Document
-from chunkwise.report.views.view import View
+from chunkwise.report.view import View
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NotFound, Position
 

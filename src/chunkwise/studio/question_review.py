@@ -13,7 +13,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, thousands
 from chunkwise.labels.pool import find_evidence
 from chunkwise.records.json import json_text
-from chunkwise.report.views.view import View
+from chunkwise.report.view import View
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, Conflict, NotFound
 from chunkwise.testsets.formats.chunkwise import QuestionRow, QuestionsFile, id_of_row, row_of

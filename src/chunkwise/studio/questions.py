@@ -13,7 +13,7 @@ from msgspec import Meta
 from chunkwise.core import Passage
 from chunkwise.evaluation.results import Missed, QuestionResult, Results
 from chunkwise.metrics.registry import lower_is_better
-from chunkwise.report.views.view import View
+from chunkwise.report.view import View
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NotFound
 

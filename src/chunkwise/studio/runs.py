@@ -18,7 +18,7 @@ from chunkwise.report.format_values import format_value
 from chunkwise.report.report import Report
 from chunkwise.report.runs_report import figure_value, metric_history_report
 from chunkwise.report.tuning_report import tuning_report
-from chunkwise.report.views.view import View
+from chunkwise.report.view import View
 from chunkwise.report.watch_report import difference_words
 from chunkwise.studio.project import Project, StudioRun
 from chunkwise.studio.read_request import ApiRequest, NoParameters, NotFound, Position

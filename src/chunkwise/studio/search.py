@@ -19,7 +19,7 @@ from chunkwise.models.llm.prompt import fenced
 from chunkwise.options import SERVED_SEARCH_OPTIONS, SearchOptions
 from chunkwise.report.sanitize import few_lines, one_line
 from chunkwise.report.search_report import hit_section, hit_text, hits_total, marked_words
-from chunkwise.report.views.view import View
+from chunkwise.report.view import View
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever, registry

@@ -13,7 +13,7 @@ from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, QuestionResult
 from chunkwise.evaluation.scoring import Listeners
 from chunkwise.options import SERVED_SEARCH_OPTIONS, ScoreOptions, SearchOptions
-from chunkwise.report.views.view import View
+from chunkwise.report.view import View
 from chunkwise.studio.documents import strategy_of
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NotReady, declared

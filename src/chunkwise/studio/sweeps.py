@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.documents.walk import SWEEP_RECORD
-from chunkwise.report.views.view import View
+from chunkwise.report.view import View
 from chunkwise.studio.background_jobs import Job, started
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NoParameters, NotFound, NotReady

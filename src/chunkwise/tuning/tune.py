@@ -256,7 +256,7 @@ _TIME_UP = f"{NOT_RUN}: the time was up before its turn came; the same command g
 
 def _caveats(tuning: SweepResult, inputs: SweepInputs) -> tuple[str, ...]:
     note = generated_note(inputs.questions.about(inputs.questions.queries))
-    return (*tuning.caveats, note) if note else tuning.caveats
+    return (note, *tuning.caveats) if note else tuning.caveats
 
 
 def _data(inputs: SweepInputs, left_out: Skipped | None) -> dict[str, Json]:

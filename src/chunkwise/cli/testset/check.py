@@ -158,13 +158,14 @@ def _show(
         print_json(shown)
         return
 
-    from chunkwise.report.terminal.testset_problems import render_problems
+    from chunkwise.report.testset_report import testset_report
+    from chunkwise.report.to_terminal import print_report
 
-    console = stdout_console()
-    render_problems(
-        problems, len(testset), text_of, console,
-        most=options.show, written=options.output is not None,
-    )  # fmt: skip
+    is_written = options.output is not None
+    report = testset_report(
+        problems, len(testset), text_of, most=options.show, is_written=is_written
+    )
+    print_report(report, stdout_console())
 
 
 def _row(problem: Problem, text_of: Callable[[Passage], str]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What is shown of chunks: one as a card, or documents with every cut drawn on the text."""
+"""The page of documents with every cut drawn on the text."""
 
 from __future__ import annotations
 
@@ -6,66 +6,24 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from chunkwise.core import SECTION_SEPARATOR, Chunk
+from chunkwise.base.own_files import PAGE_FORMAT
+from chunkwise.core import Chunk
 from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
-from chunkwise.report.sanitize import clean_lines
-from chunkwise.report.views.view import View
+from chunkwise.report.page import OWN, rendered
+from chunkwise.report.view import View
 from chunkwise.text.analyzed import Analyzed
 
+TEMPLATE = "chunks.html.j2"
+PAGE_VERSION = 1
+"""Of the form of a page as data."""
 AnalyzedChunks = tuple[Analyzed, Sequence[Chunk]]
 
-_CARD_CHARACTERS = 4_000
 # "<" could end the script element; the rest would reorder the page's source or not be UTF-8.
 _UNSAFE = re.compile("[<>&\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkCard(View):
-    """One chunk: where it lies, how large it is, what it says."""
-
-    fragment_template: ClassVar[str] = "fragment_chunk.html.j2"
-
-    doc_id: str
-    title: str
-    index: int
-    start: int
-    end: int
-    token_count: int
-    section: str
-    page: int | None
-    last_page: int | None
-    context: str
-    """Text indexed beside the chunk, never part of it."""
-    level: int
-    """Above 0: a summary of so many `passages`."""
-    passages: int
-    text: str
-    more: int
-    """Characters of it that are not shown."""
-
-
-def chunk_card(chunk: Chunk) -> ChunkCard:
-    text = chunk.text
-    return ChunkCard(
-        chunk.doc_id,
-        chunk.document.title,
-        chunk.index,
-        chunk.start,
-        chunk.end,
-        chunk.token_count,
-        SECTION_SEPARATOR.join(chunk.section),
-        chunk.page,
-        chunk.last_page,
-        chunk.context,
-        chunk.level,
-        len(chunk.spans),
-        clean_lines(text[:_CARD_CHARACTERS]),
-        max(len(text) - _CARD_CHARACTERS, 0),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +66,6 @@ class DocumentEntry:
 class ChunksView(View):
     """Documents with their cuts drawn on the text."""
 
-    page_template: ClassVar[str] = "chunks.html.j2"
-
     strategy: str
     limit: int | None
     """The most that a chunk may have of the `unit`."""
@@ -117,6 +73,16 @@ class ChunksView(View):
     documents: tuple[DocumentChunks, ...]
     first: int = 1
     """Number of the document that is shown, where the address names none."""
+
+    @property
+    def page(self) -> str:
+        """The page; nothing is fetched, and it can be read without its script."""
+        return rendered(TEMPLATE, OWN, view=self)
+
+    def to_page_dict(self) -> dict[str, Any]:
+        """What the page shows, behind what it is: nobody takes such a file for a document."""
+        about = {"format": PAGE_FORMAT, "version": PAGE_VERSION, "view": type(self).__name__}
+        return {**about, **self.to_dict()}
 
     @property
     def overview(self) -> dict[str, Any]:

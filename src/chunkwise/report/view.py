@@ -1,0 +1,19 @@
+"""What is shown by other means than a report: plain frozen values that go to JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from chunkwise.records.json import json_text
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a page of the studio shows, or the page of cuts."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: fields by their names, lists for tuples."""
+        values: dict[str, Any] = json.loads(json_text(self))
+        return values

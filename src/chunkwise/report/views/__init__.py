@@ -1,1 +1,0 @@
-"""What is shown, as data: pages, notebooks and terminals read the same values."""
