@@ -17,8 +17,7 @@ import pytest
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
-from chunkwise.report.cuts_page import ChunksStream, chunks_view
-from chunkwise.report.page import write_chunks_page
+from chunkwise.report.cuts_page import ChunksStream, chunks_view, write_chunks_page
 from chunkwise.text.analyzed import Analyzed
 from real_browser import needs_browser, opened_browser
 

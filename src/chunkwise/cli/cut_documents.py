@@ -165,8 +165,7 @@ class CutsPage:
                 f"{thousands(self._left_out)} more would make it too large for a browser"
             )
         from chunkwise.records.json import json_text
-        from chunkwise.report.cuts_page import ChunksStream
-        from chunkwise.report.page import write_chunks_page
+        from chunkwise.report.cuts_page import ChunksStream, write_chunks_page
         from chunkwise.text.analyzed import Analyzed
 
         with (

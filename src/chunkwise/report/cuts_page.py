@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TextIO
 
 import numpy as np
 
 from chunkwise.base.own_files import PAGE_FORMAT
 from chunkwise.core import Chunk
 from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
-from chunkwise.report.page import OWN, rendered
+from chunkwise.report.page import OWN, rendered, stream
 from chunkwise.report.view import View
 from chunkwise.text.analyzed import Analyzed
 
@@ -21,9 +19,6 @@ TEMPLATE = "chunks.html.j2"
 PAGE_VERSION = 1
 """Of the form of a page as data."""
 AnalyzedChunks = tuple[Analyzed, Sequence[Chunk]]
-
-# "<" could end the script element; the rest would reorder the page's source or not be UTF-8.
-_UNSAFE = re.compile("[<>&\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +177,7 @@ def _overview(
     }  # fmt: skip
 
 
-def script_json(value: object) -> str:
-    """JSON for a script element: no markup, no line separators, no lone surrogates."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_fields)
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    if not is_dataclass(value):
-        raise TypeError(f"{type(value).__name__} is no JSON: {value!r:.80}")
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+def write_chunks_page(documents: ChunksStream, out: TextIO) -> None:
+    """The page of documents with their cuts, one document after the other; `ChunksView` needs all of them at once."""
+    for text in stream(TEMPLATE, view=documents):
+        out.write(text)

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from functools import lru_cache, partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any
 
 from chunkwise.base import wording
 from chunkwise.report.sanitize import clean_lines, one_line
@@ -19,19 +22,11 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from chunkwise.report.cuts_page import ChunksStream
 
+# "<" could end the script element; the rest would reorder the page's source or not be UTF-8.
+_UNSAFE = re.compile("[<>&\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _BETWEEN_TAGS = re.compile(r"(?<=[>}])[ \t]*\n\s*(?=[<{])")
 _WHOLE_PAGE = re.compile(r"(?<![\w.#-])(?::root|html|body|main)(?![\w-])(?=[ ,{])")
-
-
-def write_chunks_page(documents: ChunksStream, out: TextIO) -> None:
-    """The page of documents with their cuts, one document after the other; `ChunksView` needs all of them at once."""
-    from chunkwise.report.cuts_page import TEMPLATE
-
-    template = _environment().get_template(TEMPLATE)
-    for text in template.generate(view=documents):
-        out.write(text)
 
 
 OWN = "chunkwise.report"
@@ -44,6 +39,11 @@ def rendered(template: str, package: str, **values: object) -> str:
     frame.
     """
     return _environment(package).get_template(template).render(nav=[], **values)
+
+
+def stream(template: str, **values: object) -> Iterator[str]:
+    """The same in pieces, as they are made."""
+    return _environment().get_template(template).generate(**values)
 
 
 def asset(*names: str) -> str:
@@ -133,13 +133,20 @@ def _source(package: str, name: str) -> tuple[str, str, None]:
     )
 
 
-# Many pages have no chart and no document: what draws those is imported when it is needed.
-
-
 def _script_json(value: object) -> Markup:
-    from chunkwise.report.cuts_page import script_json
-
     return _trusted(script_json(value))
+
+
+def script_json(value: object) -> str:
+    """JSON for a script element: no markup, no line separators, no lone surrogates."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_fields)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    if not is_dataclass(value):
+        raise TypeError(f"{type(value).__name__} is no JSON: {value!r:.80}")
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _trusted(text: str) -> Markup:
