@@ -200,7 +200,10 @@ def test_sums_on_the_grid_are_exact_in_any_order(values: list[float], random: ob
     assert sum(shuffled) == sum(own.tolist()) == math.fsum(own)
 
 
-@given(st.lists(st.tuples(SCORES, st.floats(-1e-3, 1e-3)), min_size=1, max_size=9))
+_SMALL = st.floats(-1e-3, 1e-3).map(lambda value: value if abs(value) > 1e-200 else 0.0)
+
+
+@given(st.lists(st.tuples(SCORES, _SMALL), min_size=1, max_size=9))
 def test_a_table_on_one_grid_is_rounded_like_one_column(rows: list[tuple[float, float]]) -> None:
     table = np.array(rows)
     most = np.abs(table).max() * len(table)
