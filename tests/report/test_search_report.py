@@ -31,7 +31,7 @@ def test_a_hit_says_where_it_is_from() -> None:
     report = search_report(hits, "paid leave", next_command="chunkwise ask kb leave")
     first, second = excerpts(report)
     assert first.title == "1. Leave › Asking"
-    assert first.place == f"1 · leave.md · pages 1–2 · 0–{len(TEXT)}"
+    assert first.place == f"1.00 · leave.md · pages 1–2 · 0–{len(TEXT)}"
     assert second.place.startswith("0.5 · ")
     assert report.subtitle == "2 hits · 24 tokens · 1 document"
     assert "12 tokens" in excerpts(search_report(hits, "paid leave", is_whole=True))[0].place

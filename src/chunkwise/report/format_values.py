@@ -65,10 +65,17 @@ def format_number(value: float, kind: Kind) -> str:
         case "p":
             written = "<0.001" if value < 0.001 else f"{value:.3f}"
         case "number":
-            written = f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+            written = _number(value)
         case _:
             written = str(value)
     return written.replace("-", "−")
+
+
+def _number(value: float) -> str:
+    """Three digits that say something; counts stay whole."""
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if 1 <= abs(value) < 10 or not value else f"{value:.3g}"
 
 
 def _rounded(value: float) -> float:

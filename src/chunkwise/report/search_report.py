@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted, from_to, shortened
+from chunkwise.base.wording import counted, from_to
 from chunkwise.core import Document, Hit
 from chunkwise.report.format_values import format_number
 from chunkwise.report.report import Excerpt, Headline, Next, Note, Report, ReportPart, TextRun
@@ -34,7 +34,6 @@ _ROWS, _ROW = 3, 70
 """Lines of a hit that are shown, and what one of them holds, unless whole texts are asked for."""
 _LEAD = 50
 """Characters before the first marked word that are shown, if its line begins there."""
-_HEAD = 44
 
 
 def search_report(
@@ -146,8 +145,6 @@ def _excerpt(hit: Hit, text: str, marks: Marks, *, is_whole: bool) -> Excerpt:
     title = hit.document.title or hit.doc_id
     sections = hit_section(hit)
     named = " › ".join((title, *(sections if is_whole else sections[-1:])))
-    if not is_whole:
-        named = shortened(one_line(named), _HEAD)
     return Excerpt(
         tuple(run for run in runs if run.text),
         f"{hit.rank}. {named}",

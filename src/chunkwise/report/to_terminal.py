@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from chunkwise.base.wording import shortened
 from chunkwise.report.draw_chart import chart_table
 from chunkwise.report.format_values import format_estimate, format_value, sign_of
 from chunkwise.report.report import (
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 _STYLES = {"good": "green", "tie": "", "bad": "yellow", "": ""}
 _WORDS = ("text", "code")
-_LEAST = 10
-"""Cells that a column of words keeps where a table is too wide."""
+_LEAST, _LEAST_TITLE = 10, 24
+"""Cells that a column of words keeps where a table is too wide, and a title beside a long place."""
 
 
 def print_report(report: Report, console: Console, *, verbose: bool = False) -> None:
@@ -177,12 +178,11 @@ def _passage(part: Excerpt, console: Console) -> None:
     from rich.text import Text
 
     if part.title or part.place:
-        head = Text.assemble(
-            (one_line(part.title), "bold"),
-            "  " if part.title else "",
-            (one_line(part.place), "dim"),
-        )
-        console.print(head)
+        place = Text(one_line(part.place), "dim")
+        # The title gives way: a place is there to be cited.
+        room = max(console.width - place.cell_len - 2, _LEAST_TITLE)
+        title = Text(shortened(one_line(part.title), room), "bold")
+        console.print(Text.assemble(title, "  " if part.title else "", place))
     text = Text()
     for run in part.runs:
         text.append(
