@@ -64,7 +64,7 @@ def test_one_question_in_the_terminal(here: Run, kb: Path) -> None:
     assert "Supported versions" in done.stdout
     assert done.stdout.split("\nNext  ")[1].startswith("chunkwise ask ")
     assert len(done.stdout.splitlines()) <= 25
-    assert "tide-clock-changelog.md › " in done.stdout
+    assert "tide-clock-changelog.md · " in done.stdout
     assert "2 hits · " in done.stdout
     assert all(line == line.rstrip() for line in done.stdout.splitlines())
 

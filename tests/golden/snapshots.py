@@ -23,6 +23,13 @@ from chunkwise.chunkers.semantic import SemanticChunker
 from chunkwise.models.weights.catalog import weights_of
 from chunkwise.models.weights.installed import model_status
 from chunkwise.options import SearchOptions
+from chunkwise.report.comparison_report import comparison_report
+from chunkwise.report.evaluation_report import evaluation_report
+from chunkwise.report.lint_report import lint_result_report
+from chunkwise.report.profile_report import profile_report
+from chunkwise.report.to_terminal import terminal_text
+from chunkwise.report.tuning_report import tuning_report
+from chunkwise.tuning.sweep_result import SweepResult
 from hash_embedder import HashEmbedder
 from rule_summarizer import FirstSentences
 
@@ -252,9 +259,14 @@ def compare() -> Rows:
         yield "all", "best", metric, best
 
 
+@cache
+def sweep() -> SweepResult:
+    return chunkwise.tune(HERE / "sweep.toml", embedder=HashEmbedder()).sweep
+
+
 @snapshot("tune", "part name")
 def tune() -> Rows:
-    found = chunkwise.tune(HERE / "sweep.toml", embedder=HashEmbedder()).sweep
+    found = sweep()
     names = {}
     for each in found.outcomes:
         own = each.configuration
@@ -297,3 +309,19 @@ def history() -> Rows:
                 yield f"{run.number} {run.kind}", metric, figure
         for metric, divided in store.difference(1, 2).metrics.items():
             yield "1 to 2", metric, divided
+
+
+@snapshot("report", "verb", ("text",))
+def report() -> Rows:
+    """What a terminal shows at first: the same values as on the page and in its JSON."""
+    first, second = [*runs().values()][:2]
+    folder = FOLDERS["corpus"]
+    for verb, built in {
+        "evaluate": evaluation_report(first),
+        "compare": comparison_report(chunkwise.compare([first, second])),
+        "lint": lint_result_report(chunkwise.lint(folder)),
+        "profile": profile_report(chunkwise.profile(folder)),
+        "tune": tuning_report(sweep()),
+    }.items():
+        for line in terminal_text(built, 80).splitlines():
+            yield verb, line

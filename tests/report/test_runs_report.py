@@ -48,7 +48,7 @@ def test_a_list_has_the_latest_run_first_and_what_is_new_in_it(history: History)
     assert [row[0] for row in rows] == [3, 2, 1]
     assert rows[0][4] == Estimate(0.7, 0.1, 0.9)
     assert [row[5] for row in rows] == [
-        "k 5 → 9",
+        "k 9, was 5",
         "structure · bm25",
         "★ default · structure · bm25",
     ]

@@ -30,9 +30,9 @@ def test_a_hit_says_where_it_is_from() -> None:
     hits = [hit(score=0.5, rank=2), hit(pages=(0, 20))]
     report = search_report(hits, "paid leave", next_command="chunkwise ask kb leave")
     first, second = excerpts(report)
-    assert first.title == "1. Leave › Asking"
-    assert first.place == f"1.00 · leave.md · pages 1–2 · 0–{len(TEXT)}"
-    assert second.place.startswith("0.5 · ")
+    assert first.title == "1. Asking"
+    assert first.place == f"score 1.00 · leave.md · pages 1–2 · 0–{len(TEXT)}"
+    assert second.place.startswith("score 0.5 · ")
     assert report.subtitle == "2 hits · 24 tokens · 1 document"
     assert "12 tokens" in excerpts(search_report(hits, "paid leave", is_whole=True))[0].place
 

@@ -75,8 +75,8 @@ def test_the_verdict_is_the_gain_over_the_strongest_default(
     found = verdict(report)
     assert found.level == "tie"
     assert found.text == (
-        f"Use {standing.label}: {OBJECTIVE} {format_value(reached, 'score')} on 60 test questions; "
-        "+1.8 pts (−2.1 to 5.5) against sentences 1024/200: no difference shown."
+        f"Nothing is shown to beat sentences 1024/200. Tied with it: {standing.label}, {OBJECTIVE} "
+        f"{format_value(reached, 'score')} on 60 test questions; +1.8 pts (−2.1 to 5.5)."
     )
     better = dataclasses.replace(tuning, against=tuning.against[:1])
     assert verdict(tuning_report(better)).level == "good"

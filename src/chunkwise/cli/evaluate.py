@@ -130,16 +130,12 @@ def _show(
         from chunkwise.report.evaluation_report import evaluation_report
         from chunkwise.report.to_terminal import print_report
 
-        report = evaluation_report(
-            results, types=types, next_command=_next_command(results, options)
-        )
+        report = evaluation_report(results, types=types, next_command=_next_command(options))
         print_report(report, stdout_console(), verbose=options.verbose)
 
 
-def _next_command(results: Results, options: EvaluationOptions) -> str:
-    """A run that is kept can be compared; else the next step is to try other configurations."""
-    if options.output is not None:
-        return f"chunkwise compare {shown_path(options.output)} after.json"
+def _next_command(options: EvaluationOptions) -> str:
+    """Other configurations, on the same questions."""
     if not options.source or options.test_queries is None:
         return ""
     return f"chunkwise tune {' '.join(options.source)} -Q {options.test_queries}"

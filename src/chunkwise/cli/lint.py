@@ -212,9 +212,11 @@ def _show(sample: LintSample, tally: CutTally, cutter: Cutter, options: LintOpti
 
 
 def _next_command(tally: CutTally, options: LintOptions) -> str:
-    """All cuts in their documents, where there are any."""
+    """A strategy that cuts by structure, where another cuts badly; else all cuts in their documents."""
     if not tally.with_issues or not options.source or "-" in options.source:
         return ""
+    if options.strategy and not options.strategy.startswith("structure"):
+        return f"chunkwise lint {shlex.join(options.source)} -s structure"
     words = ["chunkwise lint", shlex.join(options.source)]
     words += ["-s", shlex.quote(options.strategy)] if options.strategy else []
     words += ["--chunks", shlex.quote(options.chunks)] if options.chunks else []

@@ -209,7 +209,7 @@ def _not_shown(contrast: Contrast, tested: Tested) -> Iterator[Note]:
     if tested.detectable is not None:
         kind: Kind = "change" if kind_of(contrast.objective) == "score" else "number"
         least = format_number(tested.detectable, kind).removeprefix("+")
-        yield Note(f"With {asked}, differences under {least} are seldom shown.")
+        yield Note(f"With {asked}, differences under {least} cannot be told from chance.")
     if tested.needed is not None and tested.needed > tested.pairs:
         yield Note(f"{_many(tested.needed)} questions would show a difference of this size.")
 

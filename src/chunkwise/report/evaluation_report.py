@@ -528,9 +528,8 @@ def _certainty(results: Results) -> Iterator[ReportPart]:
     least = results.detectable.get(results.objective)
     if least is not None:
         shown = format_number(least, "change").removeprefix("+")
-        yield Note(
-            f"Smallest detectable difference in {results.objective}: {shown}",
-        )  # fmt: skip
+        asked = counted(len(results.questions), "question")
+        yield Note(f"With {asked}, differences under about {shown} cannot be told from chance.")
         rows = tuple(results.detectable.items())
         columns = (Column("metric", "code"), Column("smallest detectable difference", "change"))
         parts.append(

@@ -107,7 +107,14 @@ def _run_row(row: RunRow) -> tuple[Value, ...]:
 def _what(row: RunRow) -> str:
     """What it has that the run before has not; its label where that is nothing."""
     marks = f"★ {', '.join(row.baselines)} · " if row.baselines else ""
-    return marks + (" · ".join(row.changes) or row.label)
+    return marks + (" · ".join(map(_new_first, row.changes)) or row.label)
+
+
+def _new_first(change: str) -> str:
+    """`strategy sentences, was words`: a terminal cuts the end."""
+    before, arrow, after = change.partition(" → ")
+    name, _, old = before.partition(" ")
+    return f"{name} {after}, was {old}" if arrow and old else change
 
 
 def _changed(row: RunRow) -> str:

@@ -144,19 +144,19 @@ def _excerpt(hit: Hit, text: str, marks: Marks, *, is_whole: bool) -> Excerpt:
     runs.append(TextRun(text[at:end].rstrip() + (" …" if end < len(text) else "")))
     title = hit.document.title or hit.doc_id
     sections = hit_section(hit)
-    named = " › ".join((title, *(sections if is_whole else sections[-1:])))
+    # The section says more than the title of its document, whose name is beside it.
+    named = " › ".join((title, *sections)) if is_whole or not sections else sections[-1]
     return Excerpt(
         tuple(run for run in runs if run.text),
         f"{hit.rank}. {named}",
-        " · ".join(_place(hit, title, is_whole=is_whole)),
+        " · ".join(_place(hit, is_whole=is_whole)),
     )
 
 
-def _place(hit: Hit, title: str, *, is_whole: bool) -> Iterator[str]:
+def _place(hit: Hit, *, is_whole: bool) -> Iterator[str]:
     """What a citation needs: score, document, page, offsets, size."""
-    yield format_number(hit.score, "number")
-    if is_whole or hit.doc_id != title:
-        yield hit.doc_id
+    yield f"score {format_number(hit.score, 'number')}"
+    yield hit.doc_id
     if hit.level:
         several = len({place.doc_id for place in hit.places})
         more = f" of {counted(several, 'document')}" if several > 1 else ""

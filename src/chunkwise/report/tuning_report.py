@@ -120,21 +120,21 @@ def _headline(figures: SweepFigures) -> Headline:
     if figures.chosen is None:
         return Headline(tuning.sentence, "bad")
     configuration = figures.chosen.configuration
+    strongest = _strongest(figures)
     text = f"Use {configuration.label}"
     if configuration.baseline:
         text = f"Stay with {configuration.label}: nothing tried is shown to beat it"
+    elif strongest is not None and strongest.words != "better":
+        text = f"Nothing is shown to beat {strongest.baseline}. Tied with it: {configuration.label}"
     reached = figures.reached
     if reached is not None and reached.mean is not None:
         value = format_value(estimate_of(reached), figures.kind)
-        text += f": {figures.objective} {value} {_judged_on(figures)}"
-    strongest = _strongest(figures)
+        text += f", {figures.objective} {value} {_judged_on(figures)}"
     if strongest is None:
         return Headline(f"{text}.")
     gain = format_value(difference_of(strongest), figures.change)
-    verdict = f": {strongest.words}" if strongest.words != "better" else ""
-    return Headline(
-        f"{text}; {gain} against {strongest.baseline}{verdict}.", LEVELS.get(strongest.words, "")
-    )
+    against = f"{gain} against {strongest.baseline}" if strongest.words == "better" else gain
+    return Headline(f"{text}; {against}.", LEVELS.get(strongest.words, ""))
 
 
 def _judged_on(figures: SweepFigures) -> str:

@@ -26,7 +26,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "split_list": "A list, or an enumeration in running text, is cut between its items or inside one.",
         "split_table": "A table is cut; of a file of rows (CSV, a spreadsheet), inside a row that a chunk could hold.",
         "split_code": "A block of code is cut.",
-        "orphan_heading": "A heading is the last line of the chunk; its text is in the next.",
+        "orphan_heading": "A heading ends the chunk; its text is in the next.",
         "orphan_lead_in": "A lead-in (“The following steps:”) ends the chunk; its list, table or code is in the next.",
         "orphan_number": "The number of an item ends the chunk; its text is in the next.",
         "only_marks": "The chunk holds no word: a fence, a bracket or quotation marks alone.",
