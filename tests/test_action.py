@@ -159,8 +159,8 @@ def test_a_base_is_made_then_held_against_and_a_worse_run_fails(project: Project
         **common, base="base.json", arguments="--metrics recall,mrr -k 3"
     )
     assert (status, told["outcome"]) == (0, "passed"), log
-    assert "✅ passed" in (project.folder / told["comment"]).read_text()
-    assert "✅ passed" in project.summary.read_text()
+    assert "▲ Passed" in (project.folder / told["comment"]).read_text()
+    assert "▲ Passed" in project.summary.read_text()
     status, told, log = project.run(
         **{**common, "retriever": "./none.py:search"},
         base="base.json",
@@ -294,14 +294,14 @@ def test_the_pull_request_has_one_comment_which_the_next_push_writes_anew(projec
         (project.folder / told["results"]).rename(project.folder / "base.json")
         status, told, log = project.run(**good, base="base.json")
         assert (status, len(kept)) == (0, 2), log
-        assert "chunkwise: ✅ passed" in kept[1]["body"]
+        assert "▲ Passed" in kept[1]["body"]
         status, told, log = project.run(**bad, base="base.json")
         assert (status, len(kept)) == (4, 2), log
-        assert "chunkwise: ❌ failed: worse by 1 metric" in kept[1]["body"]
+        assert "▼ Failed: worse by 1 metric" in kept[1]["body"]
         assert kept[1]["body"].endswith((project.folder / told["comment"]).read_text())
         assert kept[0]["body"].endswith("mine")
         status, told, log = project.run(**good, base="base.json", comment="false")
-        assert "failed" in kept[1]["body"], log
+        assert "Failed" in kept[1]["body"], log
     with github(refused=403) as (address, kept):
         project.github["github.api_url"] = address
         status, told, log = project.run(**good, base="base.json")

@@ -122,7 +122,7 @@ def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
     assert listed.returncode == 0
     for kind in ("evaluate", "compare", "tune", "lint", "profile", "judge"):
         assert kind in listed.stdout
-    assert "→ tokens" in listed.stdout
+    assert "strategy tok" in listed.stdout
     known = here("runs", "import", "a.json", "out/results.json")
     assert known.returncode == 0
     assert "0 runs imported" in known.stderr

@@ -92,6 +92,7 @@ def evaluation_report(
         *_worst_questions(results, documents or {}),
         *_unscored(results),
         *_spent(results),
+        *_latency(results),
         *_advice(results),
         Section("The four questions", tuple(_four_questions(results)), detail=True),
         Section("All metrics", (_all_metrics(results),), detail=True),
@@ -390,6 +391,17 @@ def _spent(results: Results) -> Iterator[Note]:
     text = f"language model: {counted(timing['llm_calls'], 'call')}, {counted(read + written, 'token')}"
     money = timing.get("llm_money")
     yield Note(f"{text}, {format_number(money, 'money')} paid" if money else text)
+
+
+def _latency(results: Results) -> Iterator[Note]:
+    """How long a question took a retriever of the user's own."""
+    shown = [
+        f"{name.removeprefix(LATENCY)} {format_number(seconds, 'seconds')}"
+        for name, seconds in results.timing.items()
+        if name.startswith(LATENCY)
+    ]
+    if shown:
+        yield Note(f"latency of the retriever: {', '.join(shown)}")
 
 
 def _advice(results: Results) -> Iterator[ReportPart]:

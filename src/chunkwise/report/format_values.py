@@ -53,7 +53,7 @@ def format_number(value: float, kind: Kind) -> str:
         case "score" | "share":
             written = _percent(value)
         case "change":
-            written = f"{_rounded(100 * value):+.1f} pts"
+            written = f"{_rounded(100 * value):+.1f} pts".replace("+0.0", "0.0")
         case "count":
             written = f"{value:,.0f}"
         case "bytes":

@@ -137,7 +137,7 @@ class _Writer:
         )
         numbers = self._grid(chart_table(part), "", "")
         return page.format(
-            _heading(part.title, max(level, 3)), Markup(draw_chart(part)), numbers
+            _heading(part.title, level, "titled"), Markup(draw_chart(part)), numbers
         )  # escaped where it is drawn
 
     @part.register
@@ -167,7 +167,7 @@ class _Writer:
 
     @part.register
     def _table(self, part: ValueTable, level: int) -> Markup:
-        head = _heading(part.title, max(level, 3))
+        head = _heading(part.title, level, "titled")
         if not part.noun or len(part.rows) < _TOOLS_FROM or self._is_brief:
             rows = (
                 ValueTable(part.columns, part.rows[: part.brief_rows], details=())
@@ -339,13 +339,11 @@ def _sign(level: str) -> Markup:
     )
 
 
-def _heading(title: str, level: int) -> Markup:
-    tag = f"h{min(level, 6)}"
-    return (
-        Markup("<{0}><bdi>{1}</bdi></{0}>").format(Markup(tag), _text(title))
-        if title
-        else Markup("")
-    )
+def _heading(title: str, level: int, style: str = "") -> Markup:
+    if not title:
+        return Markup("")
+    page = Markup('<h{0} class="{1}"><bdi>{2}</bdi></h{0}>')
+    return page.format(min(level, 6), style, _text(title))
 
 
 def _text(text: str) -> str:

@@ -51,7 +51,7 @@ chunker_grids = st.builds(
     Grid,
     _some(STRATEGIES, 4),
     _values(
-        max_tokens=(1, 40, 200, 400, 1024, 1000, -3, "many"),
+        max_tokens=(8, 40, 200, 400, 1024, 1000, -3, "many"),
         chunk_size=(100,),
         overlap=(0, 10, 20, 200, 500, "5%", "10%", "25%", "100%", "ten"),
         context=("none", "headings", "titles"),
