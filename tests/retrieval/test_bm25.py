@@ -278,7 +278,7 @@ def test_a_table_in_parts_is_the_whole_table(rows: list[Row], most: int, shift: 
         patch.setattr(bm25_module, "_ENTRIES", most)
         parts = list(TermTable.in_parts(counts))
     whole = TermTable.of(counts)
-    assert len(parts) == max(1, -(-len(counts.term) // most))
+    assert len(parts) == min(max(1, -(-len(counts.term) // most)), bm25_module._PARTS)
     before = np.cumsum([0, *(len(part.row) for part in parts)])
     firsts = [part.first[:-1] + begin for part, begin in zip(parts, before, strict=False)]
     assert np.concatenate([*firsts, before[-1:]]).tolist() == whole.first.tolist()

@@ -135,7 +135,7 @@ class _Writer:
         page = Markup(
             '<div class="card">{}{}<details class="numbers"><summary>The numbers</summary>{}</details></div>'
         )
-        numbers = self._grid(chart_table(part), "", "")
+        numbers = self._grid(chart_table(part), "", "", level)
         return page.format(
             _heading(part.title, level, "titled"), Markup(draw_chart(part)), numbers
         )  # escaped where it is drawn
@@ -147,13 +147,15 @@ class _Writer:
             if part.lead
             else ""
         )
+        # Without a title there is no heading that others are below.
+        inside = level + 1 if part.title else level
         if part.is_beside:
-            columns = [self.parts([one], level + 1) for one in part.parts]
+            columns = [self.parts([one], inside) for one in part.parts]
             inner = Markup('<div class="two">{}</div>').format(
                 Markup("").join(Markup("<div>{}</div>").format(column) for column in columns)
             )
         else:
-            inner = Markup("<div>{}</div>").format(self.parts(part.parts, level + 1))
+            inner = Markup("<div>{}</div>").format(self.parts(part.parts, inside))
         if part.is_folded:
             page = Markup('<details class="more"><summary><bdi>{}</bdi></summary>{}{}</details>')
             return page.format(_text(part.title), lead, inner)
@@ -175,7 +177,7 @@ class _Writer:
                 else part
             )
             return Markup('{}<div class="card wide-table">{}</div>').format(
-                head, self._grid(rows, "", part.title)
+                head, self._grid(rows, "", part.title, level + 1)
             )
         self._tables += 1
         name = f"table-{self._tables}"
@@ -186,9 +188,11 @@ class _Writer:
         ).format(name, part.noun, Markup("").join(_filters(part)))
         more = Markup('<p class="pages"><button type="button" hidden></button></p>')
         page = Markup('{}{}<div class="card wide-table">{}{}</div>')
-        return page.format(head, tools, self._grid(part, name, part.title or part.noun), more)
+        return page.format(
+            head, tools, self._grid(part, name, part.title or part.noun, level + 1), more
+        )
 
-    def _grid(self, table: ValueTable, name: str, caption: str) -> Markup:
+    def _grid(self, table: ValueTable, name: str, caption: str, level: int) -> Markup:
         heads = [
             Markup('<th role="columnheader" scope="col" class="{}"{}>{}</th>').format(
                 _side(column),
@@ -204,7 +208,7 @@ class _Writer:
             head = Markup("")
         opener = _opener(table)
         rows = [
-            self._row(table, row, at, opener if table.details else -1, is_live=bool(name))
+            self._row(table, row, at, opener if table.details else -1, level, is_live=bool(name))
             for at, row in enumerate(table.rows)
         ]
         page = Markup(
@@ -218,14 +222,21 @@ class _Writer:
         )
 
     def _row(
-        self, table: ValueTable, row: Sequence[Value], at: int, opener: int, *, is_live: bool
+        self,
+        table: ValueTable,
+        row: Sequence[Value],
+        at: int,
+        opener: int,
+        level: int,
+        *,
+        is_live: bool,
     ) -> Markup:
         cells = []
         for place, (value, column) in enumerate(zip(row, table.columns, strict=True)):
             shown = _value(value, column)
             if place == opener and (details := table.details[at]):
                 page = Markup("<details><summary data-sorted>{}</summary>{}</details>")
-                shown = page.format(shown, self.parts(details, 4))
+                shown = page.format(shown, self.parts(details, level))
             tag, role = ("td", 'role="cell"') if place else ("th", 'role="rowheader" scope="row"')
             style = f"{_side(column)} empty" if value in ("", ()) else _side(column)
             cell = Markup('<{0} {1} class="{2}" data-label="{3}" data-found>{4}</{0}>')
