@@ -163,7 +163,7 @@ def test_a_question_about_the_whole(here: Run, films: Path) -> None:
     done = here("search", "kb", "what are the main themes?", "--retriever", "communities")
     assert done.returncode == 0, done.stderr
     assert "It is about films." in done.stdout
-    assert "summary of 2 passages of 2 documents, level 1" in done.stdout
+    assert "summary of 2 passages of 2 documents, level 1" in " ".join(done.stdout.split())
     assert "· 2 documents" in done.stdout
     (row,) = map(
         json.loads,

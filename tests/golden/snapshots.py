@@ -25,7 +25,7 @@ from chunkwise.models.weights.installed import model_status
 from chunkwise.options import SearchOptions
 from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
-from chunkwise.report.lint_report import lint_result_report
+from chunkwise.report.lint_report import lint_report
 from chunkwise.report.profile_report import profile_report
 from chunkwise.report.to_terminal import terminal_text
 from chunkwise.report.tuning_report import tuning_report
@@ -316,10 +316,11 @@ def report() -> Rows:
     """What a terminal shows at first: the same values as on the page and in its JSON."""
     first, second = [*runs().values()][:2]
     folder = FOLDERS["corpus"]
+    linted = chunkwise.lint(folder)
     for verb, built in {
         "evaluate": evaluation_report(first),
         "compare": comparison_report(chunkwise.compare([first, second])),
-        "lint": lint_result_report(chunkwise.lint(folder)),
+        "lint": lint_report(linted.cuts, linted.label),
         "profile": profile_report(chunkwise.profile(folder)),
         "tune": tuning_report(sweep()),
     }.items():
