@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkwise.evaluation.results import Figure
 from chunkwise.report.format_values import format_value
 from chunkwise.report.report import (
     Chart,
@@ -27,7 +28,7 @@ from chunkwise.report.to_terminal import terminal_text
 from chunkwise.report.tuning_charts import value_order
 from chunkwise.report.tuning_figures import SweepFigures
 from chunkwise.report.tuning_report import tuning_report
-from chunkwise.tuning.sweep_result import SweepResult
+from chunkwise.tuning.sweep_result import MethodByType, SweepResult
 from made_outcomes import RECURSIVE, noisy, outcome, questions, sweep, tuned
 from report.made_tuning import BUDGETS, DEFAULTS, OBJECTIVE, made_side_by_side, made_tuning
 from tables import cases
@@ -249,3 +250,25 @@ def test_marks_cover_the_gold_text_and_nothing_else(text: str, gold: list[tuple[
 )
 def test_values_of_levers_are_ordered_by_size(values: list[str], order: list[str]) -> None:
     assert sorted(values, key=value_order) == order
+
+
+def test_contexts_are_shown_by_question_type_with_the_drop_to_the_hardest(
+    tuning: SweepResult,
+) -> None:
+    means = {"all": 0.2, "simple": 0.1, "cross-domain": 0.4}
+    figures = {type: {"failure@20": Figure(mean)} for type, mean in means.items()}
+    report = tuning_report(
+        dataclasses.replace(tuning, methods=(MethodByType("context none", "key", figures),))
+    )
+    (table,) = (
+        part
+        for part in all_parts(report.parts)
+        if isinstance(part, ValueTable) and part.title.startswith("failure@20")
+    )
+    assert [column.title for column in table.columns[1:]] == [
+        "all",
+        "simple",
+        "cross-domain",
+        "drop",
+    ]
+    assert table.rows == (("context none", 0.2, 0.1, 0.4, pytest.approx(0.3)),)

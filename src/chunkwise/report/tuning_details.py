@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -139,12 +139,24 @@ def _method_tables(methods: tuple[MethodByType, ...]) -> Iterator[ValueTable]:
                     means.setdefault(type, []).append(sign * mean)
         types = sorted(means, key=lambda type: (sum(means[type]) / len(means[type]), type))
         kind = kind_of(metric)
-        columns = (Column("method"), *(Column(type, kind) for type in ("all", *types)))
-        rows = tuple(
-            (method.name, *(method.figures[type][metric].mean for type in ("all", *types)))
-            for method in methods
+        heads = ("all", *types)
+        columns = (
+            Column("method"),
+            *(Column(type, kind) for type in heads),
+            Column("drop", "change"),
         )
-        yield ValueTable(columns, rows, f"{metric} by question type")
+        rows = []
+        for method in methods:
+            means_of = [method.figures[type][metric].mean for type in heads]
+            rows.append((method.name, *means_of, _drop(means_of[1:], sign)))
+        yield ValueTable(columns, tuple(rows), f"{metric} by question type")
+
+
+def _drop(means: Sequence[float | None], sign: float) -> float | None:
+    """How much worse the hardest type is than the easiest."""
+    if len(means) < 2 or means[0] is None or means[-1] is None:
+        return None
+    return sign * (means[-1] - means[0])
 
 
 def nested_section(figures: SweepFigures) -> Iterator[Section]:
