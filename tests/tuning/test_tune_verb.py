@@ -127,7 +127,7 @@ def test_a_language_model_writes_contexts_for_the_best_and_methods_are_compared_
         assert each.figures["all"]["failure@20"].mean is not None
     shown = [part for part in all_parts(tuning_report(found).parts) if isinstance(part, ValueTable)]
     tables = {table.title: [column.title for column in table.columns] for table in shown}
-    assert sorted(tables["failure@20 by question type"][1:]) == ["all", "lamps", "other"]
+    assert sorted(tables["failure@20 by question type"][1:]) == ["all", "drop", "lamps", "other"]
     assert "answer_correctness.words by question type" in tables
 
 
