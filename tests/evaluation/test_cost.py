@@ -15,7 +15,6 @@ from chunkwise.evaluation.cost import (
     chunk_cost,
     cost_amount,
     cost_label,
-    cost_words,
     index_cost,
     running_cost,
 )
@@ -40,10 +39,7 @@ def test_every_cost_of_a_run_has_its_words() -> None:
         [chunkwise.Document("a", "One sentence. Another one.")], embedder="none"
     )
     assert {*index_cost(index)} == {*COSTS}
-    assert [cost_words(name, 1234.5) for name in ("chunks", "storage", "index_bytes")] == [
-        "1,234", "1,234.50×", "1.2 kB",
-    ]  # fmt: skip
-    assert (cost_label("of_others"), cost_words("of_others", 2e6)) == ("of others", "2M")
+    assert cost_label("of_others") == "of others"
 
 
 def test_nothing_has_no_mean() -> None:

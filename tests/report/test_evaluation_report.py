@@ -9,6 +9,7 @@ import pytest
 from chunkwise.evaluation.results import Figure, Results
 from chunkwise.metrics.registry import help_of, known_metrics
 from chunkwise.report.evaluation_report import evaluation_report
+from chunkwise.report.format_values import format_value
 from chunkwise.report.report import (
     Chart,
     Estimate,
@@ -80,9 +81,22 @@ def test_every_figure_is_in_the_report_unrounded(results: Results, report: Repor
 def test_every_question_opens_to_its_scores(results: Results, report: Report) -> None:
     (questions,) = tables(report, "id")
     assert [row[0] for row in questions.rows] == [question.id for question in results.questions]
-    for question, (scores, _) in zip(results.questions, questions.details, strict=True):
-        assert isinstance(scores, ValueTable)
-        assert {row[0]: row[1] for row in scores.rows} == dict(question.scores)
+    for question, (scores, *_) in zip(results.questions, questions.details, strict=True):
+        assert isinstance(scores, Note)
+        shown = dict(score.rsplit(" ", 1) for score in scores.text.split(" · "))
+        assert shown == {
+            name: format_value(value, "score") for name, value in question.scores.items()
+        }
+
+
+def test_a_thousand_questions_make_a_page_of_little_weight(results: Results) -> None:
+    many = tuple(
+        dataclasses.replace(question, id=f"{question.id}-{turn}")
+        for turn in range(13)
+        for question in results.questions
+    )
+    page = report_page(evaluation_report(dataclasses.replace(results, questions=many)))
+    assert len(page) < 3000 * len(many)
 
 
 def test_the_worst_questions_quote_what_was_missed_and_what_came_instead(

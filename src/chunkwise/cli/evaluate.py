@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,4 +139,6 @@ def _next_command(options: EvaluationOptions) -> str:
     """Other configurations, on the same questions."""
     if not options.source or options.test_queries is None:
         return ""
-    return f"chunkwise tune {' '.join(options.source)} -Q {options.test_queries}"
+    return (
+        f"chunkwise tune {shlex.join(options.source)} -Q {shlex.quote(str(options.test_queries))}"
+    )

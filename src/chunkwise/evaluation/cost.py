@@ -1,15 +1,14 @@
-"""What a run costs: how many chunks of which size, what they take to store and to read; and how each is worded."""
+"""What a run costs: how many chunks of which size, what they take to store and to read; and what each is called."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import short_number, size_in_bytes, thousands, times
 from chunkwise.evaluation.results import Json
 
 if TYPE_CHECKING:
@@ -17,25 +16,24 @@ if TYPE_CHECKING:
 
 
 class CostKind(NamedTuple):
-    """What stands beside the number, and how the number is written."""
+    """What stands beside the number, and what kind of number it is."""
 
     label: str
-    words: Callable[[float], str]
     kind: Literal["count", "bytes", "number"] = "count"
 
 
 COSTS = {
-    "chunks": CostKind("chunks", thousands),
-    "mean_tokens": CostKind("tokens a chunk, mean", thousands),
-    "median_tokens": CostKind("tokens a chunk, median", thousands),
-    "p95_tokens": CostKind("tokens at most in 95% of the chunks", thousands),
-    "max_tokens": CostKind("tokens in the longest chunk", thousands),
-    "document_tokens": CostKind("tokens in the documents", short_number),
-    "indexed_tokens": CostKind("tokens indexed", short_number),
-    "storage": CostKind("tokens indexed per token of the documents", times, "number"),
-    "tokens_embedded": CostKind("tokens embedded", short_number),
-    "index_bytes": CostKind("on disk", size_in_bytes, "bytes"),
-    "context_tokens": CostKind("tokens of context a question", thousands),
+    "chunks": CostKind("chunks"),
+    "mean_tokens": CostKind("tokens a chunk, mean"),
+    "median_tokens": CostKind("tokens a chunk, median"),
+    "p95_tokens": CostKind("tokens at most in 95% of the chunks"),
+    "max_tokens": CostKind("tokens in the longest chunk"),
+    "document_tokens": CostKind("tokens in the documents"),
+    "indexed_tokens": CostKind("tokens indexed"),
+    "storage": CostKind("tokens indexed per token of the documents", "number"),
+    "tokens_embedded": CostKind("tokens embedded"),
+    "index_bytes": CostKind("on disk", "bytes"),
+    "context_tokens": CostKind("tokens of context a question"),
 }
 """All that `cost` of a run may hold, by its name there; others may add numbers of their own."""
 
@@ -43,11 +41,6 @@ COSTS = {
 def cost_label(name: str) -> str:
     """Of one that others added: its name."""
     return COSTS[name].label if name in COSTS else name.replace("_", " ")
-
-
-def cost_words(name: str, value: float) -> str:
-    """The number of one cost as every page and every table writes it."""
-    return COSTS[name].words(value) if name in COSTS else short_number(value)
 
 
 def chunk_cost(

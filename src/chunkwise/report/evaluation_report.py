@@ -59,7 +59,7 @@ _LEVELS: Mapping[str, Level] = {"excellent": "good", "good": "good", "below": "b
 _MOST_HITS = 10
 _HIT_CHARACTERS, _HIT_LINES = 360, 3
 _RANGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-_LLM = {
+_LLM: Mapping[str, tuple[str, Kind]] = {
     "llm_calls": ("calls of a language model", "count"),
     "llm_kept": ("verdicts of earlier runs", "count"),
     "llm_failed": ("requests without a usable answer", "count"),
@@ -501,16 +501,15 @@ def _dots(question: QuestionResult, judge: str) -> str:
 
 
 def _scores(question: QuestionResult) -> tuple[ReportPart, ...]:
-    rows = tuple(
-        (name, value, question.unscored.get(name, "")) for name, value in question.scores.items()
-    )
-    columns = (Column("metric", "code"), Column("score", "number"), Column(""))
-    return (
-        ValueTable(columns, rows),
-        Note(
-            f"{counted(question.context_tokens, 'token')} of context · {', '.join(question.documents)}"
-        ),
-    )
+    """In a line: a page may have thousands of questions."""
+    scores = [
+        f"{name} {format_value(value, kind_of(name))}" for name, value in question.scores.items()
+    ]
+    context = f"{counted(question.context_tokens, 'token')} of context"
+    notes = [" · ".join(scores), " · ".join([context, *question.documents])]
+    reasons = dict.fromkeys(question.unscored.values())
+    notes += [f"not scored: {'; '.join(reasons)}"] if reasons else []
+    return tuple(map(Note, notes))
 
 
 def _distribution(results: Results) -> Iterator[ReportPart]:
@@ -578,13 +577,12 @@ def _costs(results: Results) -> Iterator[KeyFigure]:
 
 def _timing(name: str) -> tuple[str, Kind]:
     if name in _LLM:
-        title, kind = _LLM[name]
-        return title, kind  # type: ignore[return-value]
+        return _LLM[name]
     if name.startswith(LATENCY):
         return f"latency, {name.removeprefix(LATENCY)}", "seconds"
     for key, (title, kind) in _LLM.items():
         if name.startswith(f"{key}."):
-            return f"{title}: {name.partition('.')[2]}", kind  # type: ignore[return-value]
+            return f"{title}: {name.partition('.')[2]}", kind
     if name.startswith("llm_tokens."):
         return f"tokens: {name.partition('.')[2]}", "count"
     return f"time to {name}" if name.islower() else name, "seconds"

@@ -206,11 +206,15 @@ class _Writer:
         )
         if not any(column.title for column in table.columns):
             head = Markup("")
-        opener = _opener(table)
-        rows = [
-            self._row(table, row, at, opener if table.details else -1, level, is_live=bool(name))
-            for at, row in enumerate(table.rows)
-        ]
+        opener = _opener(table) if table.details else -1
+        numbers = _filter_numbers(table) if name else {}
+        rows = []
+        for at, row in enumerate(table.rows):
+            cells = self._cells(
+                table, row, table.details[at] if table.details else (), opener, level
+            )
+            data = Markup("").join(_row_data(table, row, numbers)) if name else ""
+            rows.append(Markup('<tr role="row"{}>{}</tr>').format(data, cells))
         page = Markup(
             '<table class="report-table" role="table"{}>{}{}<tbody role="rowgroup">{}</tbody></table>'
         )
@@ -221,28 +225,25 @@ class _Writer:
             Markup("\n").join(rows),
         )
 
-    def _row(
+    def _cells(
         self,
         table: ValueTable,
         row: Sequence[Value],
-        at: int,
+        details: Sequence[ReportPart],
         opener: int,
         level: int,
-        *,
-        is_live: bool,
     ) -> Markup:
         cells = []
         for place, (value, column) in enumerate(zip(row, table.columns, strict=True)):
             shown = _value(value, column)
-            if place == opener and (details := table.details[at]):
+            if place == opener and details:
                 page = Markup("<details><summary data-sorted>{}</summary>{}</details>")
                 shown = page.format(shown, self.parts(details, level))
             tag, role = ("td", 'role="cell"') if place else ("th", 'role="rowheader" scope="row"')
             style = f"{_side(column)} empty" if value in ("", ()) else _side(column)
             cell = Markup('<{0} {1} class="{2}" data-label="{3}" data-found>{4}</{0}>')
             cells.append(cell.format(Markup(tag), Markup(role), style, _text(column.title), shown))
-        data = Markup("").join(_row_data(table, row)) if is_live else ""
-        return Markup('<tr role="row"{}>{}</tr>').format(data, Markup("").join(cells))
+        return Markup("").join(cells)
 
 
 def _opener(table: ValueTable) -> int:
@@ -252,37 +253,44 @@ def _opener(table: ValueTable) -> int:
     return max(lengths, key=lambda at: lengths[at], default=0)
 
 
-def _row_data(table: ValueTable, row: Sequence[Value]) -> Iterator[Markup]:
+FilterNumbers = dict[int, dict[str, int]]
+"""By column: the number of each value that rows can be filtered by."""
+
+
+def _filter_numbers(table: ValueTable) -> FilterNumbers:
+    numbers = {}
+    for at, column in enumerate(table.columns):
+        if column.is_filter:
+            options = sorted({tag for row in table.rows for tag in _tags(row[at])})
+            numbers[at] = {option: number for number, option in enumerate(options)}
+    return numbers
+
+
+def _row_data(table: ValueTable, row: Sequence[Value], numbers: FilterNumbers) -> Iterator[Markup]:
     """Numbers to sort by, and the numbers of the values to filter by."""
     for at, (value, column) in enumerate(zip(row, table.columns, strict=True)):
         number = value.value if isinstance(value, Estimate) else value
         if column.kind not in ("text", "code"):
             is_number = isinstance(number, int | float)
             yield Markup(' data-c{}="{}"').format(at, f"{number:.6g}" if is_number else "")
-        if column.is_filter:
-            options = _options(table, at)
-            yield Markup(' data-f{}="{}"').format(
-                at, " ".join(str(options.index(each)) for each in _tags(value))
-            )
+        if at in numbers:
+            chosen = " ".join(str(numbers[at][tag]) for tag in _tags(value))
+            yield Markup(' data-f{}="{}"').format(at, chosen)
 
 
 def _filters(table: ValueTable) -> Iterator[Markup]:
-    for at, column in enumerate(table.columns):
-        if column.is_filter and len(options := _options(table, at)) > 1:
+    for at, options in _filter_numbers(table).items():
+        if len(options) > 1:
             choices = [
                 Markup('<option value="{}">{}</option>').format(
                     number, one_line(option, 60) or "(none)"
                 )
-                for number, option in enumerate(options)
+                for option, number in options.items()
             ]
             page = Markup(
                 '<label>{} <select data-filter="f{}"><option value="">all</option>{}</select></label>'
             )
-            yield page.format(_text(column.title), at, Markup("").join(choices))
-
-
-def _options(table: ValueTable, at: int) -> list[str]:
-    return sorted({tag for row in table.rows for tag in _tags(row[at])})
+            yield page.format(_text(table.columns[at].title), at, Markup("").join(choices))
 
 
 def _tags(value: Value) -> tuple[str, ...]:
