@@ -117,7 +117,7 @@ def test_a_run_that_is_worse_fails_without_the_flag_too(pytester: pytest.Pyteste
     found = pytester.runpytest(*PLUGIN, "--chunkwise-baseline", "base.json")
     found.assert_outcomes(failed=4, passed=1)
     found.stdout.fnmatch_lines([
-        "*recall@5: b is shown to be worse than a: -0.500*",
+        "*recall@5: b is shown to be worse than a: −50.0 pts*",
         "*not comparable: *no question is in both*",
         "*not comparable: 39 of the 40 questions with a score by recall@5 in a have none in b*",
         "*nothing found any more by recall@5: q03: ::error::mine who[?]",

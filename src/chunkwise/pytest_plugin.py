@@ -203,8 +203,8 @@ def _write_baseline(run: object, base: Path, config: pytest.Config) -> None:
 
 def _words(found: Gate, test: str) -> list[str]:
     """One line a metric, and the questions that broke; texts made harmless, as on any terminal of ours."""
-    from chunkwise.base.wording import score
     from chunkwise.evaluation.gate import NO_SCORES, check_words
+    from chunkwise.metrics.registry import format_score
     from chunkwise.report.sanitize import one_line
 
     lines = [f"{one_line(test, 200)}: {found.outcome}"]
@@ -219,5 +219,8 @@ def _words(found: Gate, test: str) -> list[str]:
         for moved in found.changed:
             for each in moved.worse[:5]:
                 what = f"{one_line(each.id, 60)}: {one_line(each.text, 120)}"
-                lines.append(f"  {score(each.first)} → {score(each.second)}  {what}")
+                first, second = (
+                    format_score(moved.metric, score) for score in (each.first, each.second)
+                )
+                lines.append(f"  {first} → {second}  {what}")
     return lines

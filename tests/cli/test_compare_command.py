@@ -94,7 +94,7 @@ def test_a_run_that_is_worse_fails_where_it_is_told_to(here: Run, folder: Path) 
     assert done.returncode == 4
     assert (folder / "out.json").exists()
     line = done.stderr.splitlines()[-1]
-    assert line.startswith("chunkwise: recall@5: b is shown to be worse than a: -0.")
+    assert line.startswith("chunkwise: recall@5: b is shown to be worse than a: −")
     assert line.endswith("p < 0.001")
     for words, status in (
         (("b.json", "a.json", "--fail-if-worse", "any"), 4),

@@ -48,8 +48,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("low.json other.json --fail-if-worse recall@5 --accept-changed documents", 0, "better"),
         ("low.json same.json --fail-if-worse recall@5 --accept-changed questions", 5, "not comparable"),
         ("same.json broken.json --fail-if-worse recall --min-effect 0.05", 0, "is as good as a"),
-        ("same.json broken.json --fail-if-worse recall --no-new-zero", 4, "q07 fell from 1.000 to 0.000"),
-        ("same.json broken.json --no-new-zero", 4, "q07 fell from 1.000 to 0.000"),
+        ("same.json broken.json --fail-if-worse recall --no-new-zero", 4, "q07 fell from 100% to 0%"),
+        ("same.json broken.json --no-new-zero", 4, "q07 fell from 100% to 0%"),
         ("high.json low.json --no-new-zero", 0, ""),
         ("same.json crashed.json --fail-if-worse recall --min-effect 0.02", 5, "199 of the 200 questions with a score"),
         ("same.json crashed.json --fail-if-worse recall --accept-changed questions", 0, "199 questions without"),
@@ -98,7 +98,7 @@ def test_every_file_is_written_whatever_comes_out(here: Run, folder: Path) -> No
     comment = (folder / "c.md").read_text()
     assert "1 new zero" in comment
     assert (folder / "s.md").read_text() == comment + "\n"
-    assert "::error title=chunkwise%3A recall@5%3A 1 new zero::1.000 → 0.000" in done.stdout
+    assert "::error title=chunkwise%3A recall@5%3A 1 new zero::100%25 → 0%25" in done.stdout
     assert "stop-commands" not in done.stdout
 
 

@@ -116,7 +116,7 @@ def test_a_calibration_stands_beside_the_figures(
         calibration(verdicts, judge=str(judges["llm"]["identity"]), name="llm", against="labels")
     )
     done = here(*words, "--html", "page.html")
-    told = "against people's labels: accuracy 0.95, κ 0.90 (measured elsewhere, 20 verdicts)"
+    told = "against people's labels: accuracy 0.95, κ 0.9 (measured elsewhere, 20 verdicts)"
     assert done.returncode == 0
     assert told in (tmp_path / "page.html").read_text().replace("&#x27;", "'").replace("&#39;", "'")
 

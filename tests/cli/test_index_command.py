@@ -28,7 +28,7 @@ def test_a_new_index_says_what_it_holds_and_what_to_do_next(here: Run, handbook:
     first, second, third = done.stderr.splitlines()
     assert first == "kb: 3 documents (3 added)"
     assert re.fullmatch(
-        r"\d chunks of \d{3} tokens by structure\(max_tokens=400, overlap=0\), words alone; .* [kM]B, .* s",
+        r"\d chunks of \d{3} tokens by structure\(max_tokens=400, overlap=0\), words alone; .* [kM]B, .* m?s",
         second,
     )
     assert third == 'try: chunkwise search kb "your question"'

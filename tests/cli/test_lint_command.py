@@ -95,7 +95,7 @@ def test_a_share_that_is_too_large_fails(here: Run, handbook: Path) -> None:
     assert here(*words, "-s", "sections", "--fail-over", "0.1").returncode == 0
     done = here(*words, "-s", "tokens(max_tokens=7)", "--fail-over", "0.1")
     assert done.returncode == 4
-    assert "at most 0.1 is allowed" in done.stderr
+    assert "over the 10% allowed" in done.stderr
     both = here(*words, "missing.txt", "-s", "tokens(max_tokens=7)", "--fail-over", "0.1")
     assert both.returncode == 4
     assert here(*words, "-s", "tokens(max_tokens=7)", "--fail-over", "1").returncode == 0

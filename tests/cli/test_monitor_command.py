@@ -279,7 +279,7 @@ def test_a_history_that_fails_costs_one_line_and_no_evaluation(
     finally:
         mended()
     assert done.returncode == 1
-    assert "recall@1000t 1.000" in done.stdout
+    assert "recall@1000t 100%" in done.stdout
     lines = [line for line in done.stderr.splitlines() if "not kept" in line]
     assert len(lines) == 1
     assert told in lines[0]
@@ -405,7 +405,7 @@ def test_a_server_that_is_not_there_costs_one_line_and_no_evaluation(here: Run, 
     server = "postgresql://me:geheim@127.0.0.1:9/none"
     done = here(*WATCH, "--history", server)
     assert done.returncode == 1
-    assert "recall@1000t 1.000" in done.stdout
+    assert "recall@1000t 100%" in done.stdout
     assert done.stderr.count("not kept") == 1
     assert "geheim" not in done.stderr
     assert list((tmp_path / ".chunkwise").glob("watch-*.json"))

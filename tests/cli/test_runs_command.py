@@ -278,7 +278,10 @@ def test_the_list_says_what_changed_since_the_one_before(here: Run, history: His
 
 def test_a_difference_is_told_with_what_it_comes_from(here: Run, history: History) -> None:
     shown = " ".join(here("runs", "diff", "1", "3").stdout.split())
-    assert "recall@5: −27.5 points: −22.5 by 10 new questions, −5.0 by changed documents." in shown
+    assert (
+        "recall@5: −27.5 pts: −22.5 pts by 10 new questions, −5.0 pts by changed documents."
+        in shown
+    )
     assert "documents ~1 changed b.md" in shown
     assert "questions +10 new n0, n1, n2, n3, n4 and 5 more" in shown
     assert "no longer retrieved" in shown

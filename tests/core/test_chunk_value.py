@@ -84,7 +84,7 @@ def test_a_console_shows_a_hit_in_one_short_line(text: str) -> None:
     hit = chunkwise.Hit(Document("d", text), 0, len(text), 0.25, 3, 7)
     assert "\n" not in repr(hit)
     assert len(repr(hit)) < 400
-    assert repr(hit).startswith("Hit(rank=3, score=0.250, doc_id='d', start=0")
+    assert repr(hit).startswith("Hit(rank=3, score=0.25, doc_id='d', start=0")
     assert json.loads(json.dumps(hit.to_dict()))["text"] == text
 
 

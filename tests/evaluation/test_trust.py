@@ -26,7 +26,7 @@ def judged(**known: Json) -> Results:
 def test_a_judge_goes_by_its_name_and_what_was_measured_elsewhere_is_said_to_be() -> None:
     assert judged_by(judged(), METRIC) == f"judged by minilm; {NOT_MEASURED}"
     other = judged_by(judged(verdicts=20, same_questions=False), METRIC)
-    assert other.endswith("gold spans: accuracy 0.80, κ 0.60 (measured elsewhere, 20 verdicts)")
+    assert other.endswith("gold spans: accuracy 0.8, κ 0.6 (measured elsewhere, 20 verdicts)")
     own = judged_by(judged(verdicts=1200, same_questions=True), METRIC)
     assert own.endswith("(on these questions, 1,200 verdicts)")
 

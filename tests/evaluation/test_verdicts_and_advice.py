@@ -66,11 +66,11 @@ def test_each_question_gets_its_causes_and_remedies_once() -> None:
     )
     assert [each.metric for each in found] == ["retrieval_precision.spans", "boundary_issues"]
     first, second = (each.text for each in found)
-    assert "retrieval_precision.spans 0.412, retrieval_precision.similarity 0.600" in first
+    assert "retrieval_precision.spans 41%, retrieval_precision.similarity 60%" in first
     assert "labels" not in first
-    assert "good is over 0.70" in first
+    assert "good is over 70%" in first
     assert "rerank" in first
-    assert "boundary_issues 0.250: good is under 0.10" in second
+    assert "boundary_issues 25%: good is under 10%" in second
     assert "semantic" in second
 
 
@@ -94,7 +94,7 @@ def test_who_has_reached_the_most_that_can_be_reached_needs_no_advice() -> None:
     found = {spans: Figure(0.2), similarity: Figure(0.03)}
     assert advice(found, {spans: 0.2}) == ()
     (told,) = advice(found, {spans: 0.3})
-    assert "reaches more than 0.300" in told.text
+    assert "reaches more than 30%" in told.text
     # References know, likeness is a guess: where they are content, it gives no advice.
     assert advice({spans: Figure(0.9), similarity: Figure(0.03)}) == ()
     assert advice({similarity: Figure(0.03)})
@@ -112,7 +112,7 @@ def test_answers_that_cite_badly_are_not_cut_again() -> None:
     assert support.metric == "citation_accuracy.support"
     assert "cut again" not in support.text + attribution.text
     assert "ask for one citation behind each claim" in support.text
-    assert support.text.startswith("citation_accuracy.support 0.500: good is over 0.90.")
+    assert support.text.startswith("citation_accuracy.support 50%: good is over 90%.")
 
 
 def test_every_question_has_advice() -> None:
@@ -157,4 +157,4 @@ def test_nobody_is_advised_to_do_what_is_done_already(
 
 def test_advice_about_a_mean_of_some_questions_says_of_how_many() -> None:
     (told,) = advice({"completeness.spans": Figure(0.1, scored=2, unscored={"no references": 25})})
-    assert told.text.startswith("completeness.spans 0.100 (2 of 27 questions): good is over")
+    assert told.text.startswith("completeness.spans 10% (2 of 27 questions): good is over")

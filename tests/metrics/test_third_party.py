@@ -104,7 +104,7 @@ def test_it_stands_in_the_list_of_metrics(variety: Metric) -> None:
     told = run("list", "metrics", "variety").output
     assert "mine" in told
     assert "variety@k  Documents among the hits / hits" in told
-    assert "good over 0.50, excellent over 0.80" in told
+    assert "good over 50%, excellent over 80%" in told
     assert "variety" in run("list", "metrics", "--brief").output
     listed = json.loads(run("list", "metrics", "--json").output)
     assert next(each for each in listed if each["name"] == "variety")["objective"] is True
@@ -241,7 +241,7 @@ def declared(site: Path, body: str, **more: object) -> None:
     [
         ("raise ValueError('no')", "ValueError: no"),
         ("return [1.0]", "odd gave 1 value for 2 questions"),
-        ("return [2.0, 0.5]", "odd gave 2; it is from 0 to 1"),
+        ("return [2.0, 0.5]", "odd gave 2.0; it is from 0 to 1"),
         ("return 0.5", "odd gave 0.5; one value a question is needed"),
         ("return [float('nan')] * 2", "odd gave NaN"),
         ("return ['no luck', 'no luck']", "no luck"),

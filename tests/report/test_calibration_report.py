@@ -34,7 +34,7 @@ def test_the_better_judge_leads_and_its_errors_are_quoted() -> None:
     assert shown.index("\nrule ") < shown.index("\ncoin ")
     assert "coin: this judge is too weak for these questions" in shown
     assert "Where rule is wrong, 1 of 1" in shown
-    assert "relevant, called irrelevant · cosine 0.50 · d 0–9" in shown
+    assert "relevant, called irrelevant · cosine 0.5 · d 0–9" in shown
     assert "2 places left out: people disagree." in shown
 
 

@@ -69,6 +69,6 @@ def test_columns_are_named_by_their_upper_ends() -> None:
     )
     named = _columns(bins)
     assert named[0] == ("≤400", 2)
-    assert ("≤1.6k", 1) in named
+    assert ("≤1,600", 1) in named
     assert named[-1] == ("more", 3)
     assert _columns(()) == []

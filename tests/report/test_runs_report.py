@@ -75,7 +75,7 @@ def test_a_run_and_a_difference_fit_one_screen(history: History) -> None:
     assert "since run 2: k 5 → 9" in shown
     assert "recall@5 70% (10–90)." in shown
     apart = terminal_text(run_difference_report(history, 1, 3), 80)
-    assert "recall@5: +20.0 points by k 5 → 9." in apart
+    assert "recall@5: +20.0 pts by k 5 → 9." in apart
     assert "What of q1?" in apart
     for text in (shown, apart):
         assert len(text.splitlines()) <= 25

@@ -127,7 +127,7 @@ def test_new_questions_and_changed_documents_as_the_sentence_says() -> None:
     scores = {f"q{n}": 0.5 for n in range(10)} | {"q1": 0.4, "q2": 0.5, "n1": 0.0, "n2": 0.3}
     after = kept_run(scores, documents={"a.md": "1", "b.md": "other"}, hits={"q1": "b.md"})
     found = told(before, after)
-    assert found.words == "−6.7 points: −5.7 by 2 new questions, −1.0 by changed documents"
+    assert found.words == "−6.7 pts: −5.7 pts by 2 new questions, −1.0 pts by changed documents"
     assert causes(found).keys() == {"questions", "documents"}
     assert found.common == 10
     assert found.paired is not None
@@ -166,7 +166,7 @@ def test_what_alone_changed_is_named_and_what_cannot_be_told_apart_is_said(name:
 
 def test_one_setting_is_named_with_its_values() -> None:
     after = kept_run({"q1": 1.0, "q2": 1.0}, settings={"strategy": "structure", "k": 9})
-    assert told(kept_run(), after).words == "+25.0 points by k 5 → 9"
+    assert told(kept_run(), after).words == "+25.0 pts by k 5 → 9"
 
 
 def test_settings_beside_documents_are_said_to_mix() -> None:
@@ -200,7 +200,7 @@ def test_a_question_in_other_words_or_with_another_answer_is_another_question() 
 def test_a_question_scored_once_counts_with_the_questions() -> None:
     found = told(kept_run({"q1": 0.5, "q2": 1.0}), kept_run({"q1": 0.5, "q2": None}))
     assert causes(found) == {"questions": -0.25}
-    assert found.words == "−25.0 points by 1 question scored in one run only"
+    assert found.words == "−25.0 pts by 1 question scored in one run only"
 
 
 def test_without_a_common_question_nothing_is_told_apart() -> None:
@@ -218,7 +218,7 @@ def test_a_figure_of_the_whole_is_not_divided_by_questions() -> None:
 
     assert causes(told(of(3), of(5, documents={"a.md": "9"}))) == {"documents": 2}
     both = told(of(3), of(5, documents={"a.md": "9"}, settings={"k": 2}))
-    assert both.words == "+2.000 by changed documents or settings"
+    assert both.words == "+2 by changed documents or settings"
     assert told(of(3), of(3)).parts == ()
 
 

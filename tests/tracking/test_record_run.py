@@ -154,5 +154,5 @@ def test_counts_are_amounts_and_shares_are_none() -> None:
 
 def test_the_repr_of_a_run_is_a_line() -> None:
     run = kept_run({"q1": 1.0, "q2": 0.0})
-    assert repr(run).startswith(f"<KeptRun {run.label}; recall@5 0.5")
+    assert repr(run).startswith(f"<KeptRun {run.label}; recall@5 50%")
     assert "q1" not in repr(run)

@@ -3,37 +3,110 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal[
+    "text", "code", "score", "change", "share", "number", "count", "bytes", "seconds", "money", "p"
+]
+"""What a value is: `score` and `share` are of 1 and read as per cent, `change` is a difference of scores in points."""
+
+
+def format_number(value: float, kind: Kind) -> str:
+    """One number as its kind is written: `81%`, `−2.1 pts`, `1,234`, `1.5 MB`; one minus sign everywhere."""
+    match kind:
+        case "score" | "share":
+            written = _percent(value)
+        case "change":
+            written = f"{round(100 * value, 1) or 0.0:+.1f} pts".replace("+0.0", "0.0")
+        case "count":
+            written = f"{value:,.0f}"
+        case "bytes":
+            written = _bytes(value)
+        case "seconds":
+            written = _seconds(value)
+        case "money":
+            written = f"${value:,.2f}" if value >= 0.01 or not value else "under $0.01"
+        case "p":
+            written = "<0.001" if value < 0.001 else f"{value:.3f}"
+        case "number":
+            written = _three_digits(value)
+        case _:
+            written = str(value)
+    return written.replace("-", "−")
 
 
 def percent(share: float) -> str:
-    """ "83%", with a digit more where whole numbers would say nothing: near none, and near all."""
-    if 0 < share < 0.0005:
-        return "under 0.1%"
+    """ "83%"."""
+    return format_number(share, "share")
+
+
+def points(amount: float) -> str:
+    """A difference whose direction a word tells: "2.1 pts"."""
+    return format_number(amount, "change").removeprefix("+")
+
+
+def format_estimate(mean: float, low: float | None, high: float | None, kind: Kind) -> str:
+    """A mean with its interval, the unit once: `81% (73–87)`."""
+    ends = format_interval(low, high, kind)
+    written = format_number(mean, kind)
+    return f"{written} ({ends})" if ends else written
+
+
+def format_interval(low: float | None, high: float | None, kind: Kind) -> str:
+    """Without the unit, which stands behind the mean; empty where there is none."""
+    if low is None or high is None:
+        return ""
+    ends = [
+        format_number(end, kind).removesuffix("%").removesuffix(" pts").removeprefix("+")
+        for end in (low, high)
+    ]
+    # A minus is not read beside a dash.
+    return (" to " if any("−" in end for end in ends) else "–").join(ends)
+
+
+def format_change(difference: float, kind: Kind) -> str:
+    """A difference of two values of one kind: in points where they are shares, else with its sign."""
+    if kind in ("score", "share"):
+        return format_number(difference, "change")
+    written = format_number(difference, kind)
+    return f"+{written}" if difference > 0 else written
+
+
+def _three_digits(value: float) -> str:
+    """Three digits that say something; counts stay whole."""
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if 1 <= abs(value) < 10 or not value else f"{value:.3g}"
+
+
+def _percent(share: float) -> str:
+    """A digit more where whole numbers would say nothing: near none, and near all."""
     value = 100 * share
-    # All but a few are not all.
-    if 99 < value < 100:
-        return "over 99.9%" if share > 0.9995 else f"{value:.1f}%"
-    return f"{value:.1f}%" if 0 < value < 10 else f"{round(value)}%"
+    if 0 < value < 0.05:
+        return "<0.1%"
+    if 99.95 < value < 100:
+        return ">99.9%"
+    near = 0 < abs(value) < 9.95 or 99 < value < 100
+    return f"{value:.1f}%" if near else f"{value:.0f}%"
 
 
-def short_number(value: float, *, whole: int = 100_000) -> str:
-    """1,234 below `whole`, then 123k, 4.6M: never more digits than a label has room for."""
-    if round(value) < whole:
-        return f"{round(value):,}"
-    for unit in ("k", "M", "B"):
-        value /= 1000
-        # 999,999 is 1M, not 1,000k.
-        if round(value) < 1000:
-            return _scaled(value) + unit
-    return _scaled(value / 1000) + "T"
+def _bytes(count: float) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return f"{count:,.0f} bytes"
 
 
-def _scaled(value: float) -> str:
-    digits = 1 if round(value, 1) < 100 else 0
-    return f"{value:,.{digits}f}".removesuffix(".0")
+def _seconds(seconds: float) -> str:
+    if seconds < 1:
+        return f"{1000 * seconds:,.1f} ms" if seconds < 0.01 else f"{1000 * seconds:,.0f} ms"
+    if seconds < 120:
+        return f"{seconds:,.1f} s" if seconds < 20 else f"{seconds:,.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes:,} min" if minutes < 120 else f"{minutes / 60:,.1f} h"
 
 
 def plural(count: float, noun: str) -> str:
@@ -56,12 +129,6 @@ def one_or_many(count: float, one: str, many: str) -> str:
 def counted(count: float, noun: str) -> str:
     """ "1 chunk", "2 chunks", "2,000 entries"."""
     shown = thousands(count)
-    return f"{shown} {noun if shown == '1' else plural(2, noun)}"
-
-
-def counted_short(count: float, noun: str) -> str:
-    """ "1 token", "123k tokens": where nobody needs every digit."""
-    shown = short_number(count)
     return f"{shown} {noun if shown == '1' else plural(2, noun)}"
 
 
@@ -101,163 +168,10 @@ def all_listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def score(value: float | None) -> str:
-    """Three digits, never "-0.000"; "unscored" where there is none."""
-    if value is None:
-        return "unscored"
-    shown = f"{value:.3f}"
-    return "0.000" if shown == "-0.000" else shown
-
-
-def two_digits(value: float) -> str:
-    """A measure of agreement or likeness (κ, τ, a cosine), never "-0.00"."""
-    shown = f"{value:.2f}"
-    return "0.00" if shown == "-0.00" else shown
-
-
 def as_set(value: float) -> str:
     """A limit, a margin or a time that somebody set, as it was set: "0.8", "30", "1,000"."""
     # Ten digits hide that 0.1 + 0.2 is not quite 0.3; whole numbers have all of theirs.
     return f"{value:,.0f}" if abs(value) >= 1e10 else f"{Decimal(f'{value:.10g}'):,f}"
-
-
-def beside_limit(value: float, limit: float) -> str:
-    """What went past a limit, with as many digits as tell it from that: "0.10004" beside "0.1"."""
-    least = max(3, len(f"{abs(value):.0f}"))
-    shown = [f"{value:.{digits}g}" for digits in range(least, 18)] or [f"{value:.0f}"]
-    told = next((each for each in shown if float(each) != limit), shown[-1])
-    return f"{Decimal(told):,f}"
-
-
-def target(value: float) -> str:
-    """The level a metric is held to: "0.70", or as many digits as it was set with; "30" is no share."""
-    shown = as_set(value)
-    return two_digits(value) if abs(value) < 1 and len(shown) <= len("0.70") else shown
-
-
-def times(value: float) -> str:
-    """How often as much: "1.25×"."""
-    return f"{value:,.2f}×"
-
-
-def p_value(p: float) -> str:
-    """ "0.042", or "<0.001"."""
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def number(value: float) -> str:
-    """Of any size: three digits behind the point, fewer where there are many before it."""
-    if abs(value) < 10:
-        return score(value)
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.1f}"
-
-
-def signed(value: float) -> str:
-    """A number with its sign; what is shown as nothing has none."""
-    shown = number(value)
-    return f"+{shown}" if value > 0 and shown != "0.000" else shown
-
-
-def points(difference: float, *, plus: bool = True) -> str:
-    """A difference in points of a hundred with its sign, a true minus; an amount has no plus."""
-    value = round(100 * difference, 1)
-    return f"{'+' if value > 0 and plus else '−' if value < 0 else ''}{abs(value):.1f}"
-
-
-def relative_change(share: float | None) -> str:
-    """ "-35%" of what was there before; empty where there was nothing."""
-    if share is None:
-        return ""
-    value = round(100 * share)
-    return f"{value:+,}%" if value else "0%"
-
-
-def between(low: str, high: str) -> str:
-    """ "0.1–0.2", but "-0.1 to 0.2": a minus is not read beside a dash."""
-    return f"{low} to {high}" if "-" in low + high else f"{low}–{high}"
-
-
-def p_words(p: float | None) -> str:
-    """As a sentence says it: "p = 0.042", "p < 0.001"."""
-    if p is None:
-        return "p not known"
-    shown = p_value(p)
-    return f"p < {shown[1:]}" if shown[0] == "<" else f"p = {shown}"
-
-
-def interval(low: float | None, high: float | None, worded: Callable[[float], str] = score) -> str:
-    """Of scores, or of what `worded` is for; empty where there is none."""
-    return "" if low is None or high is None else between(worded(low), worded(high))
-
-
-def with_interval(
-    mean: float | None,
-    low: float | None,
-    high: float | None,
-    worded: Callable[[float], str] = score,
-) -> str:
-    """A mean with its interval, as sentences say them: "0.812 (0.790 to 0.834)"."""
-    if mean is None:
-        return "not known"
-    told = worded(mean)
-    return told if low is None or high is None else f"{told} ({worded(low)} to {worded(high)})"
-
-
-def points_between(low: float, high: float, *, plus: bool = True) -> str:
-    """Both ends of an interval, in points of a hundred."""
-    return f"{points(low, plus=plus)} to {points(high, plus=plus)}"
-
-
-def size_in_bytes(count: float) -> str:
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= size:
-            return f"{count / size:,.1f} {unit}"
-    return f"{count:,.0f} bytes"
-
-
-def megabytes(count: float) -> str:
-    """Where sizes stand under each other."""
-    return f"{count / 1e6:,.1f} MB"
-
-
-def time_words(seconds: float) -> str:
-    """As exact as a guess can be: 40 s, 3 min, 1 h 20 min."""
-    if seconds < 59.5:
-        return f"{seconds:.0f} s" if seconds >= 0.5 else "a moment"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, rest = divmod(minutes, 60)
-    return f"{hours:,} h {rest} min" if rest and hours < 10 else f"{round(minutes / 60):,} h"
-
-
-def seconds_taken(seconds: float) -> str:
-    """What a clock measured: "12.3 s"."""
-    return f"{seconds:,.1f} s"
-
-
-def milliseconds(seconds: float) -> str:
-    """Of one step among many: "8.2 ms", "120 ms"."""
-    shown = 1000 * seconds
-    return f"{shown:,.1f} ms" if shown < 10 else f"{shown:,.0f} ms"
-
-
-def dollars(money: float) -> str:
-    """To the cent, or two digits that matter, however small it is."""
-    if money >= 0.1 or not money:
-        return f"${money:,.2f}"
-    return f"${Decimal(f'{money:.2g}'):f}"  # $0.0000001, never $1e-07
-
-
-def rough_dollars(money: float) -> str:
-    """What something takes or took: of less than a cent nobody wants the digits."""
-    return dollars(money) if money >= 0.01 or not money else "under $0.01"
-
-
-def money_words(amount: float, currency: str) -> str:
-    """In any currency: cents, and what is less than one in full."""
-    shown = f"{amount:,.2f}" if amount >= 0.01 or not amount else f"{amount:.4f}"
-    return f"{shown} {currency}".rstrip()
 
 
 def did_you_mean(name: str, known: Collection[str], otherwise: str | None = None) -> str:

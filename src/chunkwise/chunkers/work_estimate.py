@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.wording import counted, megabytes, thousands, time_words
+from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.chunkers.chunk import Chunked, Further, StrategyLike, cut_batch, weight
 from chunkwise.core import Document
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions
@@ -55,8 +55,9 @@ class WorkEstimate:
         """One line for so many cores."""
         least = "" if self.is_whole else "at least "
         return (
-            f"{least}{counted(self.units, 'file')}, {megabytes(self.size)}; by {thousands(self.tried)} of them: about "
-            f"{time_words(self.seconds(cores))} on {counted(cores, 'core')}"
+            f"{least}{counted(self.units, 'file')}, {format_number(self.size, 'bytes')}; "
+            f"by {thousands(self.tried)} of them: about "
+            f"{format_number(self.seconds(cores), 'seconds')} on {counted(cores, 'core')}"
         )
 
 

@@ -15,7 +15,7 @@ import click
 
 from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.schema import Amount, Option
-from chunkwise.base.wording import counted, seconds_taken, thousands
+from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.llm import (
@@ -236,7 +236,9 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
         counts = f"{counted(made.documents, 'document')}, {counted(made.chunks, 'chunk')}, {parts}"
         skipped = f"; {thousands(made.skipped)} skipped" if made.skipped else ""
         seconds = time.monotonic() - began
-        click.echo(f"{strategy.label}: {counts}{skipped}; {seconds_taken(seconds)}", err=True)
+        click.echo(
+            f"{strategy.label}: {counts}{skipped}; {format_number(seconds, 'seconds')}", err=True
+        )
         click.echo(f"written: {shown_path(output)}", err=True)
     if made.skipped:
         sys.exit(SKIPPED)

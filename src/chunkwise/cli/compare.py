@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.schema import Name, Names, Option, argument
-from chunkwise.base.wording import counted, score
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import NOT_COMPARABLE, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -158,6 +158,7 @@ def _check_gate(options: CompareOptions) -> None:
 def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     """On stderr, in every file that was asked for, and to GitHub; whether all could be written."""
     from chunkwise.evaluation.gate import NO_SCORES, check_words
+    from chunkwise.metrics.registry import format_score
     from chunkwise.report.ci_report import github_annotations, junit_xml
     from chunkwise.report.gate_report import gate_report
     from chunkwise.report.sanitize import one_line
@@ -180,8 +181,10 @@ def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
             say(f"{check.metric}: {check_words(check)}")
     if checked.no_new_zero:
         for zero in checked.new_zeros[:_ZEROS_SAID]:
-            after = "no score" if zero.after is None else score(zero.after)
-            what = f"{zero.metric}: {_for_log(one_line(zero.id, 60))} fell from {score(zero.before)} to {after}"
+            before, after = (
+                format_score(zero.metric, value) for value in (zero.before, zero.after)
+            )
+            what = f"{zero.metric}: {_for_log(one_line(zero.id, 60))} fell from {before} to {after}"
             # GitHub looks for orders in every line of a log.
             say(what if _on_github() else f"{what}: {one_line(zero.text, 120)}")
         if (more := len(checked.new_zeros) - _ZEROS_SAID) > 0:

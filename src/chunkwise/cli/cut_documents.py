@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.atomic_files import replacing
-from chunkwise.base.wording import counted, seconds_taken, thousands
+from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
 from chunkwise.chunkers.chunk_long_texts import SegmentOutcome, TextSegment
 from chunkwise.chunkers.packing.overlap import MissingOverlaps
@@ -88,7 +88,7 @@ class ChunkSummary:
     def sentence(self, parts: list[str]) -> str:
         """These words behind what made the chunks, before what was skipped and how long all took."""
         skipped = [f"{thousands(self.skipped)} skipped"] if self.skipped else []
-        seconds = seconds_taken(time.monotonic() - self._began)
+        seconds = format_number(time.monotonic() - self._began, "seconds")
         return f"{self.strategy.label}: {'; '.join([*parts, *skipped, seconds])}"
 
 

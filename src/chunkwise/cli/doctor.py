@@ -23,14 +23,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.schema import Name, Option, Options
 from chunkwise.base.secrets import address_secrets, mask
 from chunkwise.base.version import __version__
-from chunkwise.base.wording import (
-    counted,
-    megabytes,
-    milliseconds,
-    size_in_bytes,
-    thousands,
-    two_digits,
-)
+from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, stdout_console
@@ -205,7 +198,7 @@ def _folder() -> Iterator[Check]:
     free = shutil.disk_usage(there).free
     enough = free >= _LITTLE_DISK
     yield Check(
-        "machine", "disk", "works" if enough else "fails", f"{size_in_bytes(free)} free",
+        "machine", "disk", "works" if enough else "fails", f"{format_number(free, 'bytes')} free",
         "" if enough else other, needed=True,
     )  # fmt: skip
 
@@ -252,9 +245,9 @@ def _weights() -> Check:
     command = f"chunkwise models get {MINILM.name}"
     if status.state == "here":
         folders = sorted({str(path.parent) for path in status.files.values()})
-        detail = f"whole, every byte checked, {megabytes(status.bytes)} in {' and '.join(folders)}"
+        detail = f"whole, every byte checked, {format_number(status.bytes, 'bytes')} in {' and '.join(folders)}"
         return Check("model", f"weights of {MINILM.name}", "works", detail, needed=True)
-    detail = f"{status.state}; {megabytes(MINILM.size)} are fetched once"
+    detail = f"{status.state}; {format_number(MINILM.size, 'bytes')} are fetched once"
     return Check("model", f"weights of {MINILM.name}", "fails", detail, command, needed=True)
 
 
@@ -278,11 +271,11 @@ def _embedding() -> Check:
         reason = excerpt(f"{type(error).__name__}: {error}")
         again = "pip install --force-reinstall chunkwise"
         return Check("model", "embedding", "fails", reason, again, needed=True)
-    detail = f"a sentence to {counted(vectors.shape[1], 'number')} in {milliseconds(took)}"
+    detail = (
+        f"a sentence to {counted(vectors.shape[1], 'number')} in {format_number(took, 'seconds')}"
+    )
     if not right > wrong + 0.1:
-        detail += (
-            f", but an answer scores {two_digits(right)} and another sentence {two_digits(wrong)}"
-        )
+        detail += f", but an answer scores {right:.2f} and another sentence {wrong:.2f}"
         command = "chunkwise models verify minilm"
         return Check("model", "embedding", "fails", detail, command, needed=True)
     return Check("model", "embedding", "works", detail, needed=True)
@@ -296,12 +289,12 @@ def _language_model() -> Iterator[Check]:
     status = model_status(SMOLLM2, read=True)
     name = f"weights of {SMOLLM2.name}"
     if status.state != "here":
-        detail = f"{status.state}; for --llm local; {megabytes(SMOLLM2.size)} are fetched once"
+        detail = f"{status.state}; for --llm local; {format_number(SMOLLM2.size, 'bytes')} are fetched once"
         state: CheckState = "absent" if status.state == "not here" else "fails"
         yield Check("model", name, state, detail, f"chunkwise models get {SMOLLM2.name}")
         return
     folder = next(iter(status.files.values())).parent
-    detail = f"whole, every byte checked, {megabytes(status.bytes)} in {folder}"
+    detail = f"whole, every byte checked, {format_number(status.bytes, 'bytes')} in {folder}"
     yield Check("model", name, "works", detail)
     if find_spec("xllamacpp") is None:
         return  # said among the extras

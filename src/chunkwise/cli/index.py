@@ -14,7 +14,7 @@ import click
 
 from chunkwise.base.allow_hosts_and_code_from_files import allowing
 from chunkwise.base.schema import Name, Option
-from chunkwise.base.wording import counted, seconds_taken, size_in_bytes, thousands
+from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import (
@@ -203,7 +203,7 @@ def _verify(place: str, options: IndexCommandOptions) -> None:
         print_json({"into": into, "sound": True, **held}, indent=None)
     elif not options.quiet:
         size = f"{counted(stats.documents, 'document')}, {counted(stats.chunks, 'chunk')}"
-        click.echo(f"{into}: sound ({size}, {size_in_bytes(stats.bytes)} read)")
+        click.echo(f"{into}: sound ({size}, {format_number(stats.bytes, 'bytes')} read)")
 
 
 def _fetch_weights(options: IndexCommandOptions, known: Settings | None) -> None:
@@ -301,8 +301,8 @@ def _summary_text(summary: IndexSummary, place: str) -> str:
     lines = [
         f"{summary.into}: {counted(summary.documents, 'document')} ({done or 'nothing done'})",
         f"{counted(summary.chunks, 'chunk')} of {tokens}{more} "
-        f"by {summary.strategy}, {summary.embedder or 'words alone'}; {size_in_bytes(summary.bytes)}, "
-        f"{seconds_taken(summary.seconds)}",
+        f"by {summary.strategy}, {summary.embedder or 'words alone'}; {format_number(summary.bytes, 'bytes')}, "
+        f"{format_number(summary.seconds, 'seconds')}",
     ]
     if summary.name_count is not None:
         look = f"chunkwise list names {shlex.quote(place)}"

@@ -15,7 +15,7 @@ import click
 from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.schema import Amount, Name, Option, Share
-from chunkwise.base.wording import as_set, beside_limit, counted, one_or_many, thousands
+from chunkwise.base.wording import counted, one_or_many, percent, points, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import FAILED, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -246,9 +246,10 @@ def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
     if at_most is not None and tally.share is not None and tally.share > at_most:
         is_over = True
         have = one_or_many(tally.with_issues, "has", "have")
+        gap = points(tally.share - at_most)
         say(
             f"{thousands(tally.with_issues)} of {counted(tally.chunks, 'chunk')} {have} a boundary issue, "
-            f"a share of {beside_limit(tally.share, at_most)}; at most {as_set(at_most)} is allowed"
+            f"{percent(tally.share)} of them, {gap} over the {percent(at_most)} allowed"
         )
     if status := settled(not_reached=is_over, skipped=bool(skipped)):
         sys.exit(status)

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from chunkwise.base.wording import (
-    counted,
-    counted_short,
-    one_or_many,
-    rough_dollars,
-    short_number,
-    thousands,
-    time_words,
-)
+from chunkwise.base.wording import counted, format_number, one_or_many, thousands
 from chunkwise.cli.dataclass_options import is_typed
 from chunkwise.cli.progress import fetch_weights
 from chunkwise.cli.streams import print_json, say
@@ -138,17 +130,17 @@ def estimate_words(estimate: LlmEstimate) -> str:
     if estimate.kept:
         are = one_or_many(estimate.kept, "is", "are")
         parts[0] += f" ({thousands(estimate.kept)} more {are} kept from earlier runs)"
-    parts.append(f"about {counted_short(estimate.prompt_tokens, 'token')} to read")
-    parts.append(f"at most {short_number(estimate.output_tokens)} to write")
+    parts.append(f"about {counted(estimate.prompt_tokens, 'token')} to read")
+    parts.append(f"at most {format_number(estimate.output_tokens, 'count')} to write")
     parts.append(
-        _about(rough_dollars(estimate.money))
+        _about(format_number(estimate.money, "money"))
         if estimate.money
         else "no money"
         if estimate.money == 0
         else "the price is not known (--price IN/OUT)"
     )
     if estimate.seconds is not None:
-        parts.append(f"about {time_words(estimate.seconds)}")
+        parts.append(f"about {format_number(estimate.seconds, 'seconds')}")
     return one_line("; ".join(parts))
 
 
@@ -172,7 +164,7 @@ def spent_words(spent: LlmUsage) -> str:
         parts.append(f"{about}{tokens_words(spent.prompt_tokens, spent.output_tokens)}")
     if spent.calls or spent.lost:
         if spent.money:
-            money = rough_dollars(spent.money)
+            money = format_number(spent.money, "money")
             parts.append(_about(money) if about else money)
         elif spent.money is None:
             parts.append(NO_PRICE)

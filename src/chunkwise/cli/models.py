@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from chunkwise.base.schema import Name, Option, Options, argument
-from chunkwise.base.wording import megabytes, thousands
+from chunkwise.base.wording import format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.groups import DefaultGroup
@@ -135,7 +135,9 @@ def get(options: GetOptions) -> None:
         return
     for weights, files in zip(wanted, places, strict=True):
         folders = sorted({str(path.parent) for path in files.values()})
-        say(f"{weights.name} is here: {' and '.join(folders)}, {megabytes(weights.size)}")
+        say(
+            f"{weights.name} is here: {' and '.join(folders)}, {format_number(weights.size, 'bytes')}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +183,7 @@ def remove(options: RemoveOptions) -> None:
     if options.as_json:
         print_json({"name": options.name, "freed": freed}, indent=None)
     else:
-        say(f"{options.name} is removed, {megabytes(freed)} freed")
+        say(f"{options.name} is removed, {format_number(freed, 'bytes')} freed")
 
 
 def _verdict(standing: ModelStatus) -> str:
@@ -220,7 +222,7 @@ def _show(weights: list[dict[str, Any]], ways: dict[str, dict[str, str]], folder
     head = _columns("model", "size", "tokens/s", "license", "named by")
     console.print(f"[bold]{head}[/]")
     for each in weights:
-        size = megabytes(each["bytes"])
+        size = format_number(each["bytes"], "bytes")
         facts = _columns(each["name"], size, _speed_words(each), each["license"], each["use"])
         console.print(f"[cyan]{escape(facts)}[/]", no_wrap=True)
         for line in filter(None, (each["purpose"], each["worth"])):

@@ -8,7 +8,7 @@ from typing import Annotated
 import click
 
 from chunkwise.base.schema import Name, Option, Options
-from chunkwise.base.wording import counted, megabytes, thousands
+from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.options import Json
@@ -50,8 +50,12 @@ def stats(options: CacheOptions) -> None:
         })  # fmt: skip
         return
     for model in models:
-        click.echo(f"{thousands(model.entries):>10}  {megabytes(model.bytes):>12}  {model.model}")
-    click.echo(f"{thousands(entries):>10}  {megabytes(cache.size()):>12}  on disk: {cache.path}")
+        click.echo(
+            f"{thousands(model.entries):>10}  {format_number(model.bytes, 'bytes'):>12}  {model.model}"
+        )
+    click.echo(
+        f"{thousands(entries):>10}  {format_number(cache.size(), 'bytes'):>12}  on disk: {cache.path}"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +80,7 @@ def clear(options: ClearOptions) -> None:
     if options.as_json:
         print_json({"removed": removed, "freed": freed}, indent=None)
     else:
-        say(f"{counted(removed, 'entry')} removed, {megabytes(freed)} freed")
+        say(f"{counted(removed, 'entry')} removed, {format_number(freed, 'bytes')} freed")
 
 
 command = DefaultGroup(stats, (clear,))

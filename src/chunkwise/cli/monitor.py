@@ -340,9 +340,9 @@ class _Watch:
             click.echo(results_text(found.results), nl=False)
         else:
             for name, figure in found.results.summary.items():
-                from chunkwise.base.wording import with_interval
+                from chunkwise.metrics.registry import format_score
 
-                click.echo(f"{name} {with_interval(figure.mean, figure.low, figure.high)}")
+                click.echo(f"{name} {format_score(name, figure.mean, figure.low, figure.high)}")
 
     def _tell(self, watched: _Watched) -> bool:
         """Send the alerts; whether every channel worked."""

@@ -12,7 +12,7 @@ import click
 from msgspec import Meta
 
 from chunkwise.base.schema import Amount, Name, Option, Share
-from chunkwise.base.wording import as_set, counted, p_value, signed, thousands
+from chunkwise.base.wording import as_set, counted, format_interval, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
@@ -187,14 +187,14 @@ def _show(found: ABResult) -> None:
     if not count:
         say("no question says who is better: references, clicks or a judge are needed")
         return
-    click.echo("\n  questions   b − a     interval for all looks   p")
+    click.echo("\n  questions   b − a        interval for all looks   p")
     looks = sorted({max(1, round(count * part / _LOOKS)) for part in range(1, _LOOKS + 1)})
     for at in looks:
-        low, high = signed(float(sequence.low[at - 1])), signed(float(sequence.high[at - 1]))
+        ends = format_interval(float(sequence.low[at - 1]), float(sequence.high[at - 1]), "change")
         when = f"   {one_line(found.when[at - 1], 20)}" if found.when and found.when[at - 1] else ""
         click.echo(
-            f"  {thousands(at):>9}   {signed(float(sequence.mean[at - 1])):<8}  {low + ' to ' + high:<23}  "
-            f"{p_value(float(sequence.p[at - 1]))}{when}"
+            f"  {thousands(at):>9}   {format_number(float(sequence.mean[at - 1]), 'change'):<11}  {ends:<23}  "
+            f"{format_number(float(sequence.p[at - 1]), 'p')}{when}"
         )
     click.echo(f"\n{verdict(found)}")
 

@@ -46,7 +46,7 @@ def ack(options: AckOptions) -> None:
     for alert in known:
         say(
             f"alert {alert.number} is acknowledged: {alert.metric} stays quiet until it is lower by "
-            f"another {points(alert.figure.tolerance, plus=False)} points; `watch --tolerance` sets how many"
+            f"another {points(alert.figure.tolerance)}; `watch --tolerance` sets how many"
         )
 
 

@@ -61,15 +61,17 @@ def list_baselines(options: BaselineOptions) -> None:
 
 
 def _words(baseline: Baseline, history: History) -> str:
-    """ "default  evaluate  run 41  2026-01-31 08:00  recall@5 0.812 (0.790 to 0.834)  structure · hybrid"."""
-    from chunkwise.base.wording import with_interval
+    """ "default  evaluate  run 41  2026-01-31 08:00  recall@5 81% (79–83)  structure · hybrid"."""
+    from chunkwise.metrics.registry import format_score
     from chunkwise.report.sanitize import one_line
 
     run = history.run(baseline.run)
     when = run.when[:16].replace("T", " ")
     metric = run.main_metric
     figure = run.figures.get(metric)
-    told = f"  {metric} {with_interval(figure.mean, figure.low, figure.high)}" if figure else ""
+    told = (
+        f"  {metric} {format_score(metric, figure.mean, figure.low, figure.high)}" if figure else ""
+    )
     return one_line(f"{baseline.name}  {baseline.kind}  run {baseline.run}  {when}{told}  {run.label}")  # fmt: skip
 
 

@@ -15,7 +15,7 @@ import click
 
 from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.schema import Name, Option, schema
-from chunkwise.base.wording import counted, score, thousands, time_words
+from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import NOT_REACHED, SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -254,9 +254,8 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
         for line in lines:
             say(line)
         if sweep.time is not None and estimate.over(sweep.time, None):
-            say(
-                f"that is more than {time_words(sweep.time)}: what is left then waits for the same command"
-            )
+            limit = format_number(sweep.time, "seconds")
+            say(f"that is more than {limit}: what is left then waits for the same command")
     if over := estimate.over(None, sweep.max_cost and sweep.max_cost.amount):
         raise ChunkwiseError(f"{over}; try fewer chunkings, or raise --max-cost")
 
@@ -406,17 +405,19 @@ class Leaders:
 
     def _told_best(self) -> str:
         """For a line; on a terminal the leaders stand below."""
+        from chunkwise.metrics.registry import format_score
         from chunkwise.report.sanitize import one_line
 
         if not self._means or sys.stderr.isatty():
             return ""
         label, mean = self.best[0]
-        return f"; best so far: {one_line(label, 80)} {score(mean)}"
+        return f"; best so far: {one_line(label, 80)} {format_score(self._objective, mean)}"
 
     def _table(self) -> Table | None:
         from rich.table import Table
         from rich.text import Text
 
+        from chunkwise.metrics.registry import format_score
         from chunkwise.report.sanitize import one_line
 
         if not self._means:
@@ -425,5 +426,5 @@ class Leaders:
         table.add_column()
         table.add_column(no_wrap=True, overflow="ellipsis")
         for label, mean in self.best:
-            table.add_row(f"  {score(mean)}", Text(one_line(label, 100)))
+            table.add_row(f"  {format_score(self._objective, mean)}", Text(one_line(label, 100)))
         return table

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from chunkwise.base.repr_html import beginning, card
-from chunkwise.base.wording import from_to, score
+from chunkwise.base.wording import format_number, from_to
 from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
 
 
@@ -135,14 +135,13 @@ class Hit(PlaceInDocument):
             else beginning(self.document.text, self.start, self.end)
         )
         place = f"doc_id={self.doc_id!r}, start={self.start}, end={self.end}"
-        facts = (
-            f"rank={self.rank}, score={score(self.score)}, {place}, token_count={self.token_count}"
-        )
+        score = format_number(self.score, "number")
+        facts = f"rank={self.rank}, score={score}, {place}, token_count={self.token_count}"
         return f"Hit({facts}, text={shown!r})"
 
     def _repr_html_(self) -> str:
         facts = {
-            "score": score(self.score),
+            "score": format_number(self.score, "number"),
             "at": from_to(self.start, self.end),
             "tokens": self.token_count,
             "in": self.section_path or "–",

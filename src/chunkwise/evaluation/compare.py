@@ -86,9 +86,9 @@ def changed_rules(first: Results, second: Results, names: tuple[str, str]) -> li
 
 
 def _amounts(first: Results, second: Results, names: tuple[str, str]) -> list[str]:
-    """Where one hands out more than the other, or one a number of hits and the other what fits into tokens."""
+    """Where one returns more than the other, or one a number of hits and the other what fits into a token budget."""
     a, b = names
-    more = "who may read more finds more"
+    more = "more context finds more"
     budgets = [run.configuration.get("budget") for run in (first, second)]
     if budgets.count(None) != 1:
         return [
@@ -97,24 +97,24 @@ def _amounts(first: Results, second: Results, names: tuple[str, str]) -> list[st
             for key in ("k", "budget")
             if (one := first.configuration.get(key)) != (other := second.configuration.get(key))
         ]
-    told = f"{a} hands out {_amount(first)}, {b} {_amount(second)}: {more}"
+    told = f"{a} returns {_amount(first)}, {b} {_amount(second)}: {more}"
     if {*_recalls(first)} & {*_recalls(second)}:
         return [told]
     counted, budget = (a, budgets[1]) if budgets[0] is None else (b, budgets[0])
     return [
-        f"{told}, and no recall is in both ({a}: {', '.join(_recalls(first)) or 'none'}; "
+        f"{told}, and they share no recall metric ({a}: {', '.join(_recalls(first)) or 'none'}; "
         f"{b}: {', '.join(_recalls(second)) or 'none'}); evaluate both with the budget {budget}, "
-        f"or {counted} with the metrics all,recall@{budget}t, too"
+        f"or {counted} also with -m all,recall@{budget}t"
     ]
 
 
 def _amount(run: Results) -> str:
     budget = run.configuration.get("budget")
     if budget is None:
-        return f"{_or_none(run.configuration.get('k'))} hits a question"
+        return f"{_or_none(run.configuration.get('k'))} hits per question"
     # Of a file that somebody else may have written.
     tokens = counted(budget, "token") if isinstance(budget, int) else f"{shown(budget)} tokens"
-    return f"what fits into {tokens}"
+    return f"up to {tokens} per question"
 
 
 def _recalls(run: Results) -> list[str]:

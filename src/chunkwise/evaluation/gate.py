@@ -14,12 +14,12 @@ from chunkwise.base.errors import InvalidParameter, NotComparable
 from chunkwise.base.wording import (
     as_set,
     counted,
+    format_change,
+    format_interval,
+    format_number,
     listed,
     main_reason,
     one_or_many,
-    p_words,
-    score,
-    signed,
     thousands,
 )
 from chunkwise.evaluation.compare import (
@@ -42,7 +42,7 @@ from chunkwise.evaluation.comparison_result import (
     whole_figures,
 )
 from chunkwise.evaluation.results import Results
-from chunkwise.metrics.registry import lower_is_better, metric_of
+from chunkwise.metrics.registry import format_score, kind_of, lower_is_better, metric_of
 from chunkwise.records.json import json_text
 from chunkwise.stats.paired import SIGNIFICANCE, equivalence, holm
 
@@ -444,13 +444,16 @@ def check_words(check: GateCheck) -> str:
     if check.tested is None:
         if check.verdict == "worse":
             told = f"{check.run} is worse than {check.first}"
-        return f"{told}: {signed(check.difference)} (of the whole chunking, not tested)"
+        return f"{told}: {format_change(check.difference, kind_of(check.metric))} (of the whole chunking, not tested)"
     found = check.tested
     p = check.equivalence if check.verdict == "equivalent" else found.adjusted
-    shown = p_words(p)
-    ends = f"{signed(found.corrected.low)} to {signed(found.corrected.high)}"
+    kind = kind_of(check.metric)
+    shown = "p not known" if p is None else f"p = {format_number(p, 'p')}".replace("= <", "< ")
+    ends = format_interval(
+        found.corrected.low, found.corrected.high, "change" if kind == "score" else kind
+    )
     lost = f"; {counted(check.lost, 'question')} without a score now" if check.lost else ""
-    return f"{told}: {signed(found.difference.mean)} ({ends}), {shown}{lost}"
+    return f"{told}: {format_change(found.difference.mean, kind)} ({ends}), {shown}{lost}"
 
 
 class MetricLimit(NamedTuple):
@@ -462,17 +465,21 @@ class MetricLimit(NamedTuple):
 
 
 def missed_limits(results: Results, limits: list[MetricLimit]) -> list[str]:
-    """The limits that do not hold, in words."""
+    """The limits that do not hold, in words: a mean is often within a point of its limit."""
     lines = []
     for name, limit, sign in limits:
         figure = results.summary[name]
         mean = figure.mean
         if mean is None:
-            lines.append(f"{name} could not be scored, and {as_set(limit)} was asked for")
+            lines.append(f"{name} could not be scored; {format_score(name, limit)} was asked for")
         elif (
             sign * round(mean, 9) < sign * limit
         ):  # a mean of 0.8 may come out as 0.7999999999999999
-            what = "at least" if sign > 0 else "at most"
+            side = "under" if sign > 0 else "over"
+            gap = format_change(abs(mean - limit), kind_of(name)).removeprefix("+")
+            asked = format_score(name, limit)
             of = figure.of_how_many and f" ({figure.of_how_many})"
-            lines.append(f"{name} is {score(mean)}{of}; {what} {as_set(limit)} was asked for")
+            lines.append(
+                f"{name} is {format_score(name, mean)}{of}, {gap} {side} the {asked} asked for"
+            )
     return lines

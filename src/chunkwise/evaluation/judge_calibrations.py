@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
-from chunkwise.base.wording import as_set, counted, thousands, two_digits
+from chunkwise.base.wording import as_set, counted, format_number, thousands
 from chunkwise.core import Score
 from chunkwise.evaluation.results import Json, Results, short_name
 from chunkwise.metrics.judges.relevance_judges import NEAR
@@ -121,7 +121,7 @@ class Calibration:
         if self.unscored_share > MOST_UNSCORED:
             return f"{thousands(sum(self.unscored.values()))} of {counted(self.verdicts, 'verdict')} could not be had"
         if self.kappa is not None and self.kappa.mean < WEAK:
-            return f"κ is {two_digits(self.kappa.mean)}, under {as_set(WEAK)}{self._one_word}"
+            return f"κ is {format_number(self.kappa.mean, 'number')}, under {as_set(WEAK)}{self._one_word}"
         return ""
 
     @property
@@ -407,7 +407,7 @@ def _measured(known: Json, metric: str) -> str:
         few = f"measured with fewer than {counted(FEWEST_VERDICTS, 'verdict')}: chunkwise testset calibrate"
         return few if is_own else NOT_MEASURED
     figures = [
-        f"{name} {two_digits(value)}"
+        f"{name} {format_number(value, 'number')}"
         for name, value in (("accuracy", known.get("accuracy")), ("κ", known.get("kappa")))
         if isinstance(value, int | float)
     ]

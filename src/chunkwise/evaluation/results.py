@@ -16,11 +16,11 @@ from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import InvalidParameter, UnknownMetric
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.version import __version__
-from chunkwise.base.wording import counted, did_you_mean, score, thousands
+from chunkwise.base.wording import counted, did_you_mean, thousands
 from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Passage
 from chunkwise.metrics.metric import CutCounts
-from chunkwise.metrics.registry import remember
+from chunkwise.metrics.registry import format_score, remember
 from chunkwise.options import STEPS, SearchOptions
 from chunkwise.records.json import json_text
 from chunkwise.records.read import read_saved
@@ -301,7 +301,7 @@ class Results(Table):
         told = (
             ""
             if figure is None or figure.mean is None
-            else f", {self.objective} {score(figure.mean)}"
+            else f", {self.objective} {format_score(self.objective, figure.mean)}"
         )
         return f"<Results {self.label}: {counted(len(self.questions), 'question')}{told}>"
 

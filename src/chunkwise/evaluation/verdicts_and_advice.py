@@ -10,12 +10,11 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import score, target
 from chunkwise.chunkers import get_strategy
 from chunkwise.evaluation.judge_calibrations import is_weak
 from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results
 from chunkwise.metrics.metric import KeyQuestion, Remedy, Targets
-from chunkwise.metrics.registry import key_questions, lower_is_better, metric_of
+from chunkwise.metrics.registry import format_score, key_questions, lower_is_better, metric_of
 from chunkwise.stats.intervals import Robustness, robustness
 
 Grade = Literal["excellent", "good", "below", ""]
@@ -175,20 +174,20 @@ def _text(
     told = ", ".join(_figure(metric, summary[metric]) for metric in metrics)
     side = "under" if targets.lower_is_better else "over"
     limits = "".join(
-        f" With so many hits a question no ranking of these chunks reaches more than {score(most)} by {metric}: the "
-        "questions have fewer chunks that answer them."
+        " With so many hits a question no ranking of these chunks reaches more than "
+        f"{format_score(metric, most)} by {metric}: the questions have fewer chunks that answer them."
         for metric in metrics
         if (most := reachable.get(metric)) is not None and out_of_reach(metric, most)
     )
     return (
-        f"{told}: good is {side} {target(targets.good)}.{limits} Usual causes: {known.causes}. "
+        f"{told}: good is {side} {format_score(metrics[0], targets.good)}.{limits} Usual causes: {known.causes}. "
         f"What to try: {known.remedies}."
     )
 
 
 def _figure(metric: str, figure: Figure) -> str:
     of = figure.of_how_many and f" ({figure.of_how_many})"
-    return f"{metric} {score(figure.mean)}{of}"
+    return f"{metric} {format_score(metric, figure.mean)}{of}"
 
 
 WEAK = "weak judge"

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from chunkwise.base.errors import InvalidParameter, UnknownName, warn_user
 from chunkwise.base.parameters import named_list
 from chunkwise.base.registry import RegisteredPart, Registry
-from chunkwise.base.wording import did_you_mean, shown
+from chunkwise.base.wording import Kind, did_you_mean, format_estimate, shown
 from chunkwise.metrics.judges import retrieval_precision
 from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.judges.judge import registry as judges
@@ -129,6 +129,19 @@ def metric_of(label: str) -> Metric | None:
     """The metric of a name as tables and files have it, such as `failure@20`; None: nobody here declares it."""
     name = label.partition("@")[0]
     return _own().get(name) or known_metrics().get(name) or _handed_over.get(name)
+
+
+def kind_of(metric: str) -> Kind:
+    """Scores from 0 to 1 are read as per cent."""
+    known = metric_of(metric)
+    return "score" if known is None or known.bounds == (0.0, 1.0) else "number"
+
+
+def format_score(
+    metric: str, value: float | None, low: float | None = None, high: float | None = None
+) -> str:
+    """A metric's value with its interval: "81% (73–87)", "unscored"."""
+    return "unscored" if value is None else format_estimate(value, low, high, kind_of(metric))
 
 
 def from_file(reference: str) -> Metric:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import as_set, beside_limit, counted, shown
+from chunkwise.base.wording import as_set, counted, shown
 from chunkwise.core import Document, Score
 from chunkwise.metrics.evidence import Evidence, Hits
 from chunkwise.metrics.metric import Metric, Scores, Value, WholeScore
@@ -241,8 +241,7 @@ def _score(metric: Metric, value: Value) -> Score:
     if math.isnan(number):
         return Score(None, f"{metric.name} gave NaN")
     if not low - 1e-9 <= number <= high + 1e-9:
-        gave = beside_limit(number, low if number < low else high)
         raise ChunkwiseError(
-            f"{metric.name} gave {gave}; it is from {as_set(low)} to {as_set(high)}"
+            f"{metric.name} gave {number!r}; it is from {as_set(low)} to {as_set(high)}"
         )
     return Score(number)

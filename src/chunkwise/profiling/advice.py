@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chunkwise.base.wording import counted, listed, one_or_many, percent, short_number, thousands
+from chunkwise.base.wording import counted, listed, one_or_many, percent, thousands
 from chunkwise.profiling.results import (
     FITS,
     DocumentGroup,
@@ -103,7 +103,7 @@ def _contexts(total: DocumentGroup) -> Iterator[str]:
         return
     calls = counted(total.tokens // _CHUNK, "call")
     yield (
-        f"The documents are long ({short_number(total.lengths.median)} tokens in the median), so many chunks do not "
+        f"The documents are long ({thousands(total.lengths.median)} tokens in the median), so many chunks do not "
         "say what they are about: contextual chunks may pay. --context headings costs nothing (3 points fewer missed "
         "references of contracts and handbooks); --context neighbors asks a language model about each chunk, "
         f"{calls} for chunks of {_CHUNK} tokens. chunkwise tune --llm NAME compares them."
@@ -167,7 +167,7 @@ def _code(group: DocumentGroup) -> SpecAndReason:
         return None
     return "code(max_tokens=400)", (
         f"{thousands(files)} of {counted(group.documents, 'document')} {one_or_many(files, 'is', 'are')} source code, "
-        f"{short_number(group.lengths.median)} tokens in the median; functions and classes stay whole while they fit."
+        f"{thousands(group.lengths.median)} tokens in the median; functions and classes stay whole while they fit."
     )
 
 
@@ -190,8 +190,8 @@ def _short(group: DocumentGroup) -> SpecAndReason:
     )
     name = "structure" if structured else "sentences"
     return f"{name}(max_tokens={size})", (
-        f"the documents are short ({short_number(lengths.median)} tokens in the median, 95% have at most"
-        f" {short_number(lengths.p95)}), so most are one chunk; 150–250 tokens suit recipes, entries and notes."
+        f"the documents are short ({thousands(lengths.median)} tokens in the median, 95% have at most"
+        f" {thousands(lengths.p95)}), so most are one chunk; 150–250 tokens suit recipes, entries and notes."
     )
 
 
@@ -207,8 +207,8 @@ def _verses(group: DocumentGroup) -> SpecAndReason:
         return None
     size = 100 if paragraphs.p95 <= 100 else 200 if paragraphs.p95 <= 200 else 300
     return f"paragraphs(max_tokens={size})", (
-        f"{counted(paragraphs.count, 'paragraph')} of {short_number(paragraphs.median)} tokens in the median,"
-        f" 95% have at most {short_number(paragraphs.p95)}: text in small units, such as verses, aphorisms or"
+        f"{counted(paragraphs.count, 'paragraph')} of {thousands(paragraphs.median)} tokens in the median,"
+        f" 95% have at most {thousands(paragraphs.p95)}: text in small units, such as verses, aphorisms or"
         " entries, is found best a paragraph at a time."
     )
 
@@ -244,7 +244,7 @@ def _sections(group: DocumentGroup) -> SpecAndReason:
         )
     return "sections(max_tokens=400, overlap_sentences=2)", (
         f"headings divide the text, {percent(group.fits[800])} of the {count} fit into 800 tokens (median"
-        f" {short_number(group.sections.median)}) and the others are cut inside; 300–500 tokens suit long text."
+        f" {thousands(group.sections.median)}) and the others are cut inside; 300–500 tokens suit long text."
     )
 
 
@@ -255,6 +255,6 @@ def _prose(group: DocumentGroup) -> SpecAndReason:
     kind = "PDFs" if group.formats.get("pdf", 0) * 2 > group.documents else "documents"
     headings = "have no headings" if not headed else "have few headings to go by"
     return f"sentences(max_tokens={size}, overlap=50)", (
-        f"the {kind} {headings} and are {short_number(median)} tokens long in the median; whole sentences in"
+        f"the {kind} {headings} and are {thousands(median)} tokens long in the median; whole sentences in"
         f" chunks of {'300–500' if size == 400 else '200–400'} tokens suit {'long ' if size == 400 else ''}prose."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chunkwise.answering.cited_answer import Citation, CitedAnswer, Claim, mark_of
-from chunkwise.base.wording import counted, dollars, from_to, shortened, thousands
+from chunkwise.base.wording import counted, format_number, from_to, shortened, thousands
 from chunkwise.models.llm.cost import NO_PRICE, tokens_words
 from chunkwise.report.report import (
     Code,
@@ -152,7 +152,7 @@ def _usage(answered: CitedAnswer) -> str:
         return ""
     if not used.calls:
         return " · answered from an earlier run" if used.kept else ""
-    money = f" · {dollars(used.money)}" if used.money else ""
+    money = f" · {format_number(used.money, 'money')}" if used.money else ""
     if used.money is None:
         money = f" · {NO_PRICE}"
     return f" · {tokens_words(used.prompt_tokens, used.output_tokens)}{money}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from chunkwise.base.wording import counted, dollars, from_to, thousands, time_words, two_digits
+from chunkwise.base.wording import counted, format_estimate, format_number, from_to, thousands
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement, KnownPairs
 from chunkwise.evaluation.judge_calibrations import WEAK, Cost
 from chunkwise.models.llm.cost import NO_PRICE, tokens_words
@@ -84,15 +84,13 @@ def _headline(measured: Sequence[CalibrationRun]) -> Headline:
 
 
 def _kappa(interval: Interval) -> str:
-    return (
-        f"{two_digits(interval.mean)} ({two_digits(interval.low)} to {two_digits(interval.high)})"
-    )
+    return format_estimate(*interval, "number")
 
 
 def _table(measured: Sequence[CalibrationRun]) -> ValueTable:
     columns = (
-        Column("judge"), Column("κ", "number"), Column("right", "score"), Column("missed", "share"),
-        Column("false alarms", "share"), Column("unscored", "count"), Column("$ per 1,000", "number"),
+        Column("judge"), Column("κ", 'number'), Column("right", "score"), Column("missed", 'share'),
+        Column("false alarms", 'share'), Column("unscored", 'count'), Column("$ per 1,000", 'number'),
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
     best_first = sorted(
@@ -104,12 +102,12 @@ def _table(measured: Sequence[CalibrationRun]) -> ValueTable:
         rows.append(
             (
                 known.name,
-                two_digits(known.kappa.mean) if known.kappa else None,
+                format_number(known.kappa.mean, "number") if known.kappa else None,
                 Estimate(*known.accuracy) if known.accuracy else None,
                 known.missed.mean if known.missed else None,
                 known.false_alarms.mean if known.false_alarms else None,
                 sum(known.unscored.values()),
-                None if money is None else dollars(money).removeprefix("$"),
+                None if money is None else format_number(money, "money").removeprefix("$"),
             )
         )
     return ValueTable(columns, tuple(rows))
@@ -132,7 +130,7 @@ def _notes(measured: CalibrationRun) -> Iterator[Note]:
     if warning:
         yield Note(f"{known.name}: {warning}", is_warning=True)
     elif known.kappa is not None and known.kappa.low < WEAK:
-        low = two_digits(known.kappa.low)
+        low = format_number(known.kappa.low, "number")
         yield Note(
             f"{known.name}: κ may be as low as {low}: more verdicts (-n) make it more certain"
         )
@@ -158,9 +156,9 @@ def verdict_cost_words(cost: Cost) -> str:
     if cost.money is None:
         parts.append(NO_PRICE)
     else:
-        parts.append(dollars(cost.money) if cost.money else "no money")
+        parts.append(format_number(cost.money, "money") if cost.money else "no money")
     if cost.minutes is not None:
-        parts.append(time_words(60 * cost.minutes))
+        parts.append(format_number(60 * cost.minutes, "seconds"))
     return ", ".join(parts)
 
 
@@ -169,12 +167,12 @@ def _threshold(measured: CalibrationRun) -> Iterator[Note]:
     if best is None or kappa is None:
         return
     sentence = (
-        f"best threshold here: {best.value!r}, with κ {two_digits(best.kappa)} "
-        f"instead of {two_digits(kappa.mean)}"
+        f"best threshold here: {best.value!r}, with κ {format_number(best.kappa, 'number')} "
+        f"instead of {format_number(kappa.mean, 'number')}"
     )
     elsewhere = best.kappa_elsewhere
     if elsewhere is not None:
-        sentence += f"; chosen on half of the questions, {two_digits(elsewhere)} on the other half"
+        sentence += f"; chosen on half of the questions, {format_number(elsewhere, 'number')} on the other half"
     # A line drawn through chance looks well where it was drawn.
     if best.kappa <= kappa.mean or (elsewhere is not None and elsewhere < max(WEAK, kappa.mean)):
         yield Note(f"{sentence}: no reason to change it")
@@ -194,7 +192,7 @@ def _wrong(measured: CalibrationRun, show: int) -> Iterator[Section]:
 
 def _disagreement(wrong: Disagreement) -> Excerpt:
     said = "relevant, called irrelevant" if wrong.is_relevant else "irrelevant, called relevant"
-    near = "" if wrong.cosine is None else f" · cosine {two_digits(wrong.cosine)}"
+    near = "" if wrong.cosine is None else f" · cosine {format_number(wrong.cosine, 'number')}"
     place = f"{said}{near} · {wrong.doc_id} {from_to(wrong.start, wrong.end)}"
     text = " ".join(wrong.text.split())[:_EXCERPT]
     return Excerpt((TextRun(text),), wrong.question, place, "bad")

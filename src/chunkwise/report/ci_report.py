@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from typing import IO
 from xml.etree import ElementTree
 
-from chunkwise.base.wording import counted, number
+from chunkwise.base.wording import counted
 from chunkwise.evaluation.gate import NO_SCORES, Gate, NewZero, check_words
+from chunkwise.metrics.registry import format_score
 from chunkwise.report.sanitize import one_line
 
 _TEXT_MOST = 300
@@ -84,8 +85,8 @@ def _by_metric(gate: Gate) -> dict[tuple[str, str], list[NewZero]]:
 
 
 def _zero_words(zero: NewZero) -> str:
-    after = "unscored" if zero.after is None else number(zero.after)
-    return f"{number(zero.before)} → {after}  {one_line(zero.id, 60)}  {one_line(zero.text, _TEXT_MOST)}"
+    before, after = (format_score(zero.metric, value) for value in (zero.before, zero.after))
+    return f"{before} → {after}  {one_line(zero.id, 60)}  {one_line(zero.text, _TEXT_MOST)}"
 
 
 def github_annotations(gate: Gate) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from chunkwise.base.wording import counted, listed, shortened
+from chunkwise.base.wording import Kind, counted, format_number, listed, shortened
 from chunkwise.evaluation.comparison_result import (
     CONTEXT,
     Best,
@@ -16,9 +16,9 @@ from chunkwise.evaluation.comparison_result import (
 )
 from chunkwise.evaluation.cost import COSTS, cost_label
 from chunkwise.evaluation.verdicts_and_advice import question_of
-from chunkwise.metrics.registry import metric_of
-from chunkwise.report.evaluation_report import directed, kind_of
-from chunkwise.report.format_values import format_number, format_value
+from chunkwise.metrics.registry import kind_of, metric_of
+from chunkwise.report.evaluation_report import directed
+from chunkwise.report.format_values import format_value
 from chunkwise.report.report import (
     Axis,
     Badge,
@@ -26,7 +26,6 @@ from chunkwise.report.report import (
     Column,
     Estimate,
     Headline,
-    Kind,
     Next,
     Note,
     Point,
@@ -186,16 +185,18 @@ def _caveats(contrast: Contrast, shown: Sequence[str]) -> Iterator[Note]:
     if told:
         yield Note(f"Other metrics: {', '.join(told)}.")
     if contrast.unpaired:
-        yield Note(f"No question has a score in both: {listed(contrast.unpaired)}.", detail=True)
+        yield Note(f"Not scored in both: {listed(contrast.unpaired)}.", detail=True)
     objective = contrast.metrics.get(contrast.objective)
     if objective is None:
         return
     if objective.unscored:
         gone = counted(objective.unscored, "question")
-        yield Note(f"{gone} without {contrast.objective} in one of them, left out.")
+        yield Note(f"{gone} left out: {contrast.objective} missing in one run.")
     verdict = verdict_of(contrast, objective).text
     if verdict.startswith("probably"):
-        yield Note("Probably: shown by this metric alone, not after correction for all metrics.")
+        yield Note(
+            "Probably: significant for this metric alone, not after correction for all metrics."
+        )
     if verdict == "no evidence":
         yield from _not_shown(contrast, objective)
 
@@ -204,12 +205,12 @@ def _not_shown(contrast: Contrast, tested: Tested) -> Iterator[Note]:
     """That nothing is shown does not mean that nothing is there."""
     asked = counted(contrast.questions, "question")
     if contrast.questions < FEWEST:
-        yield Note(f"With {asked} no difference can be shown: {FEWEST} are the fewest.")
+        yield Note(f"{asked} are too few to show a difference; use {FEWEST} or more.")
         return
     if tested.detectable is not None:
         kind: Kind = "change" if kind_of(contrast.objective) == "score" else "number"
         least = format_number(tested.detectable, kind).removeprefix("+")
-        yield Note(f"With {asked}, differences under {least} cannot be told from chance.")
+        yield Note(f"With {asked}, differences under {least} are not detectable.")
     if tested.needed is not None and tested.needed > tested.pairs:
         yield Note(f"{_many(tested.needed)} questions would show a difference of this size.")
 
@@ -252,8 +253,8 @@ def _all_metrics(contrast: Contrast) -> Iterator[ReportPart]:
         )  # fmt: skip
     columns = (
         Column("metric", "code"), Column(first, "score"), Column(second, "score"),
-        Column(f"{second} − {first}, corrected", "change"), Column("95% alone", "change"), Column("p", "p"),
-        Column("questions", "count"), Column("verdict", is_filter=True),
+        Column(f"{second} − {first}, corrected", "change"), Column("95% alone", "change"), Column("p", 'p'),
+        Column("questions", 'count'), Column("verdict", is_filter=True),
     )  # fmt: skip
     rows = tuple(
         (
@@ -286,7 +287,7 @@ def _types(contrast: Contrast) -> Iterator[Section]:
         return
     first, second = contrast.first, contrast.second
     columns = (
-        Column("question type"), Column("questions", "count"), Column(first, "score"), Column(second, "score"),
+        Column("question type"), Column("questions", 'count'), Column(first, "score"), Column(second, "score"),
         Column(f"{second} − {first}", "change"),
     )  # fmt: skip
     rows = tuple(
@@ -355,7 +356,7 @@ def _several(comparison: Comparison) -> Iterator[ReportPart]:
         rows.append((what, score, difference, verdict, shares.get(run.name)))
     columns = (
         Column("run"), Column(objective, "score"), Column(f"− {first}", "change"), Column("verdict"),
-        Column("best in", "share"),
+        Column("best in", 'share'),
     )  # fmt: skip
     yield ValueTable(columns, tuple(rows), brief_rows=12)
     if shares:
@@ -379,7 +380,7 @@ def _several(comparison: Comparison) -> Iterator[ReportPart]:
 
 def _best_of_all(comparison: Comparison) -> Iterator[Section]:
     columns = (
-        Column("metric", "code"), Column("best"), Column("not shown to be worse"), Column("best in", "share"),
+        Column("metric", "code"), Column("best"), Column("not shown to be worse"), Column("best in", 'share'),
     )  # fmt: skip
     rows = tuple(
         (

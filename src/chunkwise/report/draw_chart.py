@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from chunkwise.base.wording import short_number
-from chunkwise.report.format_values import format_number, format_value
+from chunkwise.base.wording import format_number
+from chunkwise.report.format_values import format_value
 from chunkwise.report.report import Chart, Column, Point, Series, Value, ValueTable
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.svg import (
@@ -148,7 +148,7 @@ def _columns(chart: Chart, drawing: Drawing) -> None:
         drawing.bar(left, top, width, panel.bottom - top, fill, _hint(chart, series, point))
         text = format_number(point.y.value, chart.y.kind)
         if chart.y.kind == "count" and LETTER * len(text) > width:
-            text = short_number(point.y.value, whole=1000)
+            text = format_number(point.y.value, "count")
         drawing.text(left + width / 2, top - 6, text, anchor="middle")
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
 
-from chunkwise.report.format_values import format_number, format_value
+from chunkwise.base.wording import format_number
+from chunkwise.report.format_values import format_value
 from chunkwise.report.report import Chart
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.svg import CARD, COLORS, SOFT, Drawing

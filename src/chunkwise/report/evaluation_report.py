@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from chunkwise.base.wording import counted, shortened
+from chunkwise.base.wording import Kind, counted, format_number, shortened
 from chunkwise.core import Document
 from chunkwise.evaluation.cost import COSTS, cost_label
 from chunkwise.evaluation.judge_calibrations import judged_by
@@ -22,8 +22,8 @@ from chunkwise.evaluation.verdicts_and_advice import (
     type_robustness,
     verdict,
 )
-from chunkwise.metrics.registry import help_of, lower_is_better, metric_of, title_of
-from chunkwise.report.format_values import format_number, format_value
+from chunkwise.metrics.registry import help_of, kind_of, lower_is_better, metric_of, title_of
+from chunkwise.report.format_values import format_value
 from chunkwise.report.lint_report import boundary_table
 from chunkwise.report.report import (
     Axis,
@@ -35,7 +35,6 @@ from chunkwise.report.report import (
     Headline,
     KeyFigure,
     KeyFigures,
-    Kind,
     Level,
     Next,
     Note,
@@ -118,12 +117,6 @@ def evaluation_report(
 
 def estimate_of(figure: Figure) -> Estimate:
     return Estimate(figure.mean, figure.low, figure.high)
-
-
-def kind_of(metric: str) -> Kind:
-    """Scores from 0 to 1 are read as per cent."""
-    known = metric_of(metric)
-    return "score" if known is None or known.bounds == (0.0, 1.0) else "number"
 
 
 def rating_of(grade: str) -> Badge | None:
@@ -454,7 +447,7 @@ def _all_metrics(results: Results) -> ValueTable:
         )
     columns = (
         Column("metric", "code"), Column("group", is_filter=True), Column("score", "score", is_drawn=True),
-        Column("questions", "count"), Column("about"),
+        Column("questions", 'count'), Column("about"),
     )  # fmt: skip
     return ValueTable(columns, tuple(rows), noun="metric", brief_rows=100)
 
@@ -529,7 +522,7 @@ def _distribution(results: Results) -> Iterator[ReportPart]:
         level: Level = "bad" if low < 0 else "" if low == high else "tie"
         points.append(Point(name, Estimate(count), level=level))
     yield Chart(
-        f"Questions by {results.objective}", "columns", Axis("score of a question"), Axis("questions", "count"),
+        f"Questions by {results.objective}", "columns", Axis("score of a question"), Axis("questions", 'count'),
         (Series("", tuple(points)),), is_half=True,
     )  # fmt: skip
 
@@ -540,7 +533,7 @@ def _certainty(results: Results) -> Iterator[ReportPart]:
     if least is not None:
         shown = format_number(least, "change").removeprefix("+")
         asked = counted(len(results.questions), "question")
-        yield Note(f"With {asked}, differences under about {shown} cannot be told from chance.")
+        yield Note(f"With {asked}, differences under about {shown} are not detectable.")
         rows = tuple(results.detectable.items())
         columns = (Column("metric", "code"), Column("smallest detectable difference", "change"))
         parts.append(

@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import PurePath
 
-from chunkwise.base.wording import counted, one_or_many
+from chunkwise.base.wording import counted, one_or_many, percent
 from chunkwise.core import Document
 from chunkwise.evaluation.lint import LintResult, LocatedIssue
 from chunkwise.evaluation.results import Figure
@@ -16,7 +16,6 @@ from chunkwise.evaluation.verdicts_and_advice import advice, verdict
 from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.metric import CutCounts, CutIssue
-from chunkwise.report.format_values import format_number
 from chunkwise.report.report import (
     Column,
     Excerpt,
@@ -113,7 +112,7 @@ def _headline(cuts: CutCounts) -> Headline:
     if len(cuts.counts) < len(KINDS):
         return Headline(f"{text}.", "bad" if cuts.with_issues else "good")
     grade = verdict(QUESTION.name, cuts.with_issues / cuts.chunks)
-    good, excellent = (format_number(limit, "share") for limit in QUESTION.targets)
+    good, excellent = (percent(limit) for limit in QUESTION.targets)
     if grade == "below":
         return Headline(f"{text}; good is under {good}.", "bad")
     limit = f"good is under {good}, excellent under {excellent}"
@@ -133,7 +132,7 @@ def cuts_words(chunks: int, with_issues: int, cuts: int | None) -> str:
     """How many chunks are hurt, and by how many cuts: both are counted once, whatever is wrong there."""
     if chunks and not with_issues:
         return f"none of {counted(chunks, 'chunk')} begins or ends badly"
-    share = f" ({format_number(with_issues / chunks, 'share')})" if chunks else ""
+    share = f" ({percent(with_issues / chunks)})" if chunks else ""
     verb = one_or_many(with_issues, "begins or ends badly", "begin or end badly")
     text = f"{with_issues:,} of {counted(chunks, 'chunk')}{share} {verb}"
     return text if cuts is None else f"{text}, at {counted(cuts, 'cut')}"

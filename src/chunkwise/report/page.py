@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base import wording
+from chunkwise.metrics.registry import format_score
 from chunkwise.report.sanitize import clean_lines, one_line
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _environment(package: str = OWN) -> Environment:
         "line": one_line,
         "lines": _lines,
         "number": wording.thousands,
-        "score": wording.score,
+        "score": lambda value, metric: format_score(metric, value),
         "script_json": _script_json,
         "sortable": lambda value: "" if value is None else f"{value:.6g}",
     }

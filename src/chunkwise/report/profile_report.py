@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from chunkwise.base.wording import (
-    counted,
-    counted_short,
-    listed,
-    short_number,
-    shortened,
-    thousands,
-)
+from chunkwise.base.wording import counted, format_number, listed, percent, shortened, thousands
 from chunkwise.profiling.results import (
     PREVIEW,
     DocumentGroup,
@@ -21,7 +14,6 @@ from chunkwise.profiling.results import (
     SizeBin,
     SizeSummary,
 )
-from chunkwise.report.format_values import format_number
 from chunkwise.report.report import (
     Axis,
     Chart,
@@ -78,7 +70,7 @@ def profile_report(profile: Profile, title: str = "", next_command: str = "") ->
 
 def _subtitle(total: DocumentGroup, tokenizer: str) -> str:
     languages = listed([f"{name} {thousands(count)}" for name, count in total.spoken.items()], 3)
-    size = f"{counted(total.documents, 'document')}, {counted_short(total.tokens, 'token')}"
+    size = f"{counted(total.documents, 'document')}, {counted(total.tokens, 'token')}"
     return shortened(" · ".join(filter(None, (f"{size} ({tokenizer})", languages))), _LINE)
 
 
@@ -147,13 +139,13 @@ def _sizes(total: DocumentGroup) -> Iterator[ReportPart]:
     if not rows:
         return
     columns = (
-        Column(""), Column("count", "count"), Column("mean", "count"), Column("median", "count"),
-        Column("p95", "count"), Column("largest", "count"), Column("of tokens", "share"),
+        Column(""), Column("count", 'count'), Column("mean", 'count'), Column("median", 'count'),
+        Column("p95", 'count'), Column("largest", 'count'), Column("of tokens", 'share'),
     )  # fmt: skip
     yield ValueTable(columns, rows, "Sizes in tokens")
     if total.sections.count:
         shares = [
-            f"{format_number(share, 'share')} into {thousands(size)}"
+            f"{percent(share)} into {thousands(size)}"
             for size, share in total.fits.items()
             if size > 100
         ]
@@ -204,7 +196,7 @@ def _columns(bins: Sequence[SizeBin]) -> list[tuple[str, int]]:
         edge = next((edge for edge in _EDGES if one.up_to and one.up_to <= edge), None)
         counts[edge] += one.count
     named = [
-        (f"≤{short_number(edge, whole=1000)}" if edge else "more", count)
+        (f"≤{format_number(edge, 'count')}" if edge else "more", count)
         for edge, count in counts.items()
     ]
     used = [at for at, (_, count) in enumerate(named) if count]
@@ -215,9 +207,9 @@ def _groups(
     title: str, noun: str, groups: Sequence[DocumentGroup], total: DocumentGroup
 ) -> Iterator[ReportPart]:
     columns = (
-        Column(noun), Column("documents", "count"), Column("tokens", "count"), Column("share", "share"),
-        Column("languages"), Column("median section", "count"), Column("fit 400", "share"),
-        Column("repeated", "share"),
+        Column(noun), Column("documents", 'count'), Column("tokens", 'count'), Column("share", 'share'),
+        Column("languages"), Column("median section", 'count'), Column("fit 400", 'share'),
+        Column("repeated", 'share'),
     )  # fmt: skip
     rows = tuple(
         (
@@ -246,7 +238,7 @@ def _oversized(total: DocumentGroup) -> Iterator[ReportPart]:
     if not found.over_100:
         return
     lead = (
-        f"{counted(found.over_100, 'sentence')} ({format_number(found.share_over_100, 'share')}) of more than "
+        f"{counted(found.over_100, 'sentence')} ({percent(found.share_over_100)}) of more than "
         f"100 tokens, {thousands(found.over_200)} of more than 200. The longest:"
     )
     examples = tuple(
@@ -262,7 +254,7 @@ def _repeats(total: DocumentGroup) -> Iterator[ReportPart]:
     partly = "" if found.complete else "; only the first passages of the corpus were compared"
     lead = (
         f"{counted(found.passages, 'passage')} of eight words or more, {thousands(found.copies)} copies, "
-        f"{format_number(found.token_share, 'share')} of the tokens{partly}."
+        f"{percent(found.token_share)} of the tokens{partly}."
     )
     examples = tuple(
         _passage(each.text, f"{thousands(each.count)} ×", each.places) for each in found.examples

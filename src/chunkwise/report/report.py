@@ -11,10 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-Kind: TypeAlias = Literal[
-    "text", "code", "score", "change", "share", "number", "count", "bytes", "seconds", "money", "p"
-]
-"""What a value is: `score` and `share` are of 1 and read as per cent, `change` is a difference of scores in points."""
+from chunkwise.base.wording import Kind
+
 Level: TypeAlias = Literal["good", "tie", "bad", ""]
 
 

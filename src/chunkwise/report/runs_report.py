@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from chunkwise.base.wording import counted, listed, rough_dollars, time_words
-from chunkwise.metrics.registry import help_of, lower_is_better
-from chunkwise.report.evaluation_report import directed, kind_of
+from chunkwise.base.wording import Kind, counted, format_number, listed
+from chunkwise.metrics.registry import help_of, kind_of, lower_is_better
+from chunkwise.report.evaluation_report import directed
 from chunkwise.report.format_values import format_value
 from chunkwise.report.report import (
     Axis,
@@ -14,7 +14,6 @@ from chunkwise.report.report import (
     Column,
     Estimate,
     Headline,
-    Kind,
     Level,
     Next,
     Note,
@@ -63,7 +62,7 @@ def _apart(metric: str, value: float, before: float) -> str:
 def runs_report(runs: RunList, next_command: str = "") -> Report:
     """Build the report of a list of runs, the latest first."""
     columns = (
-        Column("run", "count"), Column("when"), Column("kind", is_filter=True), Column("metric", "code"),
+        Column("run", 'count'), Column("when"), Column("kind", is_filter=True), Column("metric", "code"),
         Column("score", "score"), Column("what is new"),
     )  # fmt: skip
     rows = tuple(_run_row(row) for row in runs.rows)
@@ -142,15 +141,15 @@ def run_report(history: History, number: int, next_command: str = "") -> Report:
     summary = next(each for each in every if each.number == number)
     row = RunRows(history, every).row(summary)
     facts = [f"{row.when} UTC", row.origin]
-    facts += [f"took {time_words(run.seconds)}"] if run.seconds is not None else []
-    facts += [f"cost {rough_dollars(run.money)}"] if run.money is not None else []
+    facts += [f"took {format_number(run.seconds, 'seconds')}"] if run.seconds is not None else []
+    facts += [f"cost {format_number(run.money, 'money')}"] if run.money is not None else []
     counts = [counted(len(run.documents), "document")] if run.documents is not None else []
     counts += [counted(len(run.questions), "question")] if run.questions else []
     since = f"since run {row.before}: " if row.before is not None and row.changes else ""
     main = run.main_metrics(len(run.figures))
     names = list(dict.fromkeys([*main, *run.figures]))
     columns = (
-        Column("metric", "code"), Column("score", "score", is_drawn=True), Column("questions", "count"),
+        Column("metric", "code"), Column("score", "score", is_drawn=True), Column("questions", 'count'),
     )  # fmt: skip
     rows = tuple(
         (directed(name), figure_value(name, figure), figure.scored or None)
@@ -257,8 +256,8 @@ def _history_chart(found: MetricHistory, kind: Kind) -> Chart:
 
 def _history_table(found: MetricHistory, kind: Kind) -> ValueTable:
     columns = (
-        Column("run", "count"), Column("when"), Column(found.metric, kind, is_drawn=kind == "score"),
-        Column("alert", "count"), Column("changed"), Column("what"),
+        Column("run", 'count'), Column("when"), Column(found.metric, kind, is_drawn=kind == "score"),
+        Column("alert", 'count'), Column("changed"), Column("what"),
     )  # fmt: skip
     shown = found.points[::-1]
     rows = tuple(
@@ -319,8 +318,8 @@ def _level(found: DividedDifference) -> Level:
 def _differences(difference: RunDifference, names: list[str]) -> ValueTable:
     columns = (
         Column("metric", "code"),
-        Column(f"run {difference.before}", "number"), Column(f"run {difference.after}", "number"),
-        Column("difference", "change"), Column("same questions", "change"), Column("of", "count"),
+        Column(f"run {difference.before}", 'number'), Column(f"run {difference.after}", 'number'),
+        Column("difference", "change"), Column("same questions", "change"), Column("of", 'count'),
     )  # fmt: skip
     rows = []
     for name in names:

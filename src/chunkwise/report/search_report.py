@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted, from_to
+from chunkwise.base.wording import counted, format_number, from_to, percent
 from chunkwise.core import Document, Hit
-from chunkwise.report.format_values import format_number
 from chunkwise.report.report import Excerpt, Headline, Next, Note, Report, ReportPart, TextRun
 from chunkwise.report.sanitize import one_line
 from chunkwise.text.analyzed import Analyzed
@@ -208,9 +207,7 @@ def _chain_notes(chain: HitChain) -> Iterator[Note]:
     """From the question over names and sentences to the passage above."""
     if not chain.hops:
         return
-    by_question, along = (
-        format_number(share, "share") for share in (1 - chain.graph_share, chain.graph_share)
-    )
+    by_question, along = (percent(share) for share in (1 - chain.graph_share, chain.graph_share))
     path = " ".join(_hop_words(hop, is_first=not at) for at, hop in enumerate(chain.hops))
     yield Note(f"{by_question} of the score by the question itself, {along} along names: {path}")
 

@@ -11,8 +11,9 @@ from functools import singledispatchmethod
 
 from markupsafe import Markup
 
+from chunkwise.base.wording import format_number
 from chunkwise.report.draw_chart import chart_table, draw_chart
-from chunkwise.report.format_values import NOTHING, format_estimate, format_number, sign_of
+from chunkwise.report.format_values import NOTHING, format_parts, sign_of
 from chunkwise.report.page import OWN, code_lines, rendered, scoped_style
 from chunkwise.report.report import (
     Badge,
@@ -308,7 +309,7 @@ def _value(value: Value, column: Column) -> Markup:
                 value.level, _sign(value.level), _text(value.text)
             )
         case Estimate():
-            mean, ends = format_estimate(value, column.kind)
+            mean, ends = format_parts(value, column.kind)
             small = Markup(" <small>{}</small>").format(ends) if ends else ""
             text = Markup("<b>{}</b>{}").format(mean, small)
             return _with_bar(text, value) if column.is_drawn else text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import shortened
 from chunkwise.report.draw_chart import chart_table
-from chunkwise.report.format_values import format_estimate, format_value, sign_of
+from chunkwise.report.format_values import format_parts, format_value, sign_of
 from chunkwise.report.report import (
     Badge,
     Chart,
@@ -164,7 +164,7 @@ def _cell(value: Value, column: Column) -> Text:
     from rich.text import Text
 
     if isinstance(value, Estimate):
-        mean, ends = format_estimate(value, column.kind)
+        mean, ends = format_parts(value, column.kind)
         return Text.assemble(mean, (f" ({ends})", "dim")) if ends else Text(mean)
     style = _STYLES[value.level] if isinstance(value, Badge) else ""
     # On one line each, as figures are.

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from math import isfinite
 
+from chunkwise.base.wording import format_number
 from chunkwise.evaluation.cost import cost_label
 from chunkwise.evaluation.results import Figure
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.report.evaluation_report import estimate_of
-from chunkwise.report.format_values import format_number
 from chunkwise.report.report import (
     Axis,
     Chart,
@@ -97,7 +97,7 @@ def lever_section(figures: SweepFigures) -> Iterator[Section]:
     )
     columns = (
         Column("lever", is_filter=True), Column("value"), Column(figures.objective, figures.kind, is_drawn=True),
-        Column("configurations", "count"),
+        Column("configurations", 'count'),
     )  # fmt: skip
     table = ValueTable(columns, rows, "Mean by value", "value")
     lead = (
@@ -223,7 +223,7 @@ def _cost_chart(figures: SweepFigures, cost: str) -> Iterator[Chart]:
             name = figures.name_of(outcome)
             series.append(Series(name, (Point(point.x, point.y, name),)))
     yield Chart(
-        f"{figures.objective} over {cost_label(cost)}", "points", Axis(cost_label(cost), "number"),
+        f"{figures.objective} over {cost_label(cost)}", "points", Axis(cost_label(cost), 'number'),
         Axis(figures.objective, figures.kind), tuple(series),
     )  # fmt: skip
 

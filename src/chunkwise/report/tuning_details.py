@@ -9,14 +9,13 @@ from typing import Any
 import msgspec
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted, listed
+from chunkwise.base.wording import Kind, counted, format_number, listed, percent
 from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.evaluation.cost import COSTS
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.metric import CutCounts
-from chunkwise.metrics.registry import lower_is_better
-from chunkwise.report.evaluation_report import estimate_of, kind_of
-from chunkwise.report.format_values import format_number
+from chunkwise.metrics.registry import kind_of, lower_is_better
+from chunkwise.report.evaluation_report import estimate_of
 from chunkwise.report.lint_report import cut_excerpt
 from chunkwise.report.report import (
     Axis,
@@ -27,7 +26,6 @@ from chunkwise.report.report import (
     Estimate,
     KeyFigure,
     KeyFigures,
-    Kind,
     Level,
     Note,
     Point,
@@ -71,7 +69,7 @@ def default_section(figures: SweepFigures) -> Iterator[Section]:
         )  # fmt: skip
     columns = (
         Column("default"), Column("configuration", "code", detail=True), Column(figures.objective, figures.kind),
-        Column("the choice differs by", figures.change), Column("p", "p"), Column("verdict"),
+        Column("the choice differs by", figures.change), Column("p", 'p'), Column("verdict"),
     )  # fmt: skip
     title = f"{figures.objective}: the choice less a default"
     yield Section(
@@ -108,7 +106,7 @@ def part_section(figures: SweepFigures) -> Iterator[Section]:
             for part, gain, level in zip(parts, gains, levels, strict=True)
         )  # fmt: skip
         columns = (
-            Column("part"), Column("questions", "count"), Column("the choice", figures.kind),
+            Column("part"), Column("questions", 'count'), Column("the choice", figures.kind),
             Column("the best", figures.kind), Column("which is", "code", detail=True), Column("gain", figures.change),
             Column("verdict"),
         )  # fmt: skip
@@ -169,7 +167,7 @@ def nested_section(figures: SweepFigures) -> Iterator[Section]:
         ("the choice, on the questions that chose it (too high)", estimate_of(standing.validation)),
     )
     times = f", {nested.repeats} times" if nested.repeats > 1 else ""
-    shares = [f"{label} {format_number(share, 'share')}" for label, share in nested.chosen]
+    shares = [f"{label} {percent(share)}" for label, share in nested.chosen]
     yield Section(
         "Nested validation",
         (
@@ -215,7 +213,7 @@ def boundary_section(figures: SweepFigures, cuts: Mapping[str, CutCounts]) -> It
         for kind in occurring
     )
     columns = (
-        Column("kind"), *(Column(figures.name_of(each), "share") for each in outcomes),
+        Column("kind"), *(Column(figures.name_of(each), 'share') for each in outcomes),
         Column("what it is", detail=True),
     )  # fmt: skip
     details = tuple(_examples(kind, cuts) for kind in occurring) if cuts else ()
@@ -324,7 +322,7 @@ def not_tried(figures: SweepFigures) -> Iterator[Section]:
     if names:
         rows = tuple((group, len(known), listed(known, 3), why) for (group, why), known in names.items())  # fmt: skip
         columns = (
-            Column("status", is_filter=True), Column("count", "count"), Column("configurations", "code"), Column("why"),
+            Column("status", is_filter=True), Column("count", 'count'), Column("configurations", "code"), Column("why"),
         )  # fmt: skip
         details = tuple((Code("\n".join(known)),) for known in names.values())
         table = ValueTable(columns, rows, noun="reason", details=details)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import Kind, counted
 from chunkwise.evaluation.results import Figure
-from chunkwise.report.evaluation_report import kind_of
-from chunkwise.report.report import Kind
+from chunkwise.metrics.registry import kind_of
 from chunkwise.stats.intervals import intervals
 from chunkwise.tuning.sweep import Configuration, budget_of
 from chunkwise.tuning.sweep_result import Outcome, SweepResult

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from chunkwise.base.wording import counted, from_to, listed, percent, thousands, two_digits
+from chunkwise.base.wording import counted, from_to, listed, percent, thousands
 from chunkwise.report.comparison_report import change_of, score_of
 from chunkwise.report.evaluation_report import directed
 from chunkwise.report.format_values import format_value
@@ -289,8 +289,8 @@ def _passages(question: LostQuestion, texts: PassageTexts | None) -> Iterator[Ex
 def alerts_report(alerts: Sequence[Alert], place: str) -> Report:
     """Build the report of the alerts that are kept."""
     columns = (
-        Column("alert", "count"), Column("state", is_filter=True), Column("metric", "code"),
-        Column("difference", "change"), Column("since", "count"), Column("last", "count"), Column("cause"),
+        Column("alert", 'count'), Column("state", is_filter=True), Column("metric", "code"),
+        Column("difference", "change"), Column("since", 'count'), Column("last", 'count'), Column("cause"),
     )  # fmt: skip
     rows = tuple(
         (
@@ -342,7 +342,7 @@ def _live_parts(live: QuestionDrift) -> Iterator[ReportPart]:
             Column("documents"),
         )
         rows = tuple(
-            (each.text, each.nearest or "", each.similarity and two_digits(each.similarity), ", ".join(each.documents))
+            (each.text, each.nearest or "", each.similarity, ", ".join(each.documents))
             for each in live.examples
         )  # fmt: skip
         yield ValueTable(columns, rows, "Unlike every test question", brief_rows=3)

@@ -9,9 +9,10 @@ from typing import Annotated, cast
 from msgspec import Meta
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import interval, score
+from chunkwise.base.wording import format_interval
 from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.results import Results
+from chunkwise.metrics.registry import format_score, kind_of
 from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.format_values import format_value
@@ -127,8 +128,8 @@ def _row(run: StudioRun) -> RunFileRow:
         run.name,
         results.label,
         results.objective,
-        score(figure.mean) if figure else "unscored",
-        interval(figure.low, figure.high) if figure else "",
+        format_score(results.objective, figure.mean if figure else None),
+        format_interval(figure.low, figure.high, kind_of(results.objective)) if figure else "",
         len(results.questions),
     )
 

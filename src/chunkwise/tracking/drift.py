@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted, one_or_many, percent, relative_change, thousands
+from chunkwise.base.wording import counted, one_or_many, percent, thousands
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.scoring import SearchMore
@@ -59,7 +59,7 @@ class DriftFigure:
         told = f"{self.name} {thousands(self.before)} → {thousands(self.after)}"
         if not self.before:
             return told
-        return f"{told} ({relative_change(self.after / self.before - 1)})"
+        return f"{told} ({100 * (self.after / self.before - 1):+,.0f}%)"
 
 
 def corpus_state(documents: Sequence[Document], cuts: CutCounts | None) -> dict[str, Json]:

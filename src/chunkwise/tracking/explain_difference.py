@@ -23,7 +23,15 @@ from fractions import Fraction
 from typing import Any
 
 from chunkwise.base.schema import schema
-from chunkwise.base.wording import all_listed, counted, plural, points, shortened, signed, thousands
+from chunkwise.base.wording import (
+    all_listed,
+    counted,
+    format_change,
+    format_number,
+    plural,
+    shortened,
+    thousands,
+)
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import lower_is_better, metric_of
 from chunkwise.options import IndexOptions, ScoreOptions, SearchOptions
@@ -128,13 +136,14 @@ class DividedDifference:
         in_points = max(abs(self.before), abs(self.after)) <= 1
         total, *amounts = self.shown
         if not in_points:
-            told = signed(self.difference)
-            parts = [f"{signed(part.amount)} by {part.words}" for part in self.parts]
-        else:
-            unit = plural(abs(total), "point")
-            told = f"{points(total / 100)} {unit}"
+            told = format_change(self.difference, "number")
             parts = [
-                f"{points(amount / 100)} by {part.words}"
+                f"{format_change(part.amount, 'number')} by {part.words}" for part in self.parts
+            ]
+        else:
+            told = format_number(total / 100, "change")
+            parts = [
+                f"{format_number(amount / 100, 'change')} by {part.words}"
                 for amount, part in zip(amounts, self.parts, strict=True)
                 if amount
             ]

@@ -10,11 +10,12 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted, score
+from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
 from chunkwise.documents.document_hash import document_hash
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.verdicts_and_advice import question_of
+from chunkwise.metrics.registry import format_score
 from chunkwise.records.json import json_text
 from chunkwise.tracking import RunKind
 
@@ -137,7 +138,7 @@ class RunSummary:
     def __repr__(self) -> str:
         """What it is, and the figure that is looked at first."""
         metric = self.main_metric
-        figure = f"; {metric} {score(self.figures[metric].mean)}" if metric else ""
+        figure = f"; {metric} {format_score(metric, self.figures[metric].mean)}" if metric else ""
         return f"<{type(self).__name__} {self.label}{figure}>"
 
 

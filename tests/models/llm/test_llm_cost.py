@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import dollars, rough_dollars
+from chunkwise.base.wording import as_set
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import (
@@ -90,7 +90,7 @@ def test_the_limit_is_never_passed(limit: float, concurrency: int, tmp_path: Pat
         answered = sum(each.is_answered for each in replies)
         assert answered == len(server.requests) == asking.spent.calls
         reasons = {each.reason for each in replies if each.reason}
-        assert all(f"the limit of ${limit:,.2f} would be passed" in each for each in reasons)
+        assert all(f"the limit of ${as_set(limit)} would be passed" in each for each in reasons)
         # One request costs about a dollar and may cost 2.40 by the strictest count: the rest is used.
         assert answered >= (limit - 2.5) / 1.05
         assert bool(reasons) == (answered < 40)
@@ -113,7 +113,7 @@ def test_what_was_sent_and_not_answered_counts_as_charged(tmp_path: Path) -> Non
         asking = LlmClient(model, cache=ModelCache(tmp_path / "k"), price=DEAR, max_cost=6.0)
         reply = asking.ask(Request("", "number", max_tokens=10))
         sent = server.server.arrived(2)
-    assert "the limit of $6.00" in reply.reason
+    assert "the limit of $6" in reply.reason
     assert sent == asking.spent.lost == 2  # one may cost 2.36
     assert asking.spent.unasked == 1
     assert 2 < (asking.spent.money or 0) <= 6
@@ -290,16 +290,3 @@ def test_the_worst_case_is_no_less_than_any_tokenizer_counts(tmp_path: Path) -> 
     replies = asking.ask_all([Request("", f"日本語 {n}" * 9, max_tokens=20) for n in range(30)])
     assert 0 < (asking.spent.money or 0) <= 40.0
     assert any(each.is_answered for each in replies)
-
-
-@cases(
-    "money, exact, rough",
-    [
-        (0.0, "$0.00", "$0.00"),
-        (1e-7, "$0.0000001", "under $0.01"),
-        (0.033892, "$0.034", "$0.034"),
-        (1234.5, "$1,234.50", "$1,234.50"),
-    ],
-)
-def test_money_in_words(money: float, exact: str, rough: str) -> None:
-    assert (dollars(money), rough_dollars(money)) == (exact, rough)

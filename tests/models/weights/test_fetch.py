@@ -412,7 +412,7 @@ class TestParts:
     ) -> None:
         room = shutil.disk_usage(tmp_path)._replace(free=100_000)
         monkeypatch.setattr(shutil, "disk_usage", lambda path: room)
-        with pytest.raises(ChunkwiseError, match=r"0\.2 MB are needed.*CHUNKWISE_HOME"):
+        with pytest.raises(ChunkwiseError, match=r"kB are needed.*CHUNKWISE_HOME"):
             fetch(JOINED, target)
 
     def test_a_folder_with_the_packages_or_with_the_whole(

@@ -53,9 +53,9 @@ def test_a_clear_winner_is_chosen_and_proven_on_test_questions() -> None:
         assert naive.p <= held.p <= 2 * naive.p
         assert held.words == "better"
     assert [held.baseline for held in found.against] == [RECURSIVE, SENTENCES]
-    assert found.sentence.startswith(f"Use winner · bm25: it has {OBJECTIVE} 0.6")
+    assert found.sentence.startswith(f"Use winner · bm25: it has {OBJECTIVE} 6")
     assert f"better than {RECURSIVE}" in found.sentence
-    assert "all others are shown to be worse" in found.sentence
+    assert "all others are significantly worse" in found.sentence
     assert found.caveats == ()
 
 
@@ -250,7 +250,7 @@ def test_less_can_be_better() -> None:
     assert found.chosen == outcomes[0].configuration.key == found.standings[0].key
     assert found.against[0].words == "better"
     assert found.against[0].difference < 0
-    assert "points" in found.sentence
+    assert "pts" in found.sentence
     assert f"better than {RECURSIVE}" in found.sentence
 
 
@@ -283,7 +283,7 @@ def test_own_vectors_stand_beside_their_twins_and_are_not_chosen() -> None:
     assert found.agreement == {"kendall_tau": 1.0, "configurations": 2.0}
     reached = found.standings[1].test
     assert reached is not None
-    said = f"with vectors of its own the choice has {reached.mean:.3f} ("
+    said = f"with per-chunk embeddings the choice scores {100 * reached.mean:.0f}% ("
     assert any(said in caveat for caveat in found.caveats)
     # Where all have vectors of their own, these are what is chosen from.
     exact = tuned(own, questions(80))
@@ -464,7 +464,7 @@ def test_few_questions_say_what_they_can_show() -> None:
     table = noisy(15, 40, [0.0, 0.1])
     found = tuned([outcome(f"s{at}", table[:, at]) for at in (0, 1)], questions(40))
     assert found.detectable is not None
-    least = f"of two configurations under {100 * found.detectable:.1f} points are seldom shown"
+    least = f"differences under {100 * found.detectable:.1f} pts are rarely significant"
     assert least in found.caveats[0]
 
 
@@ -505,7 +505,7 @@ def test_a_constraint_leaves_out_what_falls_short_and_says_so() -> None:
         assert tuned(outcomes, queries, of=asked).chosen == wide
         found = tuned(outcomes, queries, of=replace(asked, at_least=("precision@5=0.3",)))
         assert found.chosen == narrow
-        assert "2 of 4 configurations have precision@5 of at least 0.3" in found.sentence
+        assert "2 of 4 configurations have precision@5 of at least 30%" in found.sentence
         aside = {each.label: each.aside for each in found.standings if each.aside}
         assert sorted(aside) == ["usual · bm25", "wide · bm25"]
         assert [each.baseline for each in found.against] == [SENTENCES]

@@ -22,7 +22,7 @@ def test_weights_that_are_clearly_better_are_chosen() -> None:
     found = tuned([*outcomes, rival], questions(120))
     assert found.fit is not None
     assert found.fit.kept == "multiscale(dense=0)"
-    assert "points more are expected of multiscale(dense=0) than of multiscale" in found.fit.why
+    assert "pts more are expected of multiscale(dense=0) than of multiscale" in found.fit.why
     assert [name for name, _ in found.fit.tried] == list(NAMES)
     assert found.chosen == outcomes[0].configuration.key
     assert not any(standing.aside for standing in found.standings)

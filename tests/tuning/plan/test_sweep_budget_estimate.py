@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.base.wording import money_words, time_words
+from chunkwise.base.wording import format_number
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
 from chunkwise.models.cache import ModelCache
@@ -169,12 +169,12 @@ def test_words_and_budget():
     found = estimate_sweep(plan_sweep(USUAL), **CORPUS, price=0.02, currency="USD")
     first, second, third = found.words
     assert first == f"{found.configurations} configurations of {found.chunkings} chunkings"
-    assert second.startswith(f"about {time_words(found.total)} (reading 1 s, embedding 2 min, ")
+    assert second.startswith(f"about {format_number(found.total, 'seconds')} (reading ")
     assert third.endswith("000 tokens to embed, about 0.06 USD")
     assert found.over(None, None) == found.over(10_000, 1.0) == ""
     assert (
         found.over(60, None)
-        == f"about {time_words(found.total)} are needed, and the budget is 1 min"
+        == f"about {format_number(found.total, 'seconds')} are needed, and the budget is 60 s"
     )
     assert found.over(None, 0.05) == "about 0.06 USD are needed, and the budget is 0.05 USD"
     assert found.over(10_000, None) == ""
@@ -222,17 +222,3 @@ def test_headings_are_embedded_too():
     assert headed.chunks == plain.chunks
     assert headed.tokens == plain.tokens + 12 * plain.chunks
     assert expected_chunks(strategy, "none", 0) == (0, 0)
-
-
-@cases(
-    "seconds, words",
-    [(0.2, "a moment"), (1.4, "1 s"), (59.4, "59 s"), (59.6, "1 min"),
-     (150, "2 min"), (3599, "1 h"), (4800, "1 h 20 min"), (40_000, "11 h")],
-)  # fmt: skip
-def test_times(seconds, words):
-    assert time_words(seconds) == words
-
-
-@cases("amount, words", [(0, "0.00 EUR"), (0.0012, "0.0012 EUR"), (1234.5, "1,234.50 EUR")])
-def test_money(amount, words):
-    assert money_words(amount, "EUR") == words

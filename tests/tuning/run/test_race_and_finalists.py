@@ -52,7 +52,7 @@ def test_a_clear_loser_is_dropped_and_a_winner_never() -> None:
     assert (
         Race(ahead, "the best")
         .lost(scores)
-        .startswith("dropped after 16 questions: 80.0 points behind the best")
+        .startswith("dropped after 16 questions: 80.0 pts behind the best")
     )
     scores[:16] = 0.9
     assert Race(ahead).lost(scores) == ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from chunkwise.base.schema import Option, Options, argument
-from chunkwise.base.wording import as_set, target
+from chunkwise.base.wording import as_set
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, stdout_console
@@ -124,12 +124,14 @@ def _show(console: Any, metrics: list[Metric]) -> None:
 def facts_of(metric: Metric) -> str:
     """Direction, bounds, targets and needs in one line."""
     from chunkwise.metrics.metric import NEEDS
+    from chunkwise.metrics.registry import format_score
 
     low, high = metric.bounds
     told = [f"{metric.better} is better, {as_set(low)} to {as_set(high)}"]
     if aims := metric.aims:
         side = "under" if aims.lower_is_better else "over"
-        told.append(f"good {side} {target(aims.good)}, excellent {side} {target(aims.excellent)}")
+        good, excellent = (format_score(metric.name, aim) for aim in (aims.good, aims.excellent))
+        told.append(f"good {side} {good}, excellent {side} {excellent}")
     if metric.per == "chunking":
         told.append("of the whole chunking")
     if metric.needs:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import click
 
 from chunkwise.base.schema import Option, Options, argument
-from chunkwise.base.wording import as_set, between
+from chunkwise.base.wording import as_set
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, stdout_console
@@ -105,4 +105,4 @@ def _allowed(parameter: dict[str, Any]) -> str:
         return ", ".join(parameter["choices"])
     if parameter["low"] is None:
         return str(parameter["unit"])
-    return f"{between(as_set(parameter['low']), as_set(parameter['high']))} {parameter['unit']}"
+    return f"{as_set(parameter['low'])} to {as_set(parameter['high'])} {parameter['unit']}"

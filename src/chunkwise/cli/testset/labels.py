@@ -13,13 +13,12 @@ from msgspec import Meta
 from chunkwise.base.schema import Count, Name, Option, Options, argument
 from chunkwise.base.wording import (
     counted,
+    format_estimate,
+    format_number,
     from_to,
     one_or_many,
     percent,
-    seconds_taken,
     thousands,
-    two_digits,
-    with_interval,
 )
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import CommandGroup
@@ -150,7 +149,9 @@ def agreement(options: AgreementOptions) -> None:
         f"{thousands(found.unjudged)} of {counted(found.pooled, 'pooled passage')} not judged"
     )
     for each in found.people:
-        speed = "" if each.seconds is None else f", {seconds_taken(each.seconds)} a label"
+        speed = (
+            "" if each.seconds is None else f", {format_number(each.seconds, 'seconds')} a label"
+        )
         click.echo(
             one_line(
                 f"{each.who}  {counted(each.questions, 'question')}, {counted(each.labels, 'label')}{speed}"
@@ -179,7 +180,7 @@ def agreement(options: AgreementOptions) -> None:
 
 
 def _interval(found: Interval | None) -> str:
-    return "cannot be told" if found is None else with_interval(*found, two_digits)
+    return "cannot be told" if found is None else format_estimate(*found, "number")
 
 
 @dataclass(frozen=True, kw_only=True)

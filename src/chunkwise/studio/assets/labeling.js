@@ -1,5 +1,5 @@
 // A question with its passages, judged by the keyboard; every label leaves at once, and the next passage is there.
-import { $, ask, counted, element, later, number, plain, tell, twoDigits, withInterval } from "./shared.js";
+import { $, ask, counted, element, later, number, plain, tell, withInterval } from "./shared.js";
 import { flush, isTyping, label, newKey, signed, unsent, whenSent } from "./labels.js";
 
 let who = "", view = null, at = 0, shown = 0, gold = null;
@@ -205,8 +205,8 @@ async function progress() {
     element("p", {}, `${number(found.done)} of ${counted(found.questions, "question")} done · ${counted(view.waiting.length, "question")} for you`),
     element("progress", { max: Math.max(1, found.questions), value: found.done, "aria-label": "Questions done" }),
     element("table", { className: "plain" }, element("caption", {}, "People"), element("tbody", {}, ...found.people.map((each) => element("tr", {}, element("th", { scope: "row" }, each.who), element("td", {}, counted(each.labels, "label")), element("td", {}, each.seconds === null ? "–" : `${each.seconds} s each`))))),
-    element("p", {}, alpha ? `Krippendorff’s α ${withInterval(alpha, twoDigits)} on ${counted(own.passages, "passage")}` : "Agreement is told once two people have graded the same passages."),
-    ...own.pairs.filter((each) => each.kappa).map((each) => element("p", { className: "hint" }, `${each.first} and ${each.second}: κ ${withInterval(each.kappa, twoDigits)}`)),
+    element("p", {}, alpha ? `Krippendorff’s α ${withInterval(alpha)} on ${counted(own.passages, "passage")}` : "Agreement is told once two people have graded the same passages."),
+    ...own.pairs.filter((each) => each.kappa).map((each) => element("p", { className: "hint" }, `${each.first} and ${each.second}: κ ${withInterval(each.kappa)}`)),
     own.disputed ? element("p", {}, element("a", { href: "/adjudication" }, `${counted(own.disputed, "passage")} disputed`)) : "",
     element("p", { className: "hint" }, `${number(found.unjudged)} of ${counted(found.pooled, "pooled passage")} not judged`));
 }

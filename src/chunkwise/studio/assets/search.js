@@ -1,5 +1,5 @@
 // One question to several retrievers, side by side; the budget is a slider.
-import { $, ask, counted, element, later, latest, number, plain, score, tell, twoDigits, units } from "./shared.js";
+import { $, ask, counted, element, later, latest, number, plain, tell, threeDigits, units } from "./shared.js";
 
 const form = $("#ask"), slider = $("#slider"), refused = $("#refused"), answers = $("#answers");
 const LOW = 50, HIGH = 20000; // what the slider is of use for; the number beside it takes the rest
@@ -52,13 +52,13 @@ function why(found) {
   if (found.rank_by_words !== null) told.push(element("li", {}, `rank ${found.rank_by_words} by words alone`));
   if (found.similarity !== null) {
     const rank = found.rank_by_vectors === null ? "" : `, rank ${found.rank_by_vectors} by vectors alone`;
-    told.push(element("li", {}, `cosine ${score(found.similarity)}${rank}`));
+    told.push(element("li", {}, `cosine ${threeDigits(found.similarity)}${rank}`));
   }
   if (found.votes.length) {
     told.push(element("li", {}, "sizes that speak for it:", element("ul", { className: "votes" }, ...found.votes.slice(0, 6).map((vote) => {
       const bar = element("i", {});
       bar.style.width = `${Math.round(60 * vote.share)}px`;
-      return element("li", {}, bar, ` ${vote.signal}, ${sizeWords(vote.size)}: ${twoDigits(vote.share)} of the best`);
+      return element("li", {}, bar, ` ${vote.signal}, ${sizeWords(vote.size)}: ${threeDigits(vote.share)} of the best`);
     }))));
   }
   return element("details", { className: "why" }, element("summary", {}, "Why"), element("ul", {}, ...told));
@@ -71,7 +71,7 @@ function hit({ card, document, why: found }) {
       link(document, card.start, card.end, element("bdi", {}, plain(card.title))),
       card.section ? element("small", {}, " ", element("bdi", {}, plain(card.section))) : ""),
     element("p", { className: "found", dir: "auto" }, ...marked(card)),
-    element("p", { className: "where" }, `score ${score(card.score)} · ${place}`), why(found));
+    element("p", { className: "where" }, `score ${threeDigits(card.score)} · ${place}`), why(found));
 }
 
 function side(found, budget) {

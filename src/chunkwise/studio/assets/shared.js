@@ -3,13 +3,12 @@
 export const $ = (selector) => document.querySelector(selector);
 export const number = new Intl.NumberFormat("en").format;
 export const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
-// As base/wording.py has them, under the same names.
-const fixed = (value, digits) => (Number(value.toFixed(digits)) + 0).toFixed(digits); // never "-0.000"
-export const score = (value) => fixed(value, 3);
-export const twoDigits = (value) => fixed(value, 2);
+// As base/wording.py has it: three digits that say something.
+export const threeDigits = (value) => number(Number(value.toPrecision(3)));
 const ratio = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format;
 export const times = (value) => `${ratio(value)}×`;
-export const withInterval = ({ mean, low, high }, worded = score) => `${worded(mean)} (${worded(low)} to ${worded(high)})`;
+export const withInterval = ({ mean, low, high }) =>
+  `${threeDigits(mean)} (${threeDigits(low)}${low < 0 ? " to " : "–"}${threeDigits(high)})`;
 const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" }).format;
 export const roughDollars = (money) => (money > 0 && money < 0.01 ? "under $0.01" : dollars(money));
 

@@ -44,8 +44,8 @@ def weight_fit(score_table: ScoreTable, expected: NDArray[np.float64]) -> Weight
     if best == usual:
         why = f"of none of {len(names) - 1} others is more expected"
     else:
-        apart = points(hopes[best] - hopes[usual], plus=False)
-        why = f"{apart} points more are expected of {names[best]} than of {names[usual]}"
+        apart = points(hopes[best] - hopes[usual])
+        why = f"{apart} more are expected of {names[best]} than of {names[usual]}"
     return WeightFit(tried, names[best], why)
 
 

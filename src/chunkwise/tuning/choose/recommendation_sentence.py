@@ -10,20 +10,19 @@ import numpy as np
 
 from chunkwise.base.wording import (
     all_listed,
-    as_set,
     counted,
+    format_estimate,
+    format_interval,
+    format_number,
     one_or_many,
     percent,
     points,
-    points_between,
-    score,
     thousands,
-    two_digits,
-    with_interval,
 )
 from chunkwise.core import Query
 from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.evaluation.cost import cost_amount
+from chunkwise.metrics.registry import format_score
 from chunkwise.stats.paired import Ties
 from chunkwise.tuning.choose.score_table import SHORT, ScoreTable
 from chunkwise.tuning.plan.plan import Plan
@@ -101,18 +100,18 @@ def _of_questions(findings: Findings) -> Iterator[str]:
     if chose < FEW:
         least = findings.detectable
         shows = (
-            "no difference can be shown"
+            "no difference can be significant"
             if least is None
-            else f"differences of two configurations under {points(least, plus=False)} points are seldom shown"
+            else f"differences under {points(least)} are rarely significant"
         )
-        yield f"Only {counted(chose, 'question')} could choose: {shows}. {FEW} or more are needed."
+        yield f"Only {counted(chose, 'validation question')}: {shows}. Use {FEW} or more."
     if not judged and findings.nested is None:
         yield (
-            "There is no question to judge by: the figures are from the one that chose, and are likely too high. "
-            "Nothing is compared with the common defaults."
+            "No held-out questions: the scores are in-sample and likely too high, and nothing is compared with the "
+            "common defaults."
         )
     elif judged and judged < FEW:
-        yield f"Only {counted(judged, 'question')} could judge the choice: its intervals are wide."
+        yield f"Only {counted(judged, 'test question')}: the intervals are wide."
     yield from without_references(findings.queries)
 
 
@@ -120,36 +119,41 @@ def _of_the_choice(findings: Findings) -> Iterator[str]:
     entrants = len(findings.score_table.entrants)
     if findings.tied > max(2, entrants // 4):
         needed = findings.ties.needed
-        more = f"; about {thousands(needed)} would separate the first two" if needed else ""
+        more = f"; about {thousands(needed)} questions would separate the top two" if needed else ""
         yield (
-            f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} that may be chosen cannot be told "
-            f"apart on {counted(findings.ties.questions, 'question')}{more}."
+            f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} are tied on "
+            f"{counted(findings.ties.questions, 'question')}{more}."
         )
     level = [each.baseline for each in findings.against if each.words == NO_DIFFERENCE]
-    on = "on questions that had no part in it" if findings.nested else "on the test questions"
-    if level:
-        yield f"The choice is not shown to be better than {all_listed(level)} {on}."
+    on = f"on {_held_out(findings)}"
+    if 0 < len(level) < len(findings.against):
+        yield f"Not significantly better than {all_listed(level)} {on}."
     for each in findings.against:
         if each.words == "worse":
-            yield f"{each.baseline} is better than the choice {on}."
+            yield f"{each.baseline} is significantly better {on}."
+
+
+def _held_out(findings: Findings) -> str:
+    return "held-out questions" if findings.nested else "the test questions"
 
 
 def _of_vectors(findings: Findings) -> Iterator[str]:
     columns = findings.score_table.entrants
     if all(findings.score_table.outcomes[at].configuration.vectors != "late" for at in columns):
         return
-    said = "Figures of vectors are those of late vectors, from one pass over each document"
+    said = "Vector scores use late chunking"
     own = replace(findings.configuration, vectors="own")
     if any(outcome.configuration == own for outcome in findings.score_table.outcomes):
         standing = findings.of(own)
         reached = standing.test if standing.test and standing.test.scored else standing.validation
-        said += f"; with vectors of its own the choice has {with_interval(reached.mean, reached.low, reached.high)}"
+        has = format_score(findings.sweep.objective, reached.mean, reached.low, reached.high)
+        said += f"; with per-chunk embeddings the choice scores {has}"
     if "kendall_tau" in findings.agreement:
         count = counted(int(findings.agreement["configurations"]), "configuration")
         tau = findings.agreement["kendall_tau"]
         said += (
-            f"; of all pairs of {count}, both put {percent((1 + tau) / 2)} in the same order "
-            f"(Kendall's tau {two_digits(tau)})"
+            f"; per-chunk embeddings order {percent((1 + tau) / 2)} of all pairs of {count} the same way "
+            f"(Kendall's τ {tau:.2f})"
         )
     yield f"{said}."
 
@@ -158,11 +162,9 @@ def _of_the_race(findings: Findings) -> Iterator[str]:
     dropped = [each for each in findings.outcomes if each.dropped]
     if dropped:
         were = one_or_many(len(dropped), "was", "were")
-        they = one_or_many(len(dropped), "it", "they")
         yield (
-            f"{counted(len(dropped), 'configuration')} that could not win any more {were} not asked all questions: "
-            f"{dropped[0].configuration.label} was {dropped[0].dropped}. The choice is as if {they} had been, but for "
-            "that chance."
+            f"{counted(len(dropped), 'configuration')} {were} dropped early, without a chance to win: "
+            f"{dropped[0].configuration.label} was {dropped[0].dropped}."
         )
 
 
@@ -170,7 +172,7 @@ def without_references(queries: Sequence[Query]) -> Iterator[str]:
     """Questions that no measure over spans can score."""
     count = sum(not query.references for query in queries)
     if count:
-        yield f"{counted(count, 'question')} without references: no score, and no part in the choice."
+        yield f"{counted(count, 'question')} without references: not scored."
 
 
 def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -185,11 +187,10 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
     wanted |= {outcome.configuration.key for outcome in outcomes}
     missing = len(wanted - known)
     if missing:
-        why = "the time was up" if sweep.time is not None else "the sweep was stopped"
-        were, them = one_or_many(missing, "was", "were"), one_or_many(missing, "it", "them")
+        why = "the time limit was reached" if sweep.time is not None else "the sweep was stopped"
         yield (
-            f"{thousands(missing)} of {counted(len(wanted), 'configuration')} {were} not run: {why}. "
-            f"The same command goes on with {them}."
+            f"{thousands(missing)} of {counted(len(wanted), 'configuration')} not run: {why}. "
+            "Run the same command again to resume."
         )
 
 
@@ -203,16 +204,15 @@ def _opening(findings: Findings) -> str:
     if findings.configuration.baseline:
         default = "" if findings.sweep.pipeline else "the common default "
         return (
-            f"Nothing tried is shown to beat {default}{findings.configuration.baseline}, which is the "
-            f"choice: stay with {label}{': ' if findings.nested else '. It has '}"
+            f"Keep {default}{findings.configuration.baseline}, {label}: nothing tried is significantly better. "
+            f"{'' if findings.nested else 'It has '}"
         )
     if findings.against and all(each.words != "better" for each in findings.against):
         names = all_listed([each.baseline for each in findings.against])
-        on = "on questions that did not choose" if findings.nested else "on the test questions"
         defaults = names if findings.sweep.pipeline else f"the common defaults ({names})"
         return (
-            f"Nothing is shown to beat {defaults} {on}. "
-            f"Of what was tried, {label} is the choice: {'' if findings.nested else 'it has '}"
+            f"Nothing is significantly better than {defaults} on {_held_out(findings)}. "
+            f"The choice, {label}: {'' if findings.nested else 'it has '}"
         )
     return f"Use {label}: {'' if findings.nested else 'it has '}"
 
@@ -220,18 +220,18 @@ def _opening(findings: Findings) -> str:
 def _reached(findings: Findings) -> str:
     if findings.nested is not None:
         judged = findings.nested.figure
-        line = with_interval(judged.mean, judged.low, judged.high)
+        line = format_score(findings.sweep.objective, judged.mean, judged.low, judged.high)
         return (
-            f"choosing like this reaches {findings.sweep.objective} {line} on questions that had no part in the choice "
+            f"{findings.sweep.objective} {line} on held-out questions "
             f"({counted(judged.scored, 'question')}, nested cross-validation)"
         )
     test = findings.standing.test
     if test is None or test.mean is None:
         chose = findings.standing.validation
-        line = with_interval(chose.mean, chose.low, chose.high)
+        line = format_score(findings.sweep.objective, chose.mean, chose.low, chose.high)
         count = counted(chose.scored, "question")
-        return f"{findings.sweep.objective} {line} on the {count} that chose it"
-    line = with_interval(test.mean, test.low, test.high)
+        return f"{findings.sweep.objective} {line} on the {count} that chose it (in-sample)"
+    line = format_score(findings.sweep.objective, test.mean, test.low, test.high)
     return f"{findings.sweep.objective} {line} on {counted(test.scored, 'test question')}"
 
 
@@ -255,14 +255,16 @@ def _against(each: BaselineComparison, name: str, lower: bool) -> str:
     low, high = sorted((sign * each.low, sign * each.high))
     gain = sign * each.difference
     if each.words == "better":
-        between = points_between(low, high, plus=False)
-        return f"{points(gain, plus=False)} points ({between}) better than {name}"
+        return f"{_unsigned(gain, low, high)} better than {name}"
     if each.words == "worse":
-        between = points_between(-high, -low, plus=False)
-        return f"{points(-gain, plus=False)} points ({between}) worse than {name}"
-    return (
-        f"{points(gain)} points ({points_between(low, high)}, no difference shown) against {name}"
-    )
+        return f"{_unsigned(-gain, -high, -low)} worse than {name}"
+    ends = format_interval(low, high, "change")
+    return f"{format_number(gain, 'change')} ({ends}, inconclusive) against {name}"
+
+
+def _unsigned(gain: float, low: float, high: float) -> str:
+    """An amount whose direction a word tells."""
+    return format_estimate(gain, low, high, "change").removeprefix("+")
 
 
 def none_meets(score_table: ScoreTable) -> str:
@@ -275,7 +277,7 @@ def none_meets(score_table: ScoreTable) -> str:
     lacking = [each[1] - own for each, own in zip(score_table.least, means, strict=True)]
     nearest = int(np.argmin(np.max(lacking, axis=0)))
     reached = [
-        f"{each[0]} {score(float(own[nearest]))}"
+        f"{each[0]} {format_score(each[0], float(own[nearest]))}"
         for each, own in zip(score_table.least, means, strict=True)
     ]
     return (
@@ -287,7 +289,7 @@ def none_meets(score_table: ScoreTable) -> str:
 
 def _asked(score_table: ScoreTable) -> str:
     return all_listed(
-        [f"{name} of at least {as_set(least)}" for name, least, _ in score_table.least]
+        [f"{name} of at least {format_score(name, least)}" for name, least, _ in score_table.least]
     )
 
 
@@ -307,24 +309,23 @@ def _why(findings: Findings) -> str:
     entrants = len(findings.score_table.entrants)
     on_these = ""
     if findings.nested:
-        own = findings.standing.validation.mean
-        on_these = f" On the {chose} that chose it, it has {score(own)}, which flatters."
+        own = format_score(findings.sweep.objective, findings.standing.validation.mean)
+        on_these = f" In-sample score on the {chose}: {own} (optimistic)."
     if entrants == 1:
-        return f"It is the only configuration that could be chosen.{on_these}"
+        return f"It is the only configuration to choose from.{on_these}"
     if findings.tied == 1 and findings.standing.tied:
-        return f"It is the best of {thousands(entrants)} on {chose}, and all others are shown to be worse.{on_these}"
-    tied = f"{thousands(findings.tied)} {one_or_many(findings.tied, 'is', 'are')}"
+        return f"It is the best of {thousands(entrants)} on {chose}; all others are significantly worse.{on_these}"
     return (
-        f"Of {counted(entrants, 'configuration')} that may be chosen, {tied} not shown to be worse than "
-        f"the best on {chose}; {_picked(findings)}.{on_these}"
+        f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} are tied with the best on {chose}; "
+        f"{_picked(findings)}.{on_these}"
     )
 
 
 def _picked(findings: Findings) -> str:
     if findings.sweep.pipeline:
-        return "it is the one that most is expected of"
+        return "it has the highest expected score"
     return (
-        "of those expected to be within a point of the best, the cleanest cuts come first, then cost, then the "
+        "of those expected within a point of the best, fewest boundary issues come first, then cost, then the "
         "expected score"
     )
 
@@ -332,24 +333,22 @@ def _picked(findings: Findings) -> str:
 def nothing_recommended(cleanest: tuple[str, float | None], queries: Sequence[Query]) -> str:
     """Of a sweep without scores, with the strategy of the fewest boundary issues and their share of its chunks."""
     strategy, share = cleanest
-    why = "without questions" if not queries else "no question that chooses has a score"
-    said = f"Nothing can be recommended: {why}, it is not known what would be found."
+    why = "there are no questions" if not queries else "no validation question has a score"
+    said = f"Nothing can be recommended: {why}."
     if share is None:
         return said
-    return f"{said} Fewest cuts hurt with {strategy}: {percent(share)} of its chunks have a boundary issue."
+    return f"{said} Cleanest chunk boundaries: {strategy}, with issues in {percent(share)} of its chunks."
 
 
 def not_known(queries: Sequence[Query]) -> tuple[str, ...]:
     """What a sweep without scores cannot tell, and what to do."""
     if queries:
         return (
-            f"{counted(len(queries), 'question')} and not one score among those that choose: "
-            "chunkwise testset check FILE DOCUMENTS says what is wrong with them.",
+            f"{counted(len(queries), 'question')}, none of them scored; chunkwise testset check FILE DOCUMENTS finds "
+            "out why.",
         )
     return (
-        "Without questions it cannot be known what a search finds, which retriever suits, or whether any "
-        "configuration is better than a common default; clean cuts and low costs do not tell.",
-        "Write 30 questions or more, each with the passage that answers it, or have them made: chunkwise testset "
-        "generate DOCUMENTS -o FILE; then chunkwise tune DOCUMENTS -Q FILE. "
-        "chunkwise testset check FILE DOCUMENTS finds mistakes in them, chunkwise testset review FILE shows them.",
+        "Without questions, retrieval cannot be measured; clean boundaries and low cost say nothing about it.",
+        "Write at least 30 questions, each with the passage that answers it, or generate them: chunkwise testset "
+        "generate DOCUMENTS -o FILE; then chunkwise tune DOCUMENTS -Q FILE.",
     )

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from chunkwise.base.wording import as_set, counted, score
-from chunkwise.metrics.registry import lower_is_better
+from chunkwise.base.wording import counted
+from chunkwise.metrics.registry import format_score, lower_is_better
 from chunkwise.stats.agreement import kendall
 from chunkwise.stats.intervals import ScoreMatrix, mean
 from chunkwise.tuning.sweep import Sweep, budget_of, constraints_of
@@ -81,7 +81,9 @@ class ScoreTable:
                 own = scores[self.validation, column]
                 reached = mean(own[~np.isnan(own)]) if not np.isnan(own).all() else 0.0
                 if reached < least:
-                    aside[column] = f"{name} is {score(reached)}, and {as_set(least)} {SHORT}"
+                    aside[column] = (
+                        f"{name} is {format_score(name, reached)}, and {format_score(name, least)} {SHORT}"
+                    )
         return replace(self, aside=aside)
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import counted, money_words, time_words
+from chunkwise.base.wording import counted, format_number
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.context_writer import CONTEXT_TOKENS
 from chunkwise.chunkers.raptor import RaptorChunker, levels_above
@@ -122,7 +122,7 @@ class SweepEstimate:
         if not self.configurations:
             return ("everything is done already",)
         parts = [
-            f"{name} {time_words(seconds)}"
+            f"{name} {format_number(seconds, 'seconds')}"
             for name in (
                 "reading",
                 "embedding",
@@ -137,22 +137,31 @@ class SweepEstimate:
         chunkings = counted(self.chunkings, "chunking")
         found = [
             f"{counted(self.configurations, 'configuration')} of {chunkings}",
-            f"about {time_words(self.total)}"
+            f"about {format_number(self.total, 'seconds')}"
             + (f" ({', '.join(parts)})" if len(parts) > 1 else ""),
         ]
         if self.tokens:
-            cost = "" if self.money is None else f", about {money_words(self.money, self.currency)}"
+            cost = "" if self.money is None else f", about {_priced(self.money, self.currency)}"
             found.append(f"about {counted(_round(self.tokens), 'token')} to embed{cost}")
         return tuple(found)
 
     def over(self, seconds: float | None, money: float | None) -> str:
         """Why a budget will not do; empty: it will, as far as one can tell."""
         if seconds is not None and self.total > seconds:
-            return f"about {time_words(self.total)} are needed, and the budget is {time_words(seconds)}"
+            needed, given = (format_number(time, "seconds") for time in (self.total, seconds))
+            return f"about {needed} are needed, and the budget is {given}"
         if money is not None and self.money is not None and self.money > money:
-            given = money_words(money, self.currency)
-            return f"about {money_words(self.money, self.currency)} are needed, and the budget is {given}"
+            given = _priced(money, self.currency)
+            return (
+                f"about {_priced(self.money, self.currency)} are needed, and the budget is {given}"
+            )
         return ""
+
+
+def _priced(amount: float, currency: str) -> str:
+    """In any currency: cents, and what is less than one in full."""
+    shown = f"{amount:,.2f}" if amount >= 0.01 or not amount else f"{amount:.4f}"
+    return f"{shown} {currency}".rstrip()
 
 
 def _round(count: int) -> int:
@@ -332,7 +341,7 @@ class SpendLimit:
         cost = self._price * sum(map(count, texts)) / 1e6
         if self._spent + cost > self._money:
             spent, more, most = (
-                money_words(each, self._currency) for each in (self._spent, cost, self._money)
+                _priced(each, self._currency) for each in (self._spent, cost, self._money)
             )
             raise ChunkwiseError(
                 f"the model was not asked: about {spent} are spent, {more} more would be needed, and the budget of a "

@@ -60,7 +60,7 @@ class Race:
         if limit >= 0:
             return ""
         return (
-            f"dropped after {counted(len(asked), 'question')}: {points(-gains.mean(), plus=False)} points behind "
+            f"dropped after {counted(len(asked), 'question')}: {points(-gains.mean())} behind "
             f"{self.label}, by chance once in {thousands(1 / CHANCE)} times"
         )
 
