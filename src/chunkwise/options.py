@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta
@@ -80,7 +79,6 @@ def parse_pages(text: str) -> tuple[int, int]:
     return int(first), int(last or first)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReadOptions(Options, group="Documents"):
     """How documents are read; formats and encodings are detected by default."""
 
@@ -117,7 +115,6 @@ class ReadOptions(Options, group="Documents"):
     )] = None  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class WorkerOptions(Options, group="Workers"):
     """How many processes share the work, on this machine or a cluster; results are the same."""
 
@@ -132,7 +129,6 @@ class WorkerOptions(Options, group="Workers"):
     )] = None  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class LlmOption(Options, group="Language model"):
     """The language model that is asked."""
 
@@ -146,7 +142,6 @@ class LlmOption(Options, group="Language model"):
         return self.llm if isinstance(self.llm, str) else None
 
 
-@dataclass(frozen=True, kw_only=True)
 class LlmOptions(LlmOption, group="Language model"):
     """Which language model is asked, and its cost limit."""
 
@@ -164,7 +159,6 @@ class LlmOptions(LlmOption, group="Language model"):
     )] = False  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class TokenizerOption(Options, group="Configuration"):
     """Which tokens are counted."""
 
@@ -174,7 +168,6 @@ class TokenizerOption(Options, group="Configuration"):
     )] = None  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChunkOptions(Options, group="Configuration"):
     """How documents are cut; the default of an existing index is how it was made."""
 
@@ -187,7 +180,6 @@ class ChunkOptions(Options, group="Configuration"):
     )] = None  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Configuration"):
     """How documents are indexed; the default of an existing index is how it was made."""
 
@@ -217,7 +209,6 @@ class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Configuratio
         return "none" in (self.vectors, self.embedder)
 
 
-@dataclass(frozen=True, kw_only=True)
 class FilterOptions(Options, group="Filter"):
     """Which part of an index is searched; several conditions must all hold."""
 
@@ -238,7 +229,6 @@ class FilterOptions(Options, group="Filter"):
     )] = None  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class SearchOptions(FilterOptions, TokenizerOption, group="Configuration"):
     """How an index is searched."""
 
@@ -277,7 +267,6 @@ SERVED_SEARCH_OPTIONS = tuple(
 """Options that programs and assistants may set: the others load models, or have no form in an address."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ScoreOptions(Options, group="Metrics"):
     """What is measured, and how scores are made of hits."""
 
@@ -305,7 +294,6 @@ class ScoreOptions(Options, group="Metrics"):
     seed: Annotated[Amount, Option("Seed of the language model that judges", metavar="N")] = 0
 
 
-@dataclass(frozen=True, kw_only=True)
 class LiveOptions(Options, group="Own pipeline"):
     """How a retriever or a pipeline of your own is asked."""
 
@@ -317,7 +305,6 @@ class LiveOptions(Options, group="Own pipeline"):
     )] = None  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class TuneOptions(Options, group="Sweep"):
     """What is tried, what decides, and what that may take."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -33,7 +32,6 @@ from chunkwise.tuning.tune import tune
 from tables import cases
 
 
-@dataclass(frozen=True, kw_only=True)
 class BoilOptions(SearchOptions):
     """A verb's options with one more than a search has."""
 
@@ -48,7 +46,6 @@ class Cook:
     """A part that a user makes."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class PanOptions(Options, group="Pan"):
     """An option of every kind, one of them without a default."""
 
@@ -61,7 +58,6 @@ class PanOptions(Options, group="Pan"):
     noted: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
 class StoveOptions(PanOptions, group="Stove", hides_inherited=True):
     heat: Annotated[Share | None, Option("Heat", common=True)] = None
     cook: Annotated[str | Any | None, Option("Cook")] = None

@@ -1,6 +1,5 @@
-"""Options declared once: annotations of a frozen dataclass, which every surface reads.
+"""Options declared once: annotations of a class, which every surface reads.
 
-    @dataclass(frozen=True, kw_only=True)
     class SearchOptions(Options):
         k: Annotated[Count | None, Option("Hits per question", flag="-k")] = None
 
@@ -21,6 +20,7 @@ from typing import (
     Self,
     TypeVar,
     Union,
+    dataclass_transform,
     get_args,
     get_origin,
     get_type_hints,
@@ -112,16 +112,22 @@ class Field(Option):
         return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclass_transform(
+    frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,)
+)
 class Options:
-    """Base of option values: checked when they are made, whoever makes them."""
+    """Base of option values, which are frozen dataclasses: checked when they are made, whoever makes them."""
 
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
     _group: ClassVar[str]
     _hides: ClassVar[bool]
 
-    def __init_subclass__(cls, group: str = "Options", hides_inherited: bool = False) -> None:
+    def __init_subclass__(
+        cls, group: str = "Options", hides_inherited: bool = False, kw_only: bool = True
+    ) -> None:
         """`hides_inherited`: of the options only its own are common."""
         cls._group, cls._hides = group, hides_inherited
+        dataclasses.dataclass(frozen=True, kw_only=kw_only)(cls)
 
     def __post_init__(self) -> None:
         checker = _checker(type(self))

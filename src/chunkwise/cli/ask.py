@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
@@ -43,7 +43,6 @@ _EXAMPLES = """
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class AskOptions(
     SearchOptions, QuestionsOption, LlmOptions, ConfigOption, LoadingOptions, VerboseOption
 ):

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
@@ -61,7 +61,6 @@ _EXAMPLES = """
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     """The options of `chunkwise chunk`."""
 

@@ -6,7 +6,6 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -44,7 +43,6 @@ _EXAMPLES = """
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class CompareOptions(KeepOptions, VerboseOption, group="Gate"):
     """The options of `chunkwise compare`."""
 

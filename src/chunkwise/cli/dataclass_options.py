@@ -1,6 +1,5 @@
-"""How a command is declared: its options are the fields of a frozen dataclass, each said once with type, flag and help.
+"""How a command is declared: its options are the annotations of a class, each said once with type, flag and help.
 
-    @dataclass(frozen=True, kw_only=True)
     class CountOptions(SourceOptions):
         most: Annotated[Count, Option("Lines to show", common=True)] = 5
 

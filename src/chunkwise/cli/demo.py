@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +20,6 @@ _STRATEGIES = ("sentences", "recursive", "structure", "sections")
 _SIZES = (100, 200, 400)
 
 
-@dataclass(frozen=True, kw_only=True)
 class DemoOptions(VerboseOption, QuietOption):
     """The options of `chunkwise demo`."""
 

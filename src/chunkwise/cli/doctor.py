@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -84,7 +83,6 @@ class Check(NamedTuple):
     needed: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class DoctorOptions(Options):
     """The options of `chunkwise doctor`."""
 

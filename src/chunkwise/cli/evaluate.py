@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,6 @@ Then: chunkwise compare before.json after.json
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(EvaluationOptions, KeepOptions, VerboseOption):
     """The options of `chunkwise evaluate`."""
 

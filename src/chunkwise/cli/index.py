@@ -53,7 +53,6 @@ _EXAMPLES = """
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     """The options of `chunkwise index`."""
 

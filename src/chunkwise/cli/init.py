@@ -184,7 +184,6 @@ _QUESTIONS = ("queries.json", "q.json", "questions.json", "test-queries.json")
 _CONFIG = "recommendation.toml"
 
 
-@dataclass(frozen=True, kw_only=True)
 class InitOptions(Options):
     """The options of `chunkwise init`."""
 

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from chunkwise.tracking.run import KeptRun
 
 
-@dataclass(frozen=True, kw_only=True)
 class HistoryOption(Options, group="History"):
     """Which history is meant."""
 
@@ -41,7 +40,6 @@ class HistoryOption(Options, group="History"):
         return History(history_place(self.history))
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExporterOptions(Options, group="History"):
     """Who else is told the figures of a run."""
 
@@ -54,7 +52,6 @@ class ExporterOptions(Options, group="History"):
     )] = None  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class KeepOptions(HistoryOption, ExporterOptions, group="History"):
     """Whether the run is remembered, and where; and who else is told its figures."""
 

@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -52,7 +51,6 @@ orphan_lead_in, orphan_number, only_marks, dangling_start, broken_grapheme.
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class LintOptions(KeepOptions, JobsOption, SourceOptions, VerboseOption):
     """The options of `chunkwise lint`."""
 

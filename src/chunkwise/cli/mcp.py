@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,7 +30,6 @@ Tools: search, read, chunk, lint, evaluate, compare. docs/mcp.md says how assist
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class McpOptions(AllowOption, ServedSourceOptions, HistoryOption, group="Server"):
     """The options of `chunkwise mcp`."""
 

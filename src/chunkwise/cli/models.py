@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
@@ -65,7 +64,6 @@ _FLAGS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class ModelsOptions(Options):
     """The options of `chunkwise models`."""
 
@@ -108,7 +106,6 @@ def list_models(options: ModelsOptions) -> None:
     _show(weights, forms, str(fetched_models()))
 
 
-@dataclass(frozen=True, kw_only=True)
 class GetOptions(QuietOption):
     """The options of `chunkwise models get`."""
 
@@ -140,7 +137,6 @@ def get(options: GetOptions) -> None:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class VerifyOptions(Options):
     """The options of `chunkwise models verify`."""
 
@@ -165,7 +161,6 @@ def verify(options: VerifyOptions) -> None:
         sys.exit(FAILED)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RemoveOptions(Options):
     """The options of `chunkwise models remove`."""
 

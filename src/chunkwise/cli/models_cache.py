@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import click
@@ -26,7 +25,6 @@ _CLEAR_EXAMPLES = """
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class CacheOptions(Options):
     """The options of `chunkwise models cache`."""
 
@@ -58,7 +56,6 @@ def stats(options: CacheOptions) -> None:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ClearOptions(Options):
     """The options of `chunkwise models cache clear`."""
 

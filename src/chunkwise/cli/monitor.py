@@ -71,7 +71,6 @@ docs/monitor.md says when it alerts, and how often that is wrong.
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class MonitorOptions(
     EvaluationOptions,
     HistoryOption,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -38,7 +37,6 @@ them.
 _LOOKS = 8
 
 
-@dataclass(frozen=True, kw_only=True)
 class ABOptions(LlmOptions, AllowOption, SourceOptions, group="Test"):
     """The options of `chunkwise monitor ab`."""
 

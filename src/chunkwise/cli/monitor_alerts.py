@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from chunkwise.base.schema import Count, Option, argument
@@ -25,7 +24,6 @@ _ALERTS_EXAMPLES = """
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class AckOptions(HistoryOption):
     """The options of `chunkwise monitor ack`."""
 
@@ -50,7 +48,6 @@ def ack(options: AckOptions) -> None:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class AlertsOptions(HistoryOption):
     """The options of `chunkwise monitor alerts`."""
 

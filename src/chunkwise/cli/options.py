@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,7 +45,6 @@ def _nothing(_: str) -> None:
     """Says nothing; a function by name, since options are sent to other processes."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class QuietOption(Options, group="Output"):
     """Nothing on stderr but what went wrong."""
 
@@ -55,14 +53,12 @@ class QuietOption(Options, group="Output"):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class VerboseOption(Options, group="Output"):
     """All of a report in the terminal."""
 
     verbose: Annotated[bool, Option("Show every table and note", flag="-v", common=True)] = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class LoadingOptions(ReadOptions, QuietOption):
     """How files are read, and whether anything is said about it that did not go wrong."""
 
@@ -76,7 +72,6 @@ class LoadingOptions(ReadOptions, QuietOption):
         return LoadOptions(**given, leave_out=leave_out, on_passed_over=note, on_renamed=note)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SourceOptions(LoadingOptions):
     """Which documents are read, and how."""
 
@@ -96,7 +91,6 @@ class SourceOptions(LoadingOptions):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class JobsOption(WorkerOptions):
     """How many processes share the work of a command."""
 
@@ -132,7 +126,6 @@ def _cluster(address: str | None) -> RayCluster:
 _CLUSTER = "chunkwise.cluster"
 
 
-@dataclass(frozen=True, kw_only=True)
 class EstimateOptions(JobsOption):
     """How long it will take."""
 
@@ -141,7 +134,6 @@ class EstimateOptions(JobsOption):
     )] = False  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class QuestionsOption(Options):
     """The questions of a command that answers some: words of the command line, or a file."""
 
@@ -198,7 +190,6 @@ def _set_variable(name: str, value: str | None) -> None:
         os.environ[name] = value
 
 
-@dataclass(frozen=True, kw_only=True)
 class AllowOption(Options):
     """What names in an index, a recommendation or the folder of a sweep may name."""
 
@@ -219,7 +210,6 @@ def _take_config(context: click.Context, file: Path | None) -> None:
     context.default_map = {**(context.default_map or {}), **mine}
 
 
-@dataclass(frozen=True, kw_only=True)
 class ConfigOption(AllowOption):
     """Options from what `chunkwise tune` recommends."""
 

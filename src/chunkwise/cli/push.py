@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Annotated
 
 import click
@@ -27,7 +26,6 @@ _EXAMPLES = """
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class PushOptions(AllowOption, QuietOption, group="Target"):
     """The options of `chunkwise push`."""
 

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from chunkwise.tracking.run import KeptRun
 
 
-@dataclass(frozen=True, kw_only=True)
 class EvaluationOptions(
     ScoreOptions, LiveOptions, IndexOptions, SearchOptions, LlmOptions, ConfigOption, JobsOption,
     SourceOptions, group="Input",

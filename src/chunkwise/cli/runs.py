@@ -6,7 +6,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -80,7 +80,6 @@ The oldest file becomes the first run. The same file is one run, however often i
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class ListOptions(HistoryOption, VerboseOption):
     """The options of `chunkwise runs list`."""
 
@@ -130,7 +129,6 @@ def _say_empty(history: History, kind: str | None = None) -> None:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ShowOptions(HistoryOption, VerboseOption):
     """The options of `chunkwise runs show`."""
 
@@ -155,7 +153,6 @@ def show(options: ShowOptions) -> None:
     _print(run_report(history, number), options)
 
 
-@dataclass(frozen=True, kw_only=True)
 class DiffOptions(HistoryOption, VerboseOption):
     """The options of `chunkwise runs diff`."""
 
@@ -184,7 +181,6 @@ def diff(options: DiffOptions) -> None:
     _print(run_difference_report(history, before, after), options)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChartOptions(HistoryOption, VerboseOption):
     """The options of `chunkwise runs chart`."""
 
@@ -224,7 +220,6 @@ def chart(options: ChartOptions) -> None:
         _print(metric_history_report(found), options)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExportOptions(HistoryOption):
     """The options of `chunkwise runs export`."""
 
@@ -298,7 +293,6 @@ def _check_target(file: Path, force: bool) -> None:
     check_writable(file)
 
 
-@dataclass(frozen=True, kw_only=True)
 class PruneOptions(HistoryOption):
     """The options of `chunkwise runs prune`."""
 
@@ -335,7 +329,6 @@ def prune(options: PruneOptions) -> None:
         say(f"{counted(len(gone), 'run')} forgotten, {thousands(len(history))} kept")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImportOptions(HistoryOption):
     """The options of `chunkwise runs import`."""
 

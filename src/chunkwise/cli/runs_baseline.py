@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import click
@@ -37,7 +37,6 @@ _CLEAR_EXAMPLES = """
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class BaselineOptions(HistoryOption):
     """The options of `chunkwise runs baseline`."""
 
@@ -75,7 +74,6 @@ def _words(baseline: Baseline, history: History) -> str:
     return one_line(f"{baseline.name}  {baseline.kind}  run {baseline.run}  {when}{told}  {run.label}")  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetOptions(HistoryOption):
     """The options of `chunkwise runs baseline set`."""
 
@@ -98,7 +96,6 @@ def set_baseline(options: SetOptions) -> None:
         say(f"run {made.run} is the baseline {made.name!r} of {made.kind}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ClearBaselineOptions(HistoryOption):
     """The options of `chunkwise runs baseline clear`."""
 

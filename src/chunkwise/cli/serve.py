@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import click
@@ -31,7 +30,6 @@ Addresses: /api/search, /api/ask, /api/chunk, /api/evaluate, /api/documents …,
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class ServeOptions(ServerOptions, LlmOptions, ServedSourceOptions):
     """The options of `chunkwise serve`."""
 

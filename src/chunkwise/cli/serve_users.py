@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -41,7 +40,6 @@ _REMOVE_EXAMPLES = """
 Role = Literal["reader", "labeler", "owner"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class UserOptions(Options):
     """One user of a file."""
 
@@ -49,7 +47,6 @@ class UserOptions(Options):
     name: Annotated[str, argument("NAME")]
 
 
-@dataclass(frozen=True, kw_only=True)
 class NewUserOptions(UserOptions):
     """A user who is added, or known already."""
 
@@ -58,7 +55,6 @@ class NewUserOptions(UserOptions):
     )] = None  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class UserRoleOptions(Options):
     """A user and the role it gets."""
 
@@ -67,7 +63,6 @@ class UserRoleOptions(Options):
     role: Annotated[Role, argument("ROLE")]
 
 
-@dataclass(frozen=True, kw_only=True)
 class UserListOptions(Options):
     """The options of `chunkwise serve users list`."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ServedSourceOptions(LoadingOptions):
     """An index, or documents that are indexed in memory."""
 
@@ -74,7 +72,6 @@ def tell_address(what: str, quiet: bool) -> Callable[[str, str], None]:
     return ready
 
 
-@dataclass(frozen=True, kw_only=True)
 class ServerOptions(Options, group="Server"):
     """Where a server listens, and who is let in there."""
 

@@ -6,7 +6,6 @@ import os
 import sys
 import threading
 import webbrowser
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,7 +34,6 @@ docs/studio.md is a tour.
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class StudioOptions(ServerOptions, LlmOptions, ServedSourceOptions, HistoryOption):
     """The options of `chunkwise studio`."""
 

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,7 +63,6 @@ Then: chunkwise index docs/ --into kb -c chunkwise-tune/recommendation.toml
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class SweepOptions(AllowOption, JobsOption, SourceOptions, VerboseOption):
     """How a sweep is run, whatever it tries."""
 
@@ -77,7 +76,6 @@ class SweepOptions(AllowOption, JobsOption, SourceOptions, VerboseOption):
     as_json: Json = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class TuneCommandOptions(TuneOptions, LiveOptions, KeepOptions, SweepOptions, group="Sweep"):
     """The options of `chunkwise tune`."""
 

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Protocol
 
@@ -23,7 +23,6 @@ from chunkwise.options import ReadOptions
 from chunkwise.records.encoding import decode
 
 
-@dataclass(frozen=True, kw_only=True)
 class LoadOptions(ReadOptions):
     """How documents are read.
 

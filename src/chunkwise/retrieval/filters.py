@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, cast
 
@@ -16,7 +15,6 @@ from chunkwise.options import FilterOptions
 from chunkwise.retrieval.metadata_conditions import Clause, conditions_of
 
 
-@dataclass(frozen=True, kw_only=True)
 class Filter(FilterOptions):
     """The part of an index that is searched; an empty filter is the whole index."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, cast
@@ -25,7 +24,6 @@ _FORMAT = "chunkwise recommendation"
 _WIDTH = 100
 
 
-@dataclass(frozen=True, kw_only=True)
 class Recommendation(IndexOptions, SearchOptions):
     """How to cut, to index and to search: the options of an index and of its searches."""
 

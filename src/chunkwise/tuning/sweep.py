@@ -161,8 +161,7 @@ class Grid:
 NO_MODEL = "none"
 
 
-@dataclass(frozen=True)
-class Sweep(TuneOptions):
+class Sweep(TuneOptions, kw_only=False):
     """A plan as it is written down, before it is expanded; an empty embedder: BM25 only."""
 
     documents: tuple[str, ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
@@ -26,7 +25,6 @@ _EXAMPLES = """
 _AT = {"none": "", "hits": "@k", "hits or tokens": "@k or @Nt"}
 
 
-@dataclass(frozen=True, kw_only=True)
 class MetricsOptions(Options):
     """The options of `chunkwise list metrics`."""
 

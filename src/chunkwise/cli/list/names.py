@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,7 +40,6 @@ _READ = 40
 """Names of a page with what is said of them."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class NamesOptions(AllowOption, QuietOption, VerboseOption):
     """The options of `chunkwise list names`."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import click
@@ -40,7 +40,6 @@ KINDS = {
 """Where the registry of each kind is; the entry point group is `chunkwise.` and the kind."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class PluginsOptions(Options):
     """The options of `chunkwise list plugins`."""
 

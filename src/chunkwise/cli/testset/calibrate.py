@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -59,7 +59,6 @@ class _JudgeSetup(NamedTuple):
     embedder: Embedder | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions, VerboseOption, group="Judge"):
     """The options of `chunkwise testset calibrate`."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,7 +40,6 @@ The simplest file: [{"query": "Who approves leave?", "relevant_text": "Leave is 
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class CheckOptions(LoadingOptions):
     """The options of `chunkwise testset check`."""
 

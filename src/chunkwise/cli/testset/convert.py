@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -45,7 +44,6 @@ _OF_DOCUMENTS = frozenset(("beir", "trec", "autorag", "ragas", "ragchecker"))
 """Formats that need no lengths: they name documents, or hold no places at all."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ConvertOptions(LoadingOptions):
     """The options of `chunkwise testset convert`."""
 

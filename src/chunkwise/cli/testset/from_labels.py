@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +30,6 @@ Every passage keeps its grade under "labels", and "pool" says how passages were 
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class FromLabelsOptions(LoadingOptions):
     """The options of `chunkwise testset from-labels`."""
 

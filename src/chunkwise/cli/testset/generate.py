@@ -7,7 +7,6 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,7 +57,6 @@ _REASONS = 3
 """Reasons of a model that did not answer."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class GenerateOptions(LlmOptions, SourceOptions, group="Questions"):
     """The options of `chunkwise testset generate`."""
 

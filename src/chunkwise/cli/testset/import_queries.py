@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,7 +42,6 @@ _HIDDEN = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImportQueriesOptions(QuietOption, group="Questions"):
     """The options of `chunkwise testset import-queries`."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,7 +54,6 @@ Numbers are those of the list as it is now: a decision takes its passage out of 
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class LabelsPlace(Options):
     """Which labels are meant."""
 
@@ -73,7 +72,6 @@ class LabelsPlace(Options):
         return store
 
 
-@dataclass(frozen=True, kw_only=True)
 class LabelsExportOptions(LabelsPlace):
     """The options of `chunkwise testset labels export`."""
 
@@ -99,7 +97,6 @@ def export(options: LabelsExportOptions) -> None:
     say(f"{counted(count, 'label')} written to {options.file}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class LabelsImportOptions(LabelsPlace):
     """The options of `chunkwise testset labels import`."""
 
@@ -126,7 +123,6 @@ def import_(options: LabelsImportOptions) -> None:
         say(f"{counted(new, 'new label')} in {store.place}{there}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class AgreementOptions(LabelsPlace):
     """The options of `chunkwise testset labels agreement`."""
 
@@ -183,7 +179,6 @@ def _interval(found: Interval | None) -> str:
     return "cannot be told" if found is None else format_estimate(*found, "number")
 
 
-@dataclass(frozen=True, kw_only=True)
 class AdjudicateOptions(LabelsPlace):
     """The options of `chunkwise testset labels adjudicate`."""
 

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -52,7 +51,6 @@ gone; all of it is said.
 _KEYS = "[a]ccept  [e]dit question  edit ans[w]er  [d]rop  [s]kip  [b]ack  [q]uit"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReviewOptions(LoadingOptions):
     """The options of `chunkwise testset review`."""
 
