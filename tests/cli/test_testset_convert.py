@@ -161,18 +161,6 @@ def test_the_questions_are_none_of_the_documents() -> None:
     assert "alternatives" not in reference
 
 
-def test_what_is_mended_or_not_read_is_told() -> None:
-    moved = {"id": "q2", "question": "?", "answers": [{"text": "It is paid.", "answer_start": 3}],
-             "plausible_answers": [1]}  # fmt: skip
-    done = convert(squad(moved), "--to", "chunkwise", "-q", "-o", "q.json")
-    assert done.exit_code == 0
-    assert done.stderr.splitlines() == [
-        'chunkwise: mended squad.json, article 1, paragraph 2, question 2: its answer "It is paid." does not stand '
-        "at 3 of its paragraph, but at 16",
-        "chunkwise: squad.json: fields not read: 'plausible_answers' (1 question)",
-    ]
-
-
 def test_whole_documents_without_their_lengths_are_no_spans() -> None:
     Path("qrels.txt").write_text("1 0 leave.md 1\n")
     Path("topics.tsv").write_text("1\tIs it paid?\n")

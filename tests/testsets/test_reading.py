@@ -360,13 +360,11 @@ def test_unread_fields_are_counted_over_the_file(path: Path) -> None:
     assert [(each.kind, each.dropped) for each in problems] == [("misspelled_field", False)]
 
 
-def test_a_wrong_answer_start_of_squad_is_mended_and_told(path: Path) -> None:
+def test_a_wrong_answer_start_of_squad_is_mended(path: Path) -> None:
     qas = [{"id": "a", "question": "?", "answers": [{"text": "in full", "answer_start": 3}] * 2}]
     article = {"title": "leave.md", "paragraphs": [{"context": LEAVE.text, "qas": qas}]}
     path.write_text(json.dumps({"data": [article]}))
     problems: list[Problem] = []
     testset = read_testset(str(path), [LEAVE], problems.append)
     assert testset.queries[0].references == (Reference("leave.md", 45, 52),)
-    (problem,) = problems
-    assert (problem.kind, problem.repaired, problem.dropped) == ("different_text", True, False)
-    assert problem.text == 'its answer "in full" does not stand at 3 of its paragraph, but at 45'
+    assert not problems

@@ -97,11 +97,11 @@ class ProjectDrafts:
         return id in self._known
 
     def add(self, query: Query, made: Mapping[str, str]) -> None:
-        from chunkwise.testsets.generate.generate import row_of
+        from chunkwise.testsets.generate.generate import generated_row
 
         project = self._project
         places = [place.doc_id for each in query.references for place in each.places]
-        row = row_of(query, project.document_texts(places), made)
+        row = generated_row(query, project.document_texts(places), made)
         with project.labels().alone():
             begin_file(project, self._path)
             known = project.queries  # read again wherever the file has changed

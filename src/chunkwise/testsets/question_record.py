@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import lru_cache
-from itertools import chain
 
 from chunkwise.base import wording
 from chunkwise.base.wording import counted
@@ -23,7 +21,6 @@ from chunkwise.testsets.testset import (
     GivenPassage,
     PassageRole,
     Unreadable,
-    UnreadField,
     alternative_name,
 )
 
@@ -31,70 +28,6 @@ _ALIKE = 0.85
 _SHORTEST = 5
 """Characters; shorter names are alike by accident."""
 _NAMED = 12
-
-
-class TrackedRecord(Mapping[str, object]):
-    """A record that remembers what it was asked for."""
-
-    def __init__(self, record: Mapping[str, object]) -> None:
-        self._record = record
-        self._asked: dict[str, None] = {}
-
-    def __getitem__(self, name: str) -> object:
-        self._asked[name] = None
-        return self._record[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._record)
-
-    def __len__(self) -> int:
-        return len(self._record)
-
-    def unread(self) -> tuple[UnreadField, ...]:
-        missed = [name for name in self._asked if name not in self._record]
-        left = {name: self._record[name] for name in self._record if name not in self._asked}
-        return unread_of(left, missed)
-
-
-def unread_of(left: Mapping[str, object], missed: Iterable[str]) -> tuple[UnreadField, ...]:
-    """Of fields that were left those which hold something, each with the missed one it resembles."""
-    names = [name for name, value in left.items() if value not in (None, "", [], {})]
-    known = tuple(missed) if names else ()
-    return tuple(UnreadField(name, _meant(name, known)) for name in names)
-
-
-@lru_cache(maxsize=1024)  # the records of a file are much alike
-def _meant(name: str, missed: tuple[str, ...]) -> str:
-    if not _SHORTEST <= len(name) <= 40:
-        return ""
-    return next(iter(get_close_matches(name.strip().lower(), missed, 1, _ALIKE)), "")
-
-
-class UnreadFields:
-    """All those of a file, counted."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[UnreadField] = Counter()
-
-    def add(self, draft: Draft) -> None:
-        self._counts.update(draft.unread)
-
-    def problems(self, file: str) -> Iterator[Problem]:
-        """A line for each name that has a slip in it, and one for all others."""
-        for unread, count in self._counts.items():
-            if unread.meant:
-                asked = counted(count, "question")
-                said = (
-                    f"the field {unread.name!r} ({asked}) is not read; is {unread.meant!r} meant?"
-                )
-                yield Problem("misspelled_field", file, "", said)
-        others = Counter(
-            {each.name: count for each, count in self._counts.items() if not each.meant}
-        )
-        told = [f"{name!r} ({counted(count, 'question')})" for name, count in others.most_common()]
-        if told:
-            named = wording.listed(told, _NAMED)
-            yield Problem("unread_fields", file, "", f"fields not read: {named}")
 
 
 LIST_FIELDS = (
@@ -133,6 +66,31 @@ _FACT = ("fact", "text", "entity", "name", "value")
 _ALIASES = ("aliases", "alias", "alternatives", "synonyms")
 _RELEVANT = ("relevant", "label", "relevance", "rating", "score", "is_relevant")
 _GRADE = ("grade",)
+_KNOWN = frozenset(
+    (
+        *ID, *TEXT, *_REFERENCES, *_QUOTES, *_CONTEXTS, *_ANSWER, *_FACTS, *TYPES, *_LABELS, *_DOCUMENT, "contexts",
+        "reference", "alt_references", "same_text_elsewhere", "split", "generated", "review", "pool", "is_impossible",
+        "unanswerable", "answerable", "is_answerable",
+    )
+)  # fmt: skip
+"""Every field of a question that is read; `review` and `pool` are for people."""
+
+
+def unread_problems(counts: Counter[str], file: str) -> Iterator[Problem]:
+    """A line for each field of a file that is a slip of a known one, and one for all other fields nobody reads."""
+    others = []
+    for name, count in counts.most_common():
+        asked = counted(count, "question")
+        if len(name) >= _SHORTEST and (meant := get_close_matches(name, _KNOWN, 1, _ALIKE)):
+            text = f"the field {name!r} ({asked}) is not read; is {meant[0]!r} meant?"
+            yield Problem("misspelled_field", file, "", text)
+        else:
+            others.append(f"{name!r} ({asked})")
+    if others:
+        listed_ones = wording.listed(others, _NAMED)
+        yield Problem("unread_fields", file, "", f"fields not read: {listed_ones}")
+
+
 _LONGEST_NAME = 500
 """A document's name is shorter; what is longer is its text."""
 
@@ -171,8 +129,6 @@ class _Fields:
 
     def __init__(self, record: Mapping[str, object]) -> None:
         self.values: dict[str, object] = {}
-        self._read: set[str] = set()
-        self._missed: list[tuple[str, ...]] = []
         for name, value in record.items():
             # NaN is what some tools write for what is missing.
             if value is not None and value == value:
@@ -180,17 +136,7 @@ class _Fields:
 
     def get(self, names: tuple[str, ...]) -> object:
         """The value under the first of the usual names, None where there is none."""
-        for name in names:
-            if name in self.values:
-                self._read.add(name)
-                return self.values[name]
-        self._missed.append(names)
-        return None
-
-    def unread(self) -> tuple[UnreadField, ...]:
-        """What was asked for by none of its names."""
-        left = {name: value for name, value in self.values.items() if name not in self._read}
-        return unread_of(left, chain.from_iterable(self._missed))
+        return next((self.values[name] for name in names if name in self.values), None)
 
     def document(self, *more: str) -> str:
         value = self.get((*_DOCUMENT, *more))
@@ -220,10 +166,12 @@ class _Question(_Fields):
             types=self._types(),
             split=label_of(self.get(("split",)) or "", "split"),
         )
-        is_generated = self.get(("generated",)) is not None
-        # What a person said of it, and how passages to label were found: for people.
-        self.get(("review",)), self.get(("pool",))
-        return Draft(where, question, passages, unread=self.unread(), is_generated=is_generated)
+        unread = tuple(
+            name
+            for name, value in self.values.items()
+            if name not in _KNOWN and value not in ("", [], {})
+        )
+        return Draft(where, question, passages, unread, "generated" in self.values)
 
     def _references(self) -> Iterator[GivenPassage]:
         """References with their alternatives behind them."""

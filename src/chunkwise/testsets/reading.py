@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -18,7 +19,7 @@ from chunkwise.testsets.check import REMARKS, OnProblem, Problem
 from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format, detect
 from chunkwise.testsets.formats.chunkwise import read_drafts
 from chunkwise.testsets.locate import MOST_PLACES
-from chunkwise.testsets.question_record import UnreadFields, draft_of, question_rows
+from chunkwise.testsets.question_record import draft_of, question_rows, unread_problems
 from chunkwise.testsets.references import KnownChunks, ReferenceLocator
 from chunkwise.testsets.testset import (
     Draft,
@@ -286,7 +287,7 @@ def placed_drafts(
     where: dict[str, str] = {}
     kept: dict[str, Draft] = {}
     generated: set[str] = set()
-    unread = UnreadFields()
+    unread: Counter[str] = Counter()
     for number, draft in enumerate(drafts):
         if number % _BETWEEN_NOTES == 0:
             advance(0, f"{counted(number, 'question')} read")
@@ -298,8 +299,8 @@ def placed_drafts(
             if draft.is_generated:
                 generated.add(draft.question.id)
             order.append(number)
-            unread.add(draft)
-            problems[number] = _mended(draft)
+            unread.update(draft.unread)
+            problems[number] = []
             if documents is None:
                 unplaced.append(draft.query)
                 if draft.names_texts:
@@ -316,7 +317,7 @@ def placed_drafts(
         else:
             queries.append(query)
     told = [each for number in sorted(problems) for each in problems[number]]
-    for each in (*told, *unread.problems(file)):
+    for each in (*told, *unread_problems(unread, file)):
         if each.kind not in REMARKS:
             on_problem(each)
         elif on_remark is not None:
@@ -345,13 +346,6 @@ def _refused(draft: Draft | Unreadable, known: dict[str, str]) -> Problem | None
         said = f"its id {id!r} is that of {known[id]}; give it another"
         return Problem("duplicate_id", draft.where, id, said, dropped=True)
     return None
-
-
-def _mended(draft: Draft) -> list[Problem]:
-    return [
-        Problem("different_text", draft.where, draft.question.id, said, repaired=True)
-        for said in draft.mended
-    ]
 
 
 def read_questions(name: str, on_bad: OnBadRow) -> list[Query]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.metrics.claims.hit_texts import is_named
-from chunkwise.metrics.claims.text_normalization import Readable, brings_number, plain_form
-from chunkwise.records.fields import WrongField
+from chunkwise.metrics.claims.text_normalization import Readable, plain_form
 from chunkwise.testsets.formats.chunkwise import (
     QuestionRow,
     QuestionsFile,
@@ -26,62 +25,23 @@ NUMERIC = "numeric"
 """Tag of questions whose answer brings a number."""
 
 
-class QuestionAndAnswer(NamedTuple):
-    """A question and its answer, as they are or were."""
-
-    question: str
-    answer: str
-
-
-def drop_stale_facts(row: QuestionRow, before: str, now: str) -> list[str]:
-    """Takes out the facts that the answer named before and names no more, and those that neither it nor the reference
-    holds; a fact that is the reference's alone was not touched by the edit, and stays.
-    """
+def _drop_stale_facts(row: QuestionRow, answer: str) -> list[str]:
+    """Takes out the facts that neither the new answer nor the reference names."""
     name = next((each for each in _FACTS if row.get(each) is not None), None)
     if name is None:
         return []
-    old, new, proof = map(plain_form, (before, now, "\n".join(quotes_of_row(row))))
-    kept: list[object] = []
-    gone: list[str] = []
-    for value in as_list(row[name]):
-        try:
-            fact = fact_of(value)
-        except WrongField:  # `testset check` tells of it; it is not ours to take out
-            kept.append(value)
-            continue
-        is_held = not proof or is_named(fact, proof)
-        if is_named(fact, new) or (is_held and not is_named(fact, old)):
-            kept.append(value)
-        else:
-            gone.append(fact.text)
-    if gone:
-        row[name] = kept
-    return gone
+    proof = plain_form("\n".join((answer, *quotes_of_row(row))))
+    gone = [each for each in as_list(row[name]) if not is_named(fact_of(each), proof)]
+    row[name] = [each for each in as_list(row[name]) if each not in gone]
+    return [fact_of(each).text for each in gone]
 
 
-def drop_easy(row: QuestionRow) -> bool:
-    """Takes the tag out; whether it was there."""
-    return _drop(row, EASY)
-
-
-def drop_numeric(row: QuestionRow, before: QuestionAndAnswer, now: QuestionAndAnswer) -> bool:
-    """Takes the tag out where the answer brought a number before, and brings none now; whether it was so. Who gave it
-    to a question for another reason knows why."""
-    is_gone = _is_numeric(before) and not _is_numeric(now)
-    return is_gone and _drop(row, NUMERIC)
-
-
-def _is_numeric(asked: QuestionAndAnswer) -> bool:
-    return brings_number(*asked, Readable(" ".join(asked)).language)
-
-
-def _drop(row: QuestionRow, tag: str) -> bool:
-    for name in TYPES:
-        given = as_list(row.get(name))
-        if tag in given:
-            row[name] = [each for each in given if each != tag]
-            return True
-    return False
+def _drop_tag(row: QuestionRow, tag: str) -> bool:
+    """Whether the tag was there."""
+    name = next((each for each in TYPES if tag in as_list(row.get(each))), None)
+    if name is not None:
+        row[name] = [each for each in as_list(row[name]) if each != tag]
+    return name is not None
 
 
 def quotes_of_row(row: QuestionRow) -> Iterator[str]:
@@ -191,19 +151,16 @@ class Review:
     def _edit(self, names: tuple[str, ...], text: str) -> list[str]:
         _, row = self._here()
         key, new = _key(row, names), text.strip()
-        old, before = row.get(key), _question_and_answer(row)
-        if not new or text == old:
+        if not new or text == row.get(key):
             return []
         row[key] = new
         row[REVIEW] = "edited"
         if names is TEXT:
-            told = ["no longer tagged easy: nobody has looked"] if drop_easy(row) else []
-        else:
-            told = [
-                f"no longer a fact to name: {each}"
-                for each in drop_stale_facts(row, str(old or ""), new)
-            ]
-        if drop_numeric(row, before, _question_and_answer(row)):
+            told = ["no longer tagged easy: nobody has looked"] if _drop_tag(row, EASY) else []
+            self._write(row)
+            return told
+        told = [f"no longer a fact to name: {each}" for each in _drop_stale_facts(row, new)]
+        if not Readable(new).numbers and _drop_tag(row, NUMERIC):
             told.append("no longer tagged numeric: the answer brings no number")
         self._write(row)
         return told
@@ -240,10 +197,6 @@ def question_of(row: QuestionRow) -> str:
 
 def answer_of(row: QuestionRow) -> str:
     return str(row.get(_key(row, _ANSWER)) or "")
-
-
-def _question_and_answer(row: QuestionRow) -> QuestionAndAnswer:
-    return QuestionAndAnswer(question_of(row), answer_of(row))
 
 
 def _key(row: QuestionRow, names: tuple[str, ...]) -> str:

@@ -81,14 +81,6 @@ def placed_query(
     )
 
 
-class UnreadField(NamedTuple):
-    """A field of a record that nobody asked for."""
-
-    name: str
-    meant: str = ""
-    """The field that is read, was missed, and is spelled almost like it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A question as a file has it, before its passages are found."""
@@ -99,9 +91,8 @@ class Draft:
     """Without references and labels."""
     passages: tuple[GivenPassage, ...] = ()
     """In the order of the file; alternatives follow their reference, labels come last."""
-    mended: tuple[str, ...] = ()
-    """What the file has wrong and could be read all the same, a line each."""
-    unread: tuple[UnreadField, ...] = ()
+    unread: tuple[str, ...] = ()
+    """Its fields that nobody reads."""
     is_generated: bool = False
     """Whether the record says that a program made it."""
 

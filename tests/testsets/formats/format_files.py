@@ -5,6 +5,7 @@ from pathlib import Path
 
 from chunkwise.core import Document, Query
 from chunkwise.testsets.formats import FORMATS
+from chunkwise.testsets.formats.registry import losses
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 
@@ -24,4 +25,6 @@ def queries(name: str, path: Path) -> list[Query]:
 def write(
     name: str, path: Path, asked: Sequence[Query], documents: Sequence[Document] | None
 ) -> list[str]:
-    return FORMATS[name].write(TestSet(tuple(asked)), documents, path)
+    testset = TestSet(tuple(asked))
+    FORMATS[name].write(testset, documents, path)
+    return list(losses(FORMATS[name], testset, documents))

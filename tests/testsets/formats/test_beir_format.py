@@ -98,8 +98,7 @@ def test_writing_says_what_is_lost(tmp_path: Path) -> None:
     assert lines == [
         "BEIR has no answers: question '2'",
         "spans become whole documents in BEIR: question '2'",
-        "BEIR knows test and dev; another split is written as test: question '2'",
-        "BEIR leaves questions without a relevant document out: question '3'",
+        "BEIR leaves questions without a reference out: question '3'",
     ]
     written = sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file())
     assert written == ["b/corpus.jsonl", "b/qrels/dev.tsv", "b/qrels/test.tsv", "b/queries.jsonl"]
@@ -117,7 +116,7 @@ def test_judgments_that_are_there_already_are_not_mixed_in(tmp_path: Path) -> No
 def test_without_texts_there_is_no_corpus(tmp_path: Path) -> None:
     lines = write("beir", tmp_path / "b", [Query("1", "?", (Reference("d", 0, WHOLE),))], None)
     assert len(lines) == 1
-    assert "corpus.jsonl" in lines[0]
+    assert "texts are not known" in lines[0]
     assert queries("beir", tmp_path / "b")[0].references == (Reference("d", 0, WHOLE),)
 
 

@@ -87,7 +87,6 @@ def test_writing_says_what_is_lost(tmp_path: Path) -> None:
     ]
     assert write("trec", tmp_path / "t", asked, [Document("d", "Text")]) == [
         "spans become whole documents in TREC: question 'a b'",
-        "a topic of TREC is one line; its line breaks become spaces: question 'a b'",
         "names have no spaces in TREC; they become underscores: question 'a b'",
     ]
     assert (tmp_path / "t/qrels.txt").read_text() == "a_b 0 d 1\n2 0 d 1\n"

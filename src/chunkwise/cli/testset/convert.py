@@ -75,7 +75,7 @@ def command(options: ConvertOptions) -> None:
     reported.
     """
     from chunkwise.testsets.formats import FORMATS
-    from chunkwise.testsets.formats.registry import detect
+    from chunkwise.testsets.formats.registry import detect, losses
 
     origin = FORMATS[options.origin] if options.origin else detect(options.file)
     target = FORMATS[options.target]
@@ -95,7 +95,8 @@ def command(options: ConvertOptions) -> None:
     if output is None:
         run.show(target, testset, documents)
     else:
-        run.report(target.write(testset, documents, output))
+        target.write(testset, documents, output)
+        run.report(list(losses(target, testset, documents)))
     if not options.quiet:
         count = len(testset.queries)
         click.echo(f"{counted(count, 'question')}: {origin.name} → {target.name}", err=True)
@@ -171,7 +172,7 @@ class _Conversion:
         """On stdout what would be the file."""
         with scratch_folder() as folder:
             file = folder / "queries.json"
-            self.report(target.write(testset, documents, file))
+            target.write(testset, documents, file)
             text = file.read_text(encoding="utf-8")
             out = json_stdout() if text.startswith(("[", "{")) else utf8_stdout()
             click.echo(text, nl=False, file=out)

@@ -5,8 +5,7 @@ from chunkwise.testsets.formats.registry import (
     WHOLE,
     CarriesDocuments,
     Format,
-    Losses,
     detect,
 )
 
-__all__ = ["FORMATS", "WHOLE", "CarriesDocuments", "Format", "Losses", "detect"]
+__all__ = ["FORMATS", "WHOLE", "CarriesDocuments", "Format", "detect"]

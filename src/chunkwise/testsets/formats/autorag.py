@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Document, Passage, Query, Reference
+from chunkwise.core import Document, Passage, Query
 from chunkwise.documents.walk import AUTORAG_CORPUS as _CORPUS
 from chunkwise.documents.walk import AUTORAG_QUERIES as _QA
 from chunkwise.records.fields import WrongField, identifier, kind, optional_string, string
 from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import Row, parquet_rows
 from chunkwise.records.write import arrow, write_parquet
-from chunkwise.testsets.formats import WHOLE, Losses
-from chunkwise.testsets.formats.qrels import whole
+from chunkwise.testsets.formats import WHOLE
 from chunkwise.testsets.formats.registry import made_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable, given_references
 
@@ -28,6 +27,8 @@ class AutoragFormat:
 
     name: ClassVar[str] = "autorag"
     about: ClassVar[str] = "AutoRAG folder: qa.parquet, corpus.parquet"
+    title: ClassVar[str] = "AutoRAG"
+    lacks: ClassVar[tuple[str, ...]] = ("facts", "types", "labels", "split", "spans", "corpus")
 
     def accepts(self, path: Path, head: bytes) -> bool:
         if path.is_dir():
@@ -57,18 +58,9 @@ class AutoragFormat:
             raise ChunkwiseError(f"no {_CORPUS} beside {path}; name the documents with --documents")
         yield from _passages(corpus)
 
-    def write(
-        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
-    ) -> list[str]:
-        losses = Losses("AutoRAG")
-        lengths = {each.id: len(each.text) for each in documents or ()}
+    def write(self, testset: TestSet, documents: Sequence[Document] | None, path: Path) -> None:
         rows: list[dict[str, object]] = []
         for query in testset.queries:
-            losses.fields(query, {"answer"})
-            plain = (Reference(place.doc_id, place.start, place.end)
-                     for each in query.references for place in each.places)  # fmt: skip
-            if not all(whole(Query("", "", (each,)), lengths) for each in plain):
-                losses.add(query, "spans become whole documents in AutoRAG")
             groups = (
                 list(dict.fromkeys(place.doc_id for place in each.places))
                 for each in query.references
@@ -85,11 +77,8 @@ class AutoragFormat:
             )
         pa = arrow()
         write_parquet(path / _QA, rows, _qa_schema(pa))
-        if documents is None:
-            missing = f"the texts are not known: name the documents to have {_CORPUS} written"
-            return [*losses.lines(), missing]
-        write_parquet(path / _CORPUS, list(map(_corpus_row, documents)), _corpus_schema(pa))
-        return losses.lines()
+        if documents is not None:
+            write_parquet(path / _CORPUS, list(map(_corpus_row, documents)), _corpus_schema(pa))
 
 
 def _passages(corpus: Path) -> Iterator[Document | Unreadable]:

@@ -19,8 +19,7 @@ from chunkwise.records.fields import (
 from chunkwise.records.json import json_problem, parse_json
 from chunkwise.records.read import csv_rows, read_text
 from chunkwise.records.write import write_csv
-from chunkwise.testsets.formats import Losses
-from chunkwise.testsets.formats.registry import header, made_of, several
+from chunkwise.testsets.formats.registry import header, made_of
 from chunkwise.testsets.testset import Draft, GivenPassage, TestSet, Unreadable
 
 _COLUMNS = ("question", "references", "corpus_id")
@@ -31,6 +30,18 @@ class ChromaFormat:
 
     name: ClassVar[str] = "chroma"
     about: ClassVar[str] = "questions CSV of Chroma's chunking evaluation"
+    title: ClassVar[str] = "Chroma's CSV"
+    lacks: ClassVar[tuple[str, ...]] = (
+        "ids",
+        "answer",
+        "facts",
+        "types",
+        "labels",
+        "split",
+        "documents",
+        "alternatives",
+        "texts",
+    )
 
     def accepts(self, path: Path, head: bytes) -> bool:
         return {"question", "references", "corpus_id"} <= header(head)
@@ -38,12 +49,8 @@ class ChromaFormat:
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         yield from made_of(path, csv_rows(read_text(str(path)), str(path)), _draft)
 
-    def write(
-        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
-    ) -> list[str]:
+    def write(self, testset: TestSet, documents: Sequence[Document] | None, path: Path) -> None:
         texts = {document.id: document.text for document in documents or ()}
-        losses = Losses("Chroma's CSV")
-        losses.ids(testset)
         rows = []
         for query in testset.queries:
             corpus = query.references[0].doc_id if query.references else ""
@@ -52,13 +59,9 @@ class ChromaFormat:
                 for each in query.references
                 if each.doc_id == corpus
             ]
-            _note(query, losses)
-            if references and corpus not in texts:
-                losses.add(query, "the texts of its references are not known: name the documents")
             cells = (query.text, json.dumps(references), corpus)
             rows.append(dict(zip(_COLUMNS, cells, strict=True)))
         write_csv(path, _COLUMNS, rows)
-        return losses.lines()
 
 
 def _draft(where: str, row: Mapping[str, object], id: str) -> Draft:
@@ -88,11 +91,3 @@ def _draft(where: str, row: Mapping[str, object], id: str) -> Draft:
 def _reference(reference: Reference, text: str | None) -> dict[str, object]:
     start, end = reference.start, reference.end
     return {"content": (text or "")[start:end], "start_index": start, "end_index": end}
-
-
-def _note(query: Query, losses: Losses) -> None:
-    losses.fields(query)
-    if several(each.doc_id for each in query.references):
-        losses.add(query, "Chroma's CSV asks about one document; references in others are left out")
-    if any(each.alternatives for each in query.references):
-        losses.add(query, "Chroma's CSV has no alternatives")

@@ -143,6 +143,8 @@ class ChunkwiseFormat:
 
     name: ClassVar[str] = "chunkwise"
     about: ClassVar[str] = "our own: a JSON list of questions with places in documents"
+    title: ClassVar[str] = "chunkwise"
+    lacks: ClassVar[tuple[str, ...]] = ()
 
     def accepts(self, path: Path, head: bytes) -> bool:
         if looks_like_json(head):
@@ -153,16 +155,13 @@ class ChunkwiseFormat:
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         return read_drafts(str(path))
 
-    def write(
-        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
-    ) -> list[str]:
+    def write(self, testset: TestSet, documents: Sequence[Document] | None, path: Path) -> None:
         texts = {document.id: document.text for document in documents or ()}
         rows = []
         for query in testset.queries:
             unplaced = testset.unplaced.get(query.id)
             rows.append(row_of(query, texts) if unplaced is None else _row_of_draft(unplaced))
         write_json(path, rows, indent=2)
-        return []
 
 
 def read_drafts(name: str, *, plain: bool = False) -> Iterator[Draft | Unreadable]:

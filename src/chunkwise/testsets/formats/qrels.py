@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from chunkwise.core import Passage, Query
+from chunkwise.core import Passage
 from chunkwise.testsets.formats import WHOLE
 from chunkwise.testsets.testset import GivenPassage, Unreadable, given_references
 
@@ -60,16 +60,3 @@ def grade_of(text: str) -> int | None:
     except ValueError:
         return None
     return int(number) if number == number and abs(number) < 1e9 else None
-
-
-def judged_documents(query: Query) -> list[str]:
-    """Documents that hold a reference, or an alternative to one."""
-    return list(dict.fromkeys(place.doc_id for each in query.references for place in each.places))
-
-
-def whole(query: Query, lengths: Mapping[str, int]) -> bool:
-    """Whether its references are whole documents already, so that nothing is lost."""
-    return all(
-        not each.alternatives and each.start == 0 and each.end in (WHOLE, lengths.get(each.doc_id))
-        for each in query.references
-    )

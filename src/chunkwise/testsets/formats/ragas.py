@@ -17,7 +17,6 @@ from chunkwise.records.fields import WrongField, items, kind, optional_string, s
 from chunkwise.records.json import parse_json, without_half_characters
 from chunkwise.records.read import Row, csv_rows, read_json, read_json_lines, read_text
 from chunkwise.records.write import write_csv, write_json, write_json_lines
-from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.registry import JsonKeys, entries_of, header, made_of
 from chunkwise.testsets.testset import Draft, GivenPassage, TestSet, Unreadable
 
@@ -31,6 +30,17 @@ class RagasFormat:
 
     name: ClassVar[str] = "ragas"
     about: ClassVar[str] = "Ragas samples, JSON, JSON lines or CSV: passages as text"
+    title: ClassVar[str] = "Ragas"
+    lacks: ClassVar[tuple[str, ...]] = (
+        "ids",
+        "facts",
+        "types",
+        "labels",
+        "split",
+        "places",
+        "alternatives",
+        "texts",
+    )
 
     def accepts(self, path: Path, head: bytes) -> bool:
         if path.suffix.lower() == ".csv":
@@ -45,13 +55,9 @@ class RagasFormat:
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         yield from made_of(path, _entries(path), _draft)
 
-    def write(
-        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
-    ) -> list[str]:
+    def write(self, testset: TestSet, documents: Sequence[Document] | None, path: Path) -> None:
         texts = {document.id: document.text for document in documents or ()}
-        losses = Losses("Ragas")
-        losses.ids(testset)
-        samples = [_sample(query, texts, losses) for query in testset.queries]
+        samples = [_sample(query, texts) for query in testset.queries]
         suffix = path.suffix.lower()
         if suffix == ".csv":
             cells = (
@@ -63,7 +69,6 @@ class RagasFormat:
             write_json_lines(path, samples)
         else:
             write_json(path, samples)
-        return losses.lines()
 
 
 def _entries(path: Path) -> Iterator[Row]:
@@ -121,20 +126,9 @@ def _parsed(cell: str, what: str) -> object:
         raise WrongField(f"its {what} are {cell[:60]!r}, not a list") from None
 
 
-def _sample(query: Query, texts: Mapping[str, str], losses: Losses) -> dict[str, object]:
-    losses.fields(query, {"answer"})
-    if query.references:
-        losses.add(query, "places become texts in Ragas")
-    places = [each for each in query.references if each.doc_id in texts]
-    if len(places) < len(query.references):
-        losses.add(query, "the texts of its references are not known: name the documents")
+def _sample(query: Query, texts: Mapping[str, str]) -> dict[str, object]:
+    places = (each for each in query.references if each.doc_id in texts)
     passages = [texts[each.doc_id][each.start : each.end] for each in places]
-    if any(
-        texts.get(place.doc_id, "")[place.start : place.end] != passage
-        for each, passage in zip(places, passages, strict=True)
-        for place in each.alternatives
-    ):
-        losses.add(query, "Ragas has no alternatives")
     return {
         "user_input": query.text,
         "reference": query.answer or "",

@@ -10,7 +10,6 @@ from chunkwise.core import Document, Query
 from chunkwise.records.fields import identifier, optional_string, string
 from chunkwise.records.read import read_json
 from chunkwise.records.write import write_json
-from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.registry import JsonKeys, entries_of, made_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
@@ -20,6 +19,8 @@ class RagcheckerFormat:
 
     name: ClassVar[str] = "ragchecker"
     about: ClassVar[str] = "RAGChecker JSON: questions and expected answers, no passages"
+    title: ClassVar[str] = "RAGChecker"
+    lacks: ClassVar[tuple[str, ...]] = ("facts", "types", "labels", "split", "references")
 
     def accepts(self, path: Path, head: bytes) -> bool:
         keys = JsonKeys(head)
@@ -30,14 +31,7 @@ class RagcheckerFormat:
         results = whole.get("results") if isinstance(whole, dict) else None
         yield from made_of(path, entries_of(path, results, "questions under 'results'"), _draft)
 
-    def write(
-        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
-    ) -> list[str]:
-        losses = Losses("RAGChecker")
-        for query in testset.queries:
-            losses.fields(query, {"answer"})
-            if query.references:
-                losses.add(query, "RAGChecker has no references")
+    def write(self, testset: TestSet, documents: Sequence[Document] | None, path: Path) -> None:
         results = [
             {
                 "query_id": query.id,
@@ -49,7 +43,6 @@ class RagcheckerFormat:
             for query in testset.queries
         ]
         write_json(path, {"results": results})
-        return losses.lines()
 
 
 def _draft(where: str, record: Mapping[str, object], number: str) -> Draft:

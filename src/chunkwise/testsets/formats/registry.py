@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
+from typing import ClassVar, Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.base.wording import counted, listed, one_or_many
@@ -15,7 +14,7 @@ from chunkwise.core import Document, Query
 from chunkwise.records.encoding import wide_encoding
 from chunkwise.records.fields import WrongField, kind
 from chunkwise.records.read import Row, wide_problem
-from chunkwise.testsets.question_record import OWN_FIELDS, TrackedRecord
+from chunkwise.testsets.question_record import OWN_FIELDS
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 _Made = TypeVar("_Made")
@@ -34,6 +33,10 @@ class Format(Protocol):
     name: ClassVar[str]
     about: ClassVar[str]
     """What it is, for whom does not know the name: one line."""
+    title: ClassVar[str]
+    """What people call it."""
+    lacks: ClassVar[tuple[str, ...]]
+    """What it has no room for, by the names of `losses`."""
 
     def accepts(self, path: Path, head: bytes) -> bool:
         """Whether this is of the format, by name and first bytes; those of a folder are empty."""
@@ -43,10 +46,8 @@ class Format(Protocol):
         """The questions in their order; an entry that is none goes by, a file that is none is an error."""
         ...
 
-    def write(
-        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
-    ) -> list[str]:
-        """Writes what the format can hold; a line for each thing that it cannot."""
+    def write(self, testset: TestSet, documents: Sequence[Document] | None, path: Path) -> None:
+        """Writes what the format can hold."""
         ...
 
 
@@ -117,10 +118,8 @@ def made_of(
         elif not isinstance(value, dict):
             yield Unreadable(where, f"{kind(value)}, where a record is expected")
         else:
-            record = TrackedRecord(value)
             try:
-                made = make(where, record, str(number))
-                yield replace(made, unread=record.unread()) if isinstance(made, Draft) else made
+                yield make(where, value, str(number))
             except WrongField as error:
                 yield Unreadable(where, str(error))
 
@@ -162,53 +161,79 @@ class _Formats(Mapping[str, Format]):
 FORMATS: Mapping[str, Format] = _Formats()
 
 
-_FIELDS = {
-    "answer": "answers",
-    "facts": "expected facts",
-    "types": "types",
-    "labels": "labels",
-    "split": "splits",
-}
-_NAMED = 3
+def judged_documents(query: Query) -> list[str]:
+    """Documents that hold a reference, or an alternative to one."""
+    return list(dict.fromkeys(place.doc_id for each in query.references for place in each.places))
 
 
-class Losses:
-    """Sentences about a format, each with the questions it is true of."""
-
-    def __init__(self, format: str) -> None:
-        self._format = format
-        self._found: dict[str, list[str]] = {}
-
-    def add(self, query: Query, what: str) -> None:
-        self._found.setdefault(what, []).append(query.id)
-
-    def fields(self, query: Query, holds: Collection[str] = ()) -> None:
-        """Notes what the question has besides its text and references."""
-        for name, words in _FIELDS.items():
-            if name not in holds and getattr(query, name):
-                self.add(query, f"{self._format} has no {words}")
-
-    def ids(self, testset: TestSet) -> None:
-        """For formats that number questions by their place: other ids are lost."""
-        for number, query in enumerate(testset.queries, 1):
-            if query.id != str(number):
-                self.add(query, f"{self._format} has no ids; a question is known by its place")
-
-    def lines(self) -> list[str]:
-        return [f"{what}: {_ids_in_words(ids)}" for what, ids in self._found.items()]
-
-
-def _ids_in_words(ids: list[str]) -> str:
-    unique = list(dict.fromkeys(ids))
-    named = listed(list(map(repr, unique)), _NAMED)
-    return one_or_many(
-        len(unique), f"question {named}", f"{counted(len(unique), 'question')} ({named})"
+def whole(query: Query, lengths: Mapping[str, int]) -> bool:
+    """Whether its references are whole documents, so that nothing is lost."""
+    return all(
+        place.start == 0 and place.end in (WHOLE, lengths.get(place.doc_id))
+        for each in query.references
+        for place in each.places
     )
 
 
-def several(names: Iterable[str]) -> bool:
-    """Whether more than one of them is different."""
-    return len(set(names)) > 1
+class _Loss(NamedTuple):
+    """Something a format may have no room for."""
+
+    sentence: str
+    """Of the format's name."""
+    concerns: Callable[[Query, int, Mapping[str, int]], object]
+    """Whether it is true of a question, by its place in the file and the lengths of the documents."""
+
+
+_LOSSES = {
+    "ids": _Loss("{} has no ids; a question is known by its place", lambda q, n, _: q.id != str(n)),
+    "answer": _Loss("{} has no answers", lambda q, *_: q.answer),
+    "facts": _Loss("{} has no expected facts", lambda q, *_: q.facts),
+    "types": _Loss("{} has no types", lambda q, *_: set(q.types) - {"unanswerable"}),
+    "labels": _Loss("{} has no labels", lambda q, *_: q.labels),
+    "split": _Loss("{} has no splits", lambda q, *_: q.split),
+    "references": _Loss("{} has no references", lambda q, *_: q.references),
+    "unanswered": _Loss("{} leaves questions without a reference out", lambda q, *_: not q.references),
+    "spans": _Loss("spans become whole documents in {}", lambda q, _, lengths: not whole(q, lengths)),
+    "places": _Loss("places become texts in {}", lambda q, *_: q.references),
+    "texts": _Loss(
+        "{} wants the texts of references: name the documents",
+        lambda q, _, lengths: any(each.doc_id not in lengths for each in q.references),
+    ),
+    "documents": _Loss(
+        "{} asks about one document; references in others are left out",
+        lambda q, *_: len({each.doc_id for each in q.references}) > 1,
+    ),
+    "several": _Loss(
+        "several references are alternatives in {}", lambda q, *_: len(q.references) > 1
+    ),
+    "alternatives": _Loss(
+        "{} has no alternatives", lambda q, *_: any(each.alternatives for each in q.references)
+    ),
+    "spaces": _Loss(
+        "names have no spaces in {}; they become underscores",
+        lambda q, *_: any(re.search(r"\s", name) for name in (q.id, *judged_documents(q))),
+    ),
+    "corpus": _Loss(
+        "the texts are not known: name the documents to have them written in {}",
+        lambda _, __, lengths: not lengths,
+    ),
+}  # fmt: skip
+
+
+def losses(format: Format, testset: TestSet, documents: Sequence[Document] | None) -> Iterator[str]:
+    """A line for each thing in the questions that the format has no room for."""
+    lengths = {each.id: len(each.text) for each in documents or ()}
+    for name in format.lacks:
+        concerned = [
+            query.id
+            for number, query in enumerate(testset.queries, 1)
+            if _LOSSES[name].concerns(query, number, lengths)
+        ]
+        if concerned:
+            names = listed(list(map(repr, dict.fromkeys(concerned))), 3)
+            many = f"{counted(len(concerned), 'question')} ({names})"
+            where = one_or_many(len(concerned), f"question {names}", many)
+            yield f"{_LOSSES[name].sentence.format(format.title)}: {where}"
 
 
 _HEAD = 1 << 16

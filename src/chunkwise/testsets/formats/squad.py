@@ -6,7 +6,6 @@ An article is one document, its paragraphs joined by an empty line: what is to b
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -29,10 +28,8 @@ from chunkwise.records.fields import (
 )
 from chunkwise.records.read import read_json
 from chunkwise.records.write import write_json
-from chunkwise.testsets.formats import Losses
-from chunkwise.testsets.formats.registry import JsonKeys, several
-from chunkwise.testsets.question_record import TrackedRecord
-from chunkwise.testsets.testset import Draft, TestSet, Unreadable, given_references, shown_quote
+from chunkwise.testsets.formats.registry import JsonKeys
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable, given_references
 
 UNANSWERABLE = "unanswerable"
 
@@ -42,6 +39,8 @@ class SquadFormat:
 
     name: ClassVar[str] = "squad"
     about: ClassVar[str] = "SQuAD 1.1 and 2.0 JSON; an article is a document"
+    title: ClassVar[str] = "SQuAD"
+    lacks: ClassVar[tuple[str, ...]] = ("facts", "types", "labels", "split", "documents", "several")
 
     def accepts(self, path: Path, head: bytes) -> bool:
         return "paragraphs" in JsonKeys(head).at("data")
@@ -61,9 +60,7 @@ class SquadFormat:
                 number += 1
                 where = f"{paragraph.where}, question {at}"
                 try:
-                    record = TrackedRecord(record_of(value, "the question"))
-                    draft = _draft(where, paragraph, record, number)
-                    yield replace(draft, unread=record.unread())
+                    yield _draft(where, paragraph, record_of(value, "the question"), number)
                 except WrongField as error:
                     yield Unreadable(where, str(error))
 
@@ -72,26 +69,20 @@ class SquadFormat:
         # What is bad is told where the questions are read.
         yield from (each for each in found if isinstance(each, Document))
 
-    def write(
-        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
-    ) -> list[str]:
+    def write(self, testset: TestSet, documents: Sequence[Document] | None, path: Path) -> None:
         if documents is None:
             raise ChunkwiseError("SQuAD holds the texts: name the documents with --documents")
         texts = {document.id: document.text for document in documents}
-        losses = Losses("SQuAD")
         asked: dict[str, list[object]] = {document.id: [] for document in documents}
         for query in testset.queries:
             home = _home(query, asked)
-            if home is None:
-                losses.add(query, "none of its documents is there to be written; it is left out")
-            else:
-                asked[home].append(_question(query, home, texts[home], losses))
+            if home is not None:
+                asked[home].append(_question(query, home, texts[home]))
         data = [
             {"title": id, "paragraphs": [{"context": texts[id], "qas": questions}]}
             for id, questions in asked.items()
         ]
         write_json(path, {"version": "v2.0", "data": data})
-        return losses.lines()
 
 
 def _articles(path: Path) -> list[object]:
@@ -110,26 +101,19 @@ def _draft(
     if record.get("is_impossible") is True:
         return Draft(where, Query(id, text, types=(UNANSWERABLE,)))
     places: dict[Passage, str] = {}
-    mended: list[str] = []
     for value in items(record.get("answers"), "answers"):
         answer = record_of(value, "an answer")
         said = string(answer, "text")
         at = offset(answer.get("answer_start"), "answer_start")
         if said:
-            found = _start(paragraph.context, said, at)
-            if found != at:
-                mended.append(
-                    f"its answer {shown_quote(said)} does not stand at {thousands(at)} of its paragraph, "
-                    f"but at {thousands(found)}"
-                )
-            start = paragraph.start + found
+            start = paragraph.start + _start(paragraph.context, said, at)
             places.setdefault(Passage(paragraph.document, start, start + len(said)), said)
     if not places:
         return Draft(where, Query(id, text))
     answer_text = next(iter(places.values()))
     passages = given_references([[*places]], [answer_text])
     query = Query(id, text, answer=answer_text)
-    return Draft(where, query, tuple(passages), mended=tuple(dict.fromkeys(mended)))
+    return Draft(where, query, tuple(passages))
 
 
 def _start(context: str, said: str, at: int) -> int:
@@ -158,21 +142,10 @@ def _home(query: Query, known: Mapping[str, object]) -> str | None:
     return None if query.references else next(iter(known), None)
 
 
-def _question(query: Query, home: str, text: str, losses: Losses) -> dict[str, object]:
-    kept = {"types"} if query.types == (UNANSWERABLE,) else set()
+def _question(query: Query, home: str, text: str) -> dict[str, object]:
     places = [place for each in query.references for place in each.places]
     here = [place for place in dict.fromkeys(places) if place.doc_id == home]
     answers = [{"text": text[p.start : p.end], "answer_start": p.start} for p in here]
-    if not answers:
-        if UNANSWERABLE not in query.types:
-            losses.add(query, "a question without references is unanswerable to SQuAD")
-    elif query.answer is None or query.answer == answers[0]["text"]:
-        kept.add("answer")
-    losses.fields(query, kept)
-    if several(place.doc_id for place in places):
-        losses.add(query, "SQuAD asks about one document; references in others are left out")
-    if len(query.references) > 1:
-        losses.add(query, "several references are alternatives to SQuAD")
     return {
         "id": query.id,
         "question": query.text,

@@ -14,14 +14,8 @@ from chunkwise.documents.walk import TREC_JUDGING as _JUDGING
 from chunkwise.documents.walk import holds_judgments
 from chunkwise.records.read import read_text
 from chunkwise.records.write import text_file
-from chunkwise.testsets.formats import Losses
-from chunkwise.testsets.formats.qrels import (
-    Judgments,
-    Qrel,
-    grade_of,
-    judged_documents,
-    whole,
-)
+from chunkwise.testsets.formats.qrels import Judgments, Qrel, grade_of
+from chunkwise.testsets.formats.registry import judged_documents
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 _TOP = re.compile(r"<top>", re.IGNORECASE)
@@ -34,6 +28,17 @@ class TrecFormat:
 
     name: ClassVar[str] = "trec"
     about: ClassVar[str] = "TREC qrels with a file of topics or queries beside them"
+    title: ClassVar[str] = "TREC"
+    lacks: ClassVar[tuple[str, ...]] = (
+        "answer",
+        "facts",
+        "types",
+        "labels",
+        "split",
+        "spans",
+        "unanswered",
+        "spaces",
+    )
 
     def accepts(self, path: Path, head: bytes) -> bool:
         if path.is_dir():
@@ -61,30 +66,16 @@ class TrecFormat:
                 yield Draft(where, Query(id, text), judgments.passages(id, {}))
         yield from judgments.without_question(asked)
 
-    def write(
-        self, testset: TestSet, documents: Sequence[Document] | None, path: Path
-    ) -> list[str]:
-        losses = Losses("TREC")
-        lengths = {each.id: len(each.text) for each in documents or ()}
+    def write(self, testset: TestSet, documents: Sequence[Document] | None, path: Path) -> None:
         topics: list[str] = []
         rows: list[str] = []
         for query in testset.queries:
-            losses.fields(query)
-            if not query.references:
-                losses.add(query, "TREC leaves questions without a relevant document out")
-            elif not whole(query, lengths):
-                losses.add(query, "spans become whole documents in TREC")
-            if _one_line(query.text) != query.text.strip():
-                losses.add(query, "a topic of TREC is one line; its line breaks become spaces")
             names = judged_documents(query)
-            if any(_word(name) != name for name in (query.id, *names)):
-                losses.add(query, "names have no spaces in TREC; they become underscores")
             topics.append(f"{_word(query.id)}\t{_one_line(query.text)}\n")
             rows += (f"{_word(query.id)} 0 {_word(name)} 1\n" for name in names)
         for name, lines in (("qrels.txt", rows), ("topics.tsv", topics)):
             with text_file(path / name) as out:
                 out.writelines(lines)
-        return losses.lines()
 
 
 def _named(folder: Path, parts: tuple[str, ...], other_than: Path | None = None) -> Path | None:

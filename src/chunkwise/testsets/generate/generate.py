@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.core import SECTION_SEPARATOR, Document, Fact, OnProgress, Passage, Query, Reference
+from chunkwise.core import SECTION_SEPARATOR, Document, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.models import get_language_model
 from chunkwise.models.llm.client import LlmClient
@@ -19,7 +19,13 @@ from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.models.llm.language_model import LanguageModel, Reply, Request, Schema
 from chunkwise.models.llm.prompt import Prompt, fenced, load_prompt
 from chunkwise.retrieval.indexes import Index, documents_in
-from chunkwise.testsets.formats.chunkwise import QuestionRow, QuestionsFile, dropped_file, is_there
+from chunkwise.testsets.formats.chunkwise import (
+    QuestionRow,
+    QuestionsFile,
+    dropped_file,
+    is_there,
+    row_of,
+)
 from chunkwise.testsets.generate.candidate import (
     Ending,
     GeneratedQuestions,
@@ -44,6 +50,8 @@ from chunkwise.testsets.generate.source_passages import (
     SourcePassages,
     find_source_passages,
 )
+from chunkwise.testsets.question_record import draft_of
+from chunkwise.testsets.testset import Unreadable
 
 _TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 4}
 # Quotes come first: what is asked then is about them.
@@ -182,7 +190,7 @@ class QuestionsStore:
         """On disk when this returns."""
         if self._file is not None:
             self._refresh(self._file)
-            self._file.rows.append(row_of(query, self._documents, made))
+            self._file.rows.append(generated_row(query, self._documents, made))
             self._file.write()
         self.queries.append(query)
         self._known.add(query.id)
@@ -193,44 +201,16 @@ class QuestionsStore:
         self._known |= {query.id for query in self.queries}
 
 
-def row_of(query: Query, documents: Mapping[str, Document], made: Mapping[str, str]) -> QuestionRow:
+def generated_row(
+    query: Query, documents: Mapping[str, Document], made: Mapping[str, str]
+) -> QuestionRow:
     """With the text at every place, by which it is found again when a document has changed."""
-    row: QuestionRow = {"query_id": query.id, "query": query.text}
-    if query.answer is not None:
-        row["answer"] = query.answer
-    row["references"] = [_reference(each, documents) for each in query.references]
-    if query.facts:
-        row["facts"] = [{"fact": fact.text} for fact in query.facts]
-    row["types"] = list(query.types)
-    row[GENERATED] = dict(made)
-    return row
-
-
-def query_of(row: Mapping[str, Any]) -> Query:
-    """Of a row that `row_of` made; edited ones keep their places."""
-    return Query(
-        str(row["query_id"]),
-        str(row["query"]),
-        tuple(_place(each) for each in row.get("references", ())),
-        row.get("answer"),
-        tuple(Fact(str(each["fact"])) for each in row.get("facts", ())),
-        tuple(map(str, row.get("types", ()))),
-    )
-
-
-def _reference(reference: Reference, documents: Mapping[str, Document]) -> QuestionRow:
-    first, *others = (
-        {**place._asdict(), "text": documents[place.doc_id].text[place.start : place.end]}
-        for place in reference.places
-    )
-    return {**first, "alternatives": others} if others else first
-
-
-def _place(row: Mapping[str, Any]) -> Reference:
-    others = tuple(
-        Passage(each["doc_id"], each["start"], each["end"]) for each in row.get("alternatives", ())
-    )
-    return Reference(row["doc_id"], row["start"], row["end"], others)
+    texts = {
+        place.doc_id: documents[place.doc_id].text
+        for each in query.references
+        for place in each.places
+    }
+    return {**row_of(query, texts), GENERATED: dict(made)}
 
 
 def _generated(file: QuestionsFile) -> Iterator[Query]:
@@ -240,12 +220,12 @@ def _generated(file: QuestionsFile) -> Iterator[Query]:
             raise ChunkwiseError(
                 f"{file.path} is there, and its question {number} was not generated; name another file to write"
             )
-        try:
-            yield query_of(row)
-        except (KeyError, TypeError, AttributeError) as error:
+        draft = draft_of(row, number, f"{file.path}, question {number}")
+        if isinstance(draft, Unreadable):
             raise ChunkwiseError(
-                f"{file.path}, question {number} cannot be read ({error!r}); name another file to write"
-            ) from error
+                f"{draft.where} cannot be read: {draft.reason}; name another file to write"
+            )
+        yield draft.query
 
 
 CALLS_A_QUESTION = 3
