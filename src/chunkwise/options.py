@@ -301,7 +301,7 @@ class LiveOptions(Options, group="Own pipeline"):
         "Time limit of one question; slower ones have no score", metavar="SECONDS"
     )] = 60.0  # fmt: skip
     retrieved: Annotated[File | None, Option(
-        "Keep its hits here; questions it has are not asked again", metavar="FILE"
+        "Keep its hits here; questions it has are not asked again", metavar="FILE", writes="any"
     )] = None  # fmt: skip
 
 

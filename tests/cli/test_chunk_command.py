@@ -209,11 +209,13 @@ def test_an_input_is_never_overwritten(here: Run, handbook: Path) -> None:
 
 
 def test_when_nothing_is_read_an_older_output_stays(here: Run, tmp_path: Path) -> None:
-    (tmp_path / "keep.jsonl").write_text("precious")
+    (tmp_path / "lamps.md").write_text("The lamps are lit at dusk.")
+    assert here("chunk", "lamps.md", "-o", "keep.jsonl").returncode == 0
+    before = (tmp_path / "keep.jsonl").read_text()
     done = here("chunk", "nowhere.md", "-o", "keep.jsonl")
     assert done.returncode == 1
     assert "nothing is written" in done.stderr
-    assert (tmp_path / "keep.jsonl").read_text() == "precious"
+    assert (tmp_path / "keep.jsonl").read_text() == before
 
 
 def test_when_nothing_is_read_nothing_is_summed_up(here: Run) -> None:

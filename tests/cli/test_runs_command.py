@@ -512,18 +512,11 @@ def test_list_need_not_be_named(here: Run, history: History) -> None:
 
 
 def test_a_table_goes_where_it_was_meant_to_go(here: Run, tmp_path: Path, history: History) -> None:
-    folder = here("runs", "export", "--csv", "nowhere/runs.csv")
-    assert folder.returncode == 1
-    assert (
-        "there is no folder nowhere to write runs.csv into; make it: mkdir -p nowhere"
-        in folder.stderr
-    )
-    assert not (tmp_path / "nowhere").exists()
     (tmp_path / "runs.csv").write_text("mine")
     words = ("runs", "export", "--csv", "runs.csv")
     there = here(*words)
     assert there.returncode == 2
-    assert "runs.csv is there already; --force writes over it" in there.stderr
+    assert "write to another file, or add --force" in there.stderr
     assert (tmp_path / "runs.csv").read_text() == "mine"
     assert here(*words, "--force").stderr == "written: runs.csv (4 rows)\n"
     history.prune(numbers=[2, 3, 4])

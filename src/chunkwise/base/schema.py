@@ -73,6 +73,8 @@ class Option:
     """Environment variable with the value where the flag is not given."""
     is_argument: bool = False
     """Filled by the words of the command line that belong to no flag."""
+    writes: Literal["", "new", "any"] = ""
+    """Whether it names a file to write: a new one or one of ours, or any file, which is added to."""
     at_once: Callable[[Any, Any], None] | None = None
     """Gets the command's context and the value before other flags are read."""
 

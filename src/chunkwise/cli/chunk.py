@@ -36,7 +36,6 @@ from chunkwise.cli.options import (
     Json,
     Page,
     SourceOptions,
-    check_outputs,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say, say_skipped, shown_place
@@ -65,7 +64,8 @@ class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOption
     """The options of `chunkwise chunk`."""
 
     output: Annotated[Path | None, Option(
-        "Write .jsonl, .parquet or .csv; no ending: a data set", flag="-o", metavar="PATH", group="Output", common=True
+        "Write .jsonl, .parquet or .csv; no ending: a data set", flag="-o", metavar="PATH", group="Output", common=True,
+        writes="new",
     )] = None  # fmt: skip
     with_vectors: Annotated[bool, Option(
         "Write the vectors of an index, too, with -o", group="Output"
@@ -132,7 +132,6 @@ def command(options: ChunkCommandOptions) -> None:
         return
     named = (getattr(strategy.chunker, "llm", None), options.llm_name if writer else None)
     warn_of_weak(named, options.quiet)
-    outputs = check_outputs(paths, options.output, page=options.page)
     total = bytes_of(paths)
     summary = ChunkSummary(strategy)
     shown: list[str] = []
@@ -143,9 +142,9 @@ def command(options: ChunkCommandOptions) -> None:
         # Cutting takes no time beside writing contexts: progress is what was written then.
         cut_advance = _nowhere if writer else advance
         if sinks and not page and not writer:
-            _write_segments(paths, cutting, options, summary, advance, outputs, sinks)
+            _write_segments(paths, cutting, options, summary, advance, sinks)
         else:
-            documents = _documents(paths, cutting, options, summary, cut_advance, outputs)
+            documents = _documents(paths, cutting, options, summary, cut_advance)
             if writer:
                 documents = with_written_contexts(documents, writer, advance)
             elif options.context_beside == "headings":
@@ -215,7 +214,7 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
     paths = options.sources()
     total, began = bytes_of(paths), time.monotonic()
     place = output if address_of(output) else output.absolute()  # workers stand elsewhere
-    recipe = PartRecipe(options.cut_by, options.loading([output]), options.context_beside, place)
+    recipe = PartRecipe(options.cut_by, options.loading(), options.context_beside, place)
     workers: WorkerGroup[PartWork, PartRecord] = begin_workers(
         options.workers(total), recipe, "read and cut"
     )
@@ -277,7 +276,6 @@ def _from_index(options: ChunkCommandOptions) -> None:
     paths = options.sources()
     index = named_index(paths)
     assert index is not None
-    check_outputs(paths, options.output, page=options.page)
     if options.with_vectors and options.output:
         count = index.export(options.output, with_vectors=True)
         if not options.quiet:
@@ -306,14 +304,13 @@ def _documents(
     options: ChunkCommandOptions,
     summary: ChunkSummary,
     advance: OnProgress,
-    outputs: list[Path],
 ) -> Iterator[Chunked]:
     """Documents with their chunks; what cannot be read is a line on stderr."""
     from chunkwise.chunkers.chunk import chunk_each
     from chunkwise.cli.cut_documents import readable
 
     jobs = options.workers(bytes_of(paths))
-    outcomes = chunk_each(paths, strategy, options=options.loading(outputs), jobs=jobs)
+    outcomes = chunk_each(paths, strategy, options=options.loading(), jobs=jobs)
     return readable(outcomes, options.strict, summary, advance)
 
 
@@ -355,7 +352,7 @@ def _dry_run(
         return
     summary = ChunkSummary(strategy)
     with progress("counting", bytes_of(paths), options.quiet) as advance:
-        cut = _documents(paths, cutting, options, summary, advance, [])
+        cut = _documents(paths, cutting, options, summary, advance)
         estimate = estimate_documents(cut, asking, writer)
     if not options.quiet:
         click.echo(summary.line(), err=True)
@@ -399,7 +396,6 @@ def _write_segments(
     options: ChunkCommandOptions,
     summary: ChunkSummary,
     advance: OnProgress,
-    outputs: list[Path],
     sinks: list[_Sink],
 ) -> None:
     """Chunks are written as they come: a long text never lies in memory as a whole."""
@@ -407,7 +403,7 @@ def _write_segments(
     from chunkwise.cli.cut_documents import readable_segments
 
     outcomes = chunk_segments(
-        paths, strategy, options=options.loading(outputs), jobs=options.workers(bytes_of(paths)),
+        paths, strategy, options=options.loading(), jobs=options.workers(bytes_of(paths)),
         context=options.context_beside,
     )  # fmt: skip
     with closing(outcomes):  # a full disk, for one, ends the workers here and not somewhere later

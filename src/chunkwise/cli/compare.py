@@ -23,7 +23,6 @@ from chunkwise.cli.options import (
     Output,
     Page,
     VerboseOption,
-    check_outputs,
 )
 from chunkwise.cli.streams import json_stdout, readers_may_leave, say, stdout_console, utf8_stdout
 
@@ -64,10 +63,10 @@ class CompareOptions(KeepOptions, VerboseOption, group="Gate"):
         "Compare runs on other documents or questions, too", metavar="WHAT"
     )] = ()  # fmt: skip
     junit: Annotated[Path | None, Option(
-        "Write the checks as JUnit XML", metavar="FILE", group="Output"
+        "Write the checks as JUnit XML", metavar="FILE", group="Output", writes="any"
     )] = None  # fmt: skip
     comment: Annotated[Path | None, Option(
-        "Write a Markdown comment: table and changed questions", metavar="FILE", group="Output"
+        "Write a Markdown comment: table and changed questions", metavar="FILE", group="Output", writes="any"
     )] = None  # fmt: skip
     summary: Annotated[Path | None, Option(
         "Append the same Markdown to this file", metavar="FILE", variable="GITHUB_STEP_SUMMARY", group="Output"
@@ -91,8 +90,6 @@ def command(options: CompareOptions) -> None:
     gates = _gates(options.fail_if_worse)
     _check(files)
     _check_gate(options)
-    for output in (options.output, options.junit, options.comment):
-        check_outputs(list(files), output, page=options.page)
     from chunkwise.base.errors import NotComparable
     from chunkwise.evaluation.compare import compare
     from chunkwise.evaluation.results import read_results

@@ -21,6 +21,7 @@ from click.core import ParameterSource
 
 from chunkwise.base.schema import Field, Options, schema
 from chunkwise.cli.groups import DefaultGroup, write_commands
+from chunkwise.cli.written_files import check_outputs
 
 Command = TypeVar("Command", bound=Options)
 
@@ -139,7 +140,9 @@ def dataclass_command(
             from chunkwise.base.allow_hosts_and_code_from_files import named_by_user
 
             with named_by_user(_typed(values)):
-                run(options(**values))
+                given = options(**values)
+                check_outputs(given)
+                run(given)
 
         epilog = f"\b\nExamples:{examples}" if examples else None
         typed = TypedCommand(

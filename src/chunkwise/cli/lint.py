@@ -25,7 +25,6 @@ from chunkwise.cli.options import (
     Page,
     SourceOptions,
     VerboseOption,
-    check_outputs,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import readers_may_leave, say, stdout_console
@@ -92,13 +91,13 @@ def command(options: LintOptions) -> None:
     keeper = RunKeeper(options, quiet=options.quiet)
     tally = linter.tally
     paths = options.sources()
-    files = [*paths, options.chunks] if options.chunks else paths
-    outputs = check_outputs(files, _checked(options.output), page=options.page)
+    if options.output is not None and options.output.suffix.lower() != ".jsonl":
+        raise InvalidParameter(f"output is {str(options.output)!r}; its name must end in .jsonl")
     if options.chunks == "-" and "-" in paths:
         raise click.UsageError("standard input can be the documents or the chunks, not both")
     total = 0 if options.chunks or any(map(is_index, paths)) else bytes_of(paths)
     cutter, outcomes = lint_subject(
-        paths, options.strategy, chunks=options.chunks, options=options.loading(outputs),
+        paths, options.strategy, chunks=options.chunks, options=options.loading(),
         jobs=options.workers(total),
     )  # fmt: skip
     summary = ChunkSummary(cutter)
@@ -144,12 +143,6 @@ def _tell(
         for written in (options.output, options.page):
             if written:
                 click.echo(f"written: {shown_path(written)}", err=True)
-
-
-def _checked(output: Path | None) -> Path | None:
-    if output is not None and output.suffix.lower() != ".jsonl":
-        raise InvalidParameter(f"output is {str(output)!r}; its name must end in .jsonl")
-    return output
 
 
 def _open_sinks(stack: ExitStack, options: LintOptions, cutter: Cutter) -> list[Sink]:

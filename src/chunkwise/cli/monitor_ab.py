@@ -124,8 +124,7 @@ def _documents(options: ABOptions, bad: Callable[[object], None]) -> list[Docume
     paths = options.sources()
     with progress("reading", bytes_of(paths), options.quiet) as advance:
         found = []
-        leave_out = [Path(options.test_queries).resolve()]
-        for document in documents_in(paths, options.loading(leave_out), bad):
+        for document in documents_in(paths, options.loading(Path(options.test_queries)), bad):
             found.append(document)
             advance(len(document.text), f"{counted(len(found), 'document')} read")
     if not found:

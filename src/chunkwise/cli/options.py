@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from chunkwise.base.schema import Name, Names, Option, Options, argument, schema
+from chunkwise.cli.written_files import written_files
 from chunkwise.options import ReadOptions, WorkerOptions
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ Json = Annotated[bool, Option(
     "Print JSON to stdout", long_flag="--json", group="Output", common=True
 )]  # fmt: skip
 Output = Annotated[Path | None, Option(
-    "Write the results to this file", flag="-o", metavar="FILE", group="Output", common=True
+    "Write the results to this file", flag="-o", metavar="FILE", group="Output", common=True, writes="new"
 )]  # fmt: skip
 Page = Annotated[Path | None, Option(
-    "Write an HTML page, or .json or .md", long_flag="--html", metavar="FILE", group="Output", common=True
+    "Write an HTML page, or .json or .md", long_flag="--html", metavar="FILE", group="Output", common=True, writes="new"
 )]  # fmt: skip
 Queries = Annotated[Name | None, Option(
     "Test questions: JSON, BEIR, SQuAD, Ragas …", flag="-Q --test-queries", long_flag="--queries",
@@ -62,14 +62,15 @@ class VerboseOption(Options, group="Output"):
 class LoadingOptions(ReadOptions, QuietOption):
     """How files are read, and whether anything is said about it that did not go wrong."""
 
-    def loading(self, leave_out: Sequence[Path] = ()) -> LoadOptions:
-        """The same for `chunkwise.documents`, without files that are no documents; a wrong value is an error here."""
+    def loading(self, *leave_out: Path) -> LoadOptions:
+        """The same for `chunkwise.documents`, without these files and those that the command writes."""
         from chunkwise.cli.streams import say
         from chunkwise.documents.loader import LoadOptions
 
         note = _nothing if self.quiet else say
         given = {field.name: getattr(self, field.name) for field in schema(ReadOptions)}
-        return LoadOptions(**given, leave_out=leave_out, on_passed_over=note, on_renamed=note)
+        written = (*written_files(self), *leave_out)
+        return LoadOptions(**given, leave_out=written, on_passed_over=note, on_renamed=note)
 
 
 class SourceOptions(LoadingOptions):
@@ -233,85 +234,3 @@ def check_questions_flag(options: SourceOptions, queries: str | None) -> None:
         *_, file = options.source
         if file.endswith((".json", ".jsonl")):
             raise click.UsageError(f"-q is --quiet; name the questions by -Q {file}")
-
-
-def check_outputs(
-    inputs: Sequence[str], output: Path | None = None, *, page: Path | None = None
-) -> list[Path]:
-    """The files a command will write: none of them may be one of its inputs, and all of them can be written."""
-    from chunkwise.base.atomic_files import check_writable
-    from chunkwise.base.object_store import address_of, is_there
-
-    if page is not None and page.suffix.lower() not in (".html", ".htm", ".json"):
-        raise click.UsageError(
-            f"{page} is to be a page: its name must end in .html, or in .json for what the page shows as data"
-        )
-    given = [path for path in (output, page) if path is not None]
-    outputs = [_place(path) for path in given]
-    if len(set(outputs)) < len(outputs):
-        raise click.UsageError(f"{page} would be written twice; give the page another name")
-    for name in (*inputs, *_given_beside(given)):
-        if _place(name) in outputs:
-            raise click.UsageError(
-                f"{name} is read and would be overwritten; write to another file"
-            )
-    for path, place in zip(given, outputs, strict=True):
-        address = address_of(path)
-        if is_there(address) if address else _holds_something(place):
-            _refuse_if_read(path, place, inputs)
-        if not place.is_dir():
-            check_writable(path)
-    return outputs
-
-
-def _given_beside(outputs: Sequence[Path]) -> Iterator[str]:
-    """Whatever else was given to the command: a tokenizer, a plan or a model may be a file, too."""
-    for value in click.get_current_context().params.values():
-        for each in value if isinstance(value, tuple) else (value,):
-            # The same name may have been given to two options, so the values themselves are compared.
-            if isinstance(each, str | Path) and not any(each is path for path in outputs):
-                yield str(each)
-
-
-def _place(name: str | Path) -> Path:
-    """Behind all links; unlike `Path.resolve` it takes a loop of them for a place."""
-    return Path(os.path.realpath(name))
-
-
-def _refuse_if_read(path: Path, place: Path, inputs: Sequence[str]) -> None:
-    for name in inputs:
-        if _is_read(place, name):
-            raise click.UsageError(
-                f"{path} is one of the files of {name}, which are read, and would be overwritten; "
-                "write to another file"
-            )
-
-
-def _is_read(path: Path, name: str) -> bool:
-    """Whether a path lies in a folder that is read, or fits a pattern."""
-    from chunkwise.base.object_store import address_of
-    from chunkwise.documents.glob_patterns import is_pattern, split_pattern, to_regex
-
-    if os.path.isdir(name) or (address_of(name) and not is_pattern(name)):
-        return path.is_relative_to(_place(name))
-    if not is_pattern(name) or os.path.lexists(name):
-        return False
-    folder, rest = split_pattern(name)
-    root = _place(folder)
-    try:
-        matches = to_regex(rest).fullmatch
-    except re.error:  # reading will say so
-        return False
-    return path.is_relative_to(root) and bool(matches(path.relative_to(root).as_posix()))
-
-
-def _holds_something(path: Path) -> bool:
-    """Whether writing here would destroy what chunkwise cannot write again."""
-    from chunkwise.documents.walk import is_written_by_us
-
-    try:
-        if path.is_dir():
-            return any(path.iterdir())
-        return path.is_file() and path.stat().st_size > 0 and not is_written_by_us(path)
-    except OSError:  # what cannot be looked at is not overwritten
-        return True

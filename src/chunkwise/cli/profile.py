@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import click
@@ -20,7 +19,6 @@ from chunkwise.cli.options import (
     Page,
     SourceOptions,
     VerboseOption,
-    check_outputs,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
@@ -55,9 +53,8 @@ def command(options: ProfileOptions) -> None:
     SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`.
     """
     paths = options.sources()
-    outputs = check_outputs(paths, page=options.page)
     keeper = RunKeeper(options, quiet=options.quiet)
-    profile, skipped = _profile(paths, outputs, options, keeper)
+    profile, skipped = _profile(paths, options, keeper)
     if not profile.total.documents:  # leaving so, an older page stays
         say("no document was read; there is nothing to profile")
         sys.exit(FAILED)
@@ -101,9 +98,7 @@ def _next_command(profile: Profile, options: ProfileOptions) -> str:
     return f"chunkwise lint {shlex.join(options.source)} -s {shlex.quote(strategy)}"
 
 
-def _profile(
-    paths: list[str], outputs: list[Path], options: ProfileOptions, keeper: RunKeeper
-) -> tuple[Profile, int]:
+def _profile(paths: list[str], options: ProfileOptions, keeper: RunKeeper) -> tuple[Profile, int]:
     """The profile, and how many documents could not be read."""
     from chunkwise.profiling import profile
 
@@ -119,7 +114,7 @@ def _profile(
     total = bytes_of(paths)
     with progress("profiling", total, options.quiet) as advance:
         found = profile(
-            paths, options.tokenizer, options=options.loading(outputs), on_unreadable=on_unreadable,
+            paths, options.tokenizer, options=options.loading(), on_unreadable=on_unreadable,
             jobs=options.workers(total), advance=advance, on_document=keeper.see,
         )  # fmt: skip
     return found, skipped

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 import click
@@ -34,7 +33,6 @@ from chunkwise.cli.options import (
     Page,
     Queries,
     SourceOptions,
-    check_outputs,
     check_questions_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
@@ -111,7 +109,6 @@ class PreparedEvaluation(Generic[Checked]):
 
     options: Checked
     paths: list[str]
-    outputs: list[Path]
     limits: list[MetricLimit]
     types: tuple[str, str] | None
 
@@ -119,9 +116,7 @@ class PreparedEvaluation(Generic[Checked]):
         """`on_search` gets what asks further questions of the same system; a dry run raises `DryRunEnded`."""
         documents: list[Document] = []
         queries: list[Query] = []
-        results, left_out = _results(
-            self.paths, self.outputs, self.options, documents, queries, on_search
-        )
+        results, left_out = _results(self.paths, self.options, documents, queries, on_search)
         return Evaluated(results, documents, queries, left_out)
 
     def missed(self, results: Results) -> list[str]:
@@ -135,7 +130,7 @@ class PreparedEvaluation(Generic[Checked]):
 def prepare(options: Checked) -> PreparedEvaluation[Checked]:
     """What is wrong with the options is told here."""
     options = _checked_count(_checked_judge(options))
-    paths, files = _paths(options)
+    paths = _paths(options)
     if not (options.source or options.more_sources or options.include):
         options = replace(options, exclude=(*options.exclude, *SCRIPTS))
     limits = [*_limits(options.at_least, 1), *_limits(options.at_most, -1)]
@@ -144,12 +139,7 @@ def prepare(options: Checked) -> PreparedEvaluation[Checked]:
     if types:
         _refuse_unknown_types(_types_in(options.test_queries or paths[0]), types)
     _check_live(options)
-    if options.retrieved is not None and Path(options.retrieved) in (options.output, options.page):
-        raise click.UsageError(f"{options.retrieved} would be written twice; write to another file")
-    outputs = check_outputs([*paths, *files], options.output, page=options.page)
-    if options.retrieved is not None:
-        outputs.append(Path(options.retrieved).resolve())
-    return PreparedEvaluation(options, paths, outputs, limits, types)
+    return PreparedEvaluation(options, paths, limits, types)
 
 
 def _check_live(options: EvaluationOptions) -> None:
@@ -174,24 +164,21 @@ def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
     )
 
 
-def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
-    """The documents or the index, and the other files that are read."""
+def _paths(options: EvaluationOptions) -> list[str]:
+    """The documents or the index."""
     paths = [*options.source, *options.more_sources]
     check_questions_flag(options, options.test_queries)
-    named = (options.test_queries, options.hits, options.chunks, options.answers)
-    files = [str(name) for name in named if name]
     if not paths:
         if options.test_queries is None:
             raise click.UsageError(
                 "what is evaluated? name documents or an index, and questions: --queries FILE"
             )
         paths = [documents_beside(options.test_queries, say)]
-    return paths, files
+    return paths
 
 
 def _results(
     paths: list[str],
-    outputs: list[Path],
     options: EvaluationOptions,
     documents: list[Document],
     queries: list[Query],
@@ -232,7 +219,7 @@ def _results(
         say("the small local model is weak at this: measure it with `chunkwise testset calibrate`")
     asking = _asking(options, clients)
     _fetch_weights(paths, options)
-    if asking and options.dry_run and (estimate := _summaries(paths, outputs, options, asking)):
+    if asking and options.dry_run and (estimate := _summaries(paths, options, asking)):
         raise DryRunEnded(estimate)
     results = evaluate(
         paths[0] if len(paths) == 1 else paths, options.test_queries,
@@ -241,7 +228,7 @@ def _results(
         index=replace(options.part(IndexOptions), strategy=None, llm=None, tokenizer=None),
         search=replace(options.part(SearchOptions), k=None, retriever=None),
         score=options.part(ScoreOptions), live=options.part(LiveOptions), hits=options.hits,
-        chunks=options.chunks, llm=client, options=options.loading(outputs), jobs=options.workers(total),
+        chunks=options.chunks, llm=client, options=options.loading(), jobs=options.workers(total),
         listeners=Listeners(
             on_bad=bad, on_unreadable=lambda problem: bad(str(problem)),
             on_mended=lambda line: say(f"mended {line}"), on_remark=say, on_documents=documents.extend,
@@ -418,7 +405,7 @@ def _asking(options: EvaluationOptions, clients: LlmClients) -> AskingStrategy |
 
 
 def _summaries(
-    paths: list[str], leave_out: list[Path], options: EvaluationOptions, asking: AskingStrategy
+    paths: list[str], options: EvaluationOptions, asking: AskingStrategy
 ) -> LlmEstimate | None:
     """What a dry run tells; None: all are known, so that it can go on to what a judge is asked about them."""
     from chunkwise.chunkers.chunk import chunk_each
@@ -429,9 +416,8 @@ def _summaries(
     if asking.client is None or options.hits or named_index(paths) is not None:
         return None
     alone = asking.alone()
-    if options.test_queries:
-        leave_out = [*leave_out, *no_documents(paths, options.test_queries)]
-    outcomes = chunk_each(paths, alone, options=options.loading(leave_out))
+    questions = no_documents(paths, options.test_queries) if options.test_queries else ()
+    outcomes = chunk_each(paths, alone, options=options.loading(*questions))
     with progress("counting", bytes_of(paths), options.quiet) as advance:
         cut = readable(outcomes, options.strict, ChunkSummary(alone), advance)
         estimate = estimate_documents(cut, asking, None)

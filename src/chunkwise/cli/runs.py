@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -199,11 +198,9 @@ def chart(options: ChartOptions) -> None:
 
     METRIC is a name such as recall@1000t; without it, the main metric of the latest run is drawn.
     """
-    from chunkwise.cli.options import check_outputs
     from chunkwise.report.runs_report import metric_history_report
     from chunkwise.tracking.run_rows import metric_history
 
-    check_outputs([], page=options.page)
     history = options.opened()
     if not len(history):
         _say_empty(history)
@@ -224,13 +221,13 @@ class ExportOptions(HistoryOption):
     """The options of `chunkwise runs export`."""
 
     csv: Annotated[Path | None, Option(
-        "Write CSV; - is stdout", metavar="FILE", group="Output", common=True
+        "Write CSV; - is stdout", metavar="FILE", group="Output", common=True, writes="new"
     )] = None  # fmt: skip
     jsonl: Annotated[Path | None, Option(
-        "Write a line of JSON for each row", metavar="FILE", group="Output", common=True
+        "Write a line of JSON for each row", metavar="FILE", group="Output", common=True, writes="new"
     )] = None  # fmt: skip
     parquet: Annotated[Path | None, Option(
-        "Write Parquet; needs chunkwise[parquet]", metavar="FILE", group="Output", common=True
+        "Write Parquet; needs chunkwise[parquet]", metavar="FILE", group="Output", common=True, writes="new"
     )] = None  # fmt: skip
     by_question: Annotated[bool, Option(
         "A row for each score of each question", group="Output", common=True
@@ -255,9 +252,6 @@ def export(options: ExportOptions) -> None:
         raise click.UsageError("only --csv writes to stdout by -; --json prints lines of JSON")
     if options.as_json and str(options.csv) == "-":
         raise click.UsageError("--csv - and --json both write to stdout; leave one of them out")
-    for file in files:
-        if str(file) != "-":
-            _check_target(file, options.force)
     history = options.opened()
 
     def rows() -> Iterator[dict[str, object]]:
@@ -276,21 +270,6 @@ def export(options: ExportOptions) -> None:
         from chunkwise.cli.streams import json_stdout
 
         json_stdout().writelines(map(json_line, rows()))
-
-
-def _check_target(file: Path, force: bool) -> None:
-    """Before anything is read: tables are for other tools, and nobody wants a new folder by a slip of the pen."""
-    from chunkwise.base.atomic_files import check_writable
-    from chunkwise.base.errors import ChunkwiseError
-
-    if not file.parent.is_dir():
-        raise ChunkwiseError(
-            f"there is no folder {file.parent} to write {file.name} into; "
-            f"make it: mkdir -p {shlex.quote(str(file.parent))}"
-        )
-    if file.is_file() and file.stat().st_size and not force:
-        raise click.UsageError(f"{file} is there already; --force writes over it")
-    check_writable(file)
 
 
 class PruneOptions(HistoryOption):

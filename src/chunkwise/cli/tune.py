@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,6 @@ from chunkwise.cli.options import (
     Queries,
     SourceOptions,
     VerboseOption,
-    check_outputs,
     check_questions_flag,
 )
 from chunkwise.cli.progress import fetch_weights, progress
@@ -131,9 +129,14 @@ def tune_and_show(
 ) -> None:
     """Runs a sweep as its options say, shows what it found, and ends with the status that tells what was left out."""
     from chunkwise.evaluation.sources import Skipped
+    from chunkwise.tuning.run.sweep_folder import SweepFolder
     from chunkwise.tuning.tune import run_sweep
 
-    outputs = _check_page(source, options)
+    if options.page is not None and SweepFolder(options.output).keeps(options.page):
+        raise click.UsageError(
+            f"{options.page} is one of the files that the sweep keeps in {options.output} and would be overwritten; "
+            "write to another file"
+        )
     left_out = Skipped(*_listeners(options.strict), on_remark=say)
     if_interrupted = ""
 
@@ -158,7 +161,7 @@ def tune_and_show(
     folder = options.output
     try:
         completed = run_sweep(
-            source, folder, prepared_to_run, write, left_out=left_out, options=options.loading(outputs),
+            source, folder, prepared_to_run, write, left_out=left_out, options=options.loading(),
             dry_run=options.dry_run,
         )  # fmt: skip
     except KeyboardInterrupt:
@@ -175,23 +178,6 @@ def tune_and_show(
         sys.exit(NOT_REACHED)
     if left_out.any:
         sys.exit(SKIPPED)
-
-
-def _check_page(source: SweepSource, options: SweepOptions) -> list[Path]:
-    """Where it is written; over what the sweep reads, whoever names it, or what its folder keeps, it is refused."""
-    from chunkwise.tuning.run.sweep_folder import SweepFolder
-
-    sweep = source.sweep
-    read = [*sweep.documents, sweep.test_queries, source.plan]
-    outputs = check_outputs(
-        [os.fspath(each) for each in read if each is not None], page=options.page
-    )
-    if options.page is not None and SweepFolder(options.output).keeps(options.page):
-        raise click.UsageError(
-            f"{options.page} is one of the files that the sweep keeps in {options.output} and would be overwritten; "
-            "write to another file"
-        )
-    return outputs
 
 
 def _kept(completed: CompletedSweep) -> KeptRun:

@@ -19,7 +19,6 @@ from chunkwise.cli.options import (
     Page,
     QuietOption,
     VerboseOption,
-    check_outputs,
 )
 from chunkwise.cli.streams import print_json, shown_place, stdout_console
 
@@ -59,8 +58,6 @@ def command(options: NamesOptions) -> None:
     SOURCE is an index that `chunkwise index --graph` made. NAME is a name as any document writes it; without one, the
     names that link most are shown.
     """
-    outputs = [options.source] if options.page else []
-    check_outputs(outputs, page=options.page)
     from chunkwise.retrieval import open_index
     from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 

@@ -18,7 +18,6 @@ from chunkwise.cli.options import (
     Json,
     LoadingOptions,
     Sources,
-    check_outputs,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say_skipped, stdout_console
@@ -47,7 +46,7 @@ class CheckOptions(LoadingOptions):
     source: Sources = ()
     output: Annotated[Path | None, Option(
         "Write the usable questions, repaired, with offsets", flag="-o", metavar="FILE.json", group="Output",
-        common=True,
+        common=True, writes="new",
     )] = None  # fmt: skip
     format: Annotated[Name | None, Option(
         "Format: chunkwise, squad, beir …", long_flag="--from", metavar="FORMAT", default_text="detected",
@@ -74,9 +73,8 @@ def command(options: CheckOptions) -> None:
     from chunkwise.testsets.reading import read_with_places
 
     file, output = options.file, options.output
-    outputs = check_outputs([file, *options.source], output)
     skipped: list[str] = []
-    documents = _documents(options, outputs, skipped)
+    documents = _documents(options, skipped)
     problems: list[Problem] = []
     with progress("checking questions", 0, options.quiet) as advance:
         read = read_with_places(
@@ -102,7 +100,7 @@ def command(options: CheckOptions) -> None:
         sys.exit(SKIPPED)
 
 
-def _documents(options: CheckOptions, outputs: list[Path], skipped: list[str]) -> list[Document]:
+def _documents(options: CheckOptions, skipped: list[str]) -> list[Document]:
     from chunkwise.base.errors import InvalidParameter
 
     def skip(problem: object) -> None:
@@ -114,9 +112,8 @@ def _documents(options: CheckOptions, outputs: list[Path], skipped: list[str]) -
         return _carried(file, options.format, skip)
     if file == "-" and "-" in inputs:
         raise InvalidParameter("standard input can be the questions or the documents, not both")
-    leave_out = [*outputs, *([] if file == "-" else [Path(file).resolve()])]
     with progress("reading documents", bytes_of(inputs), options.quiet) as advance:
-        return named_documents(inputs, options.loading(leave_out), skip, advance)
+        return named_documents(inputs, options.loading(Path(file)), skip, advance)
 
 
 def _carried(file: str, format: str | None, skip: Skip) -> list[Document]:

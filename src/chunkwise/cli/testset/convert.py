@@ -15,7 +15,6 @@ from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.options import (
     LoadingOptions,
-    check_outputs,
 )
 from chunkwise.cli.streams import json_stdout, say, say_skipped, utf8_stdout
 from chunkwise.cli.testset import carried_documents, named_documents
@@ -56,13 +55,13 @@ class ConvertOptions(LoadingOptions):
     )] = None  # fmt: skip
     output: Annotated[Path | None, Option(
         "File; for beir, trec and autorag a folder", flag="-o", metavar="PATH", default_text="stdout", group="Output",
-        common=True,
+        common=True, writes="new",
     )] = None  # fmt: skip
     documents: Annotated[Names, Option(
         "Documents or an index in which passages are looked up", metavar="SOURCE", group="Input", common=True
     )] = ()  # fmt: skip
     documents_to: Annotated[Path | None, Option(
-        "Write the documents, too: .jsonl, or a folder", metavar="PATH", group="Output"
+        "Write the documents, too: .jsonl, or a folder", metavar="PATH", group="Output", writes="new"
     )] = None  # fmt: skip
 
 
@@ -82,8 +81,10 @@ def command(options: ConvertOptions) -> None:
     output = options.output
     if output is None and target.name != "chunkwise":
         raise click.UsageError(f"where to? name a file or folder for {target.name}: -o PATH")
-    for written in (output, options.documents_to):
-        check_outputs([str(options.file), *options.documents], written)
+    if output is not None and output.is_dir() and any(output.iterdir()):
+        raise click.UsageError(
+            f"{output} is not empty and would be overwritten; write to another file"
+        )
     run = _Conversion(origin, options.file)
     documents = run.documents(options)
     testset = run.testset(documents, target)
@@ -120,7 +121,7 @@ class _Conversion:
         from chunkwise.testsets.formats import CarriesDocuments
 
         if options.documents:
-            reading = options.loading([self._source.resolve()])
+            reading = options.loading(self._source)
             return named_documents(options.documents, reading, self._skipped)
         if not isinstance(self._origin, CarriesDocuments):
             return None

@@ -35,7 +35,7 @@ class FromLabelsOptions(LoadingOptions):
 
     source: Sources = ()
     output: Annotated[Path, Option(
-        "Write the questions there", flag="-o", metavar="FILE.json", group="Output", common=True
+        "Write the questions there", flag="-o", metavar="FILE.json", group="Output", common=True, writes="any"
     )]  # fmt: skip
     labels: Labels = None
     test_queries: Queries = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections import Counter
@@ -61,7 +60,7 @@ class GenerateOptions(LlmOptions, SourceOptions, group="Questions"):
     """The options of `chunkwise testset generate`."""
 
     output: Annotated[Path, Option(
-        "File to write, or to go on with", flag="-o", metavar="FILE.json", group="Output", common=True
+        "File to write, or to go on with", flag="-o", metavar="FILE.json", group="Output", common=True, writes="any"
     )] = Path("queries.json")  # fmt: skip
     count: Annotated[Count, Option("Questions to make", metavar="N", common=True)] = 100
     types: Annotated[Name | None, Option(
@@ -109,7 +108,6 @@ def command(options: GenerateOptions) -> None:
 
 
 def _documents(inputs: list[str], options: GenerateOptions, skipped: list[str]) -> list[Document]:
-    from chunkwise.base.atomic_files import check_writable
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.testsets.formats.chunkwise import dropped_file
 
@@ -119,15 +117,8 @@ def _documents(inputs: list[str], options: GenerateOptions, skipped: list[str]) 
         skipped.append(str(problem))
         say_skipped(problem)
 
-    output = options.output
-    places = [os.path.realpath(each) for each in (output, dropped_file(output))]
-    if any(os.path.realpath(name) in places for name in inputs):
-        raise click.UsageError(f"{output} is read and would be overwritten; write to another file")
-    if not options.dry_run:
-        check_writable(output)
-    written = [Path(each) for each in places]
     with progress("reading documents", bytes_of(inputs), options.quiet) as advance:
-        return named_documents(inputs, options.loading(written), skip, advance)
+        return named_documents(inputs, options.loading(dropped_file(options.output)), skip, advance)
 
 
 def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | None) -> None:

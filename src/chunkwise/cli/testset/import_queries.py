@@ -17,7 +17,6 @@ from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
     Json,
     QuietOption,
-    check_outputs,
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
@@ -47,7 +46,7 @@ class ImportQueriesOptions(QuietOption, group="Questions"):
 
     log: Annotated[str, argument("LOG")]
     into: Annotated[Path, Option(
-        "Questions to make or add to: .json, or .jsonl for lines", metavar="FILE", common=True
+        "Questions to make or add to: .json, or .jsonl for lines", metavar="FILE", common=True, writes="any"
     )]  # fmt: skip
     count: Annotated[Amount, Option(
         "Questions to draw, by how often they were asked; 0: all", long_flag="--sample", metavar="N", common=True
@@ -82,7 +81,6 @@ def command(options: ImportQueriesOptions) -> None:
     from chunkwise.testsets.formats.chunkwise import QuestionsFile, is_there
     from chunkwise.testsets.query_log import grouped, read_query_log, sampled
 
-    check_outputs([options.log], options.into)
     file = QuestionsFile.read(options.into) if is_there(options.into) else QuestionsFile.new(options.into)  # fmt: skip
     embedder = _embedder(options)
     bad = 0

@@ -123,7 +123,7 @@ def _tell(changes: list[str]) -> None:
 def _documents(options: ReviewOptions) -> list[Document]:
     if not options.source:
         return []
-    reading = options.loading([options.file.resolve()])
+    reading = options.loading(options.file)
     with progress("reading documents", bytes_of(options.source), False) as advance:
         return named_documents(options.source, reading, say_skipped, advance)
 
