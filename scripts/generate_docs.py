@@ -26,7 +26,6 @@ from commands_page import commands_page
 
 import chunkwise
 from chunkwise.cli import progress
-from chunkwise.cli.exit_status import EXIT_STATUSES
 from chunkwise.evaluation.verdicts_and_advice import fitting
 from chunkwise.metrics.metric import NEEDS, Targets
 from chunkwise.metrics.registry import key_questions, known_metrics
@@ -183,17 +182,7 @@ def remedies() -> str:
     )
 
 
-def exit_statuses() -> str:
-    """What a command ends with, and when."""
-    return table(
-        ("status", "means", "as when"),
-        ((f"**{each.number}**", each.meaning, "; ".join(each.when)) for each in EXIT_STATUSES),
-    )
-
-
-TABLES = {
-    "exit_statuses": exit_statuses, "metrics": all_metrics, "targets": targets, "remedies": remedies
-}  # fmt: skip
+TABLES = {"metrics": all_metrics, "targets": targets, "remedies": remedies}
 
 
 def renew_whole(check: bool) -> list[Path]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.cli.exit_status import EXIT_STATUSES, settled
+from chunkwise.cli.exit_status import settled
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions
 from tables import cases
@@ -134,13 +134,6 @@ def test_files_of_results_that_are_all_none_are_an_error(here: Run, tmp_path: Pa
     assert made.returncode == 0, made.stderr
     assert here("runs", "import", "x.json", "results.json").returncode == 3
     assert here("runs", "import", "results.json").returncode == 0
-
-
-def test_the_page_says_what_is_declared() -> None:
-    page = (DOCS / "exit-statuses.md").read_text("utf-8")
-    assert [each.number for each in EXIT_STATUSES] == [0, 1, 2, 3, 4, 5, 130]
-    for each in EXIT_STATUSES:
-        assert f"| **{each.number}** | {each.meaning} | {'; '.join(each.when)} |" in page
 
 
 def test_where_several_are_true_the_first_of_the_page_counts() -> None:

@@ -88,7 +88,7 @@ def test_what_is_told_is_the_sum_of_what_is_listed(here: Run, tmp_path: Path) ->
 def test_a_page_of_each(here: Run, kb: str, tmp_path: Path) -> None:
     for words in ((), ("Salt Kitchen",)):
         done = here("list", "names", kb, *words, "--html", "graph.html")
-        assert (done.returncode, done.stdout) == (0, "")
+        assert done.returncode == 0
         assert "written: graph.html" in done.stderr
         assert "Salt Kitchen" in (tmp_path / "graph.html").read_text()
 

@@ -346,9 +346,7 @@ def test_a_comparison_is_shown_when_it_cannot_be_kept(
         assert here(*words).returncode == 0
     done = here("compare", "a.json", "b.json", "-o", "full.json")
     assert done.returncode == 1
-    assert done.stderr.splitlines() == [
-        "chunkwise: cannot write full.json: No space left on device"
-    ]
+    assert done.stderr.splitlines() == ["error: cannot write full.json: No space left on device"]
     assert "recall@1" in done.stdout
 
 

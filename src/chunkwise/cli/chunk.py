@@ -38,6 +38,7 @@ from chunkwise.cli.options import (
     SourceOptions,
 )
 from chunkwise.cli.progress import bytes_of, progress
+from chunkwise.cli.report_options import say_written
 from chunkwise.cli.streams import say, say_skipped, shown_place
 from chunkwise.options import ChunkOptions, LlmOptions
 
@@ -167,9 +168,7 @@ def command(options: ChunkCommandOptions) -> None:
             show_spent(replace(client.spent, kept=client.spent.kept + known))
     if (sinks or page) and not options.quiet:
         click.echo(summary.line(), err=True)
-        for written in (options.output, options.page):
-            if written:
-                click.echo(f"written: {shown_path(written)}", err=True)
+        say_written(options.output, options.page)
     if summary.skipped or clients.fell_short or (writer and writer.tally.without):
         sys.exit(SKIPPED)
 
@@ -237,7 +236,7 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
         click.echo(
             f"{strategy.label}: {counts}{skipped}; {format_number(seconds, 'seconds')}", err=True
         )
-        click.echo(f"written: {shown_path(output)}", err=True)
+        say_written(output)
     if made.skipped:
         sys.exit(SKIPPED)
 
@@ -280,7 +279,7 @@ def _from_index(options: ChunkCommandOptions) -> None:
         count = index.export(options.output, with_vectors=True)
         if not options.quiet:
             click.echo(f"{counted(count, 'chunk')} with vectors", err=True)
-            click.echo(f"written: {shown_path(options.output)}", err=True)
+            say_written(options.output)
         return
     strategy = KnownStrategy(index.settings.strategy)
     summary = ChunkSummary(strategy)
@@ -293,9 +292,7 @@ def _from_index(options: ChunkCommandOptions) -> None:
         click.echo(text, nl=False)
     if (sinks or page) and not options.quiet:
         click.echo(summary.line(), err=True)
-        for written in (options.output, options.page):
-            if written:
-                click.echo(f"written: {shown_path(written)}", err=True)
+        say_written(options.output, options.page)
 
 
 def _documents(

@@ -5,32 +5,24 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 from msgspec import Meta
 
-from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.schema import Name, Names, Option, argument
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
-from chunkwise.cli.exit_status import NOT_COMPARABLE, settled
+from chunkwise.cli.exit_status import NOT_COMPARABLE, leave, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
-from chunkwise.cli.options import (
-    Json,
-    Output,
-    Page,
-    VerboseOption,
-)
-from chunkwise.cli.streams import json_stdout, readers_may_leave, say, stdout_console, utf8_stdout
+from chunkwise.cli.options import Output
+from chunkwise.cli.report_options import ReportOptions, write_or_say
+from chunkwise.cli.streams import readers_may_leave, say, utf8_stdout
 
 if TYPE_CHECKING:
-    from chunkwise.evaluation.comparison_result import Comparison
     from chunkwise.evaluation.gate import Gate
     from chunkwise.evaluation.results import Results
-    from chunkwise.tracking.run import KeptRun
 
 _ZEROS_SAID = 10
 """Questions that are told on stderr; the files have more."""
@@ -42,7 +34,7 @@ _EXAMPLES = """
 """
 
 
-class CompareOptions(KeepOptions, VerboseOption, group="Gate"):
+class CompareOptions(KeepOptions, ReportOptions, group="Gate"):
     """The options of `chunkwise compare`."""
 
     files: Annotated[tuple[str, ...], argument("A.json B.json...")] = ()
@@ -74,9 +66,7 @@ class CompareOptions(KeepOptions, VerboseOption, group="Gate"):
     annotations: Annotated[bool, Option(
         "Print failures as GitHub annotations", default_text="on GitHub Actions", group="Output"
     )] = False  # fmt: skip
-    as_json: Json = False
     output: Output = None
-    page: Page = None
 
 
 @dataclass_command("compare", CompareOptions, examples=_EXAMPLES)
@@ -93,8 +83,12 @@ def command(options: CompareOptions) -> None:
     from chunkwise.base.errors import NotComparable
     from chunkwise.evaluation.compare import compare
     from chunkwise.evaluation.results import read_results
+    from chunkwise.records.json import json_text
+    from chunkwise.report.ci_report import no_workflow_commands
+    from chunkwise.report.comparison_report import comparison_report
+    from chunkwise.tracking.record_run import run_of_comparison
 
-    keeper = RunKeeper(options)
+    keeper = RunKeeper(options, quiet=options.quiet)
 
     runs = [read_results(name) for name in files]
     # An unknown name is told before anything is written.
@@ -106,19 +100,27 @@ def command(options: CompareOptions) -> None:
             raise
         _tell_gate(checked, options)
         sys.exit(NOT_COMPARABLE)
-    try:
-        is_written = _write_and_show(comparison, options, checked)
-    finally:  # who reads the output may leave early
-        keeper.keep(lambda: _kept(comparison))
-    if checked is None:
-        sys.exit(settled(failed=not is_written))
-    is_written &= _tell_gate(checked, options)
-    status = settled(
-        failed=not is_written,
-        not_comparable=checked.outcome == "not comparable",
-        not_reached=checked.outcome not in ("passed", "not comparable"),
+    keeper.keep(lambda: run_of_comparison(comparison))
+    found = comparison.to_dict()
+    found = found if checked is None else {**found, "gate": checked.to_dict()}
+    text = json_text(found, 2)
+    is_saved = write_or_say(options.output, lambda path: _save(text, path))
+    page = f"chunkwise compare {shlex.join(options.files)} --html comparison.html"
+    with no_workflow_commands(sys.stdout, active=_on_github() and not options.as_json):
+        is_written = is_saved & options.print_and_write(
+            lambda: comparison_report(comparison, next_command="" if options.page else page),
+            lambda: found,
+            lambda: comparison_report(comparison),
+        )
+    outcome = checked.outcome if checked else "passed"
+    is_written = (checked is None or _tell_gate(checked, options)) and is_written
+    leave(
+        settled(
+            failed=not is_written,
+            not_comparable=outcome == "not comparable",
+            not_reached=outcome not in ("passed", "not comparable"),
+        )
     )
-    sys.exit(status)
 
 
 def _checked(runs: list[Results], gates: list[str], options: CompareOptions) -> Gate | None:
@@ -161,12 +163,9 @@ def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
 
     is_written = True
     comment = to_markdown(gate_report(checked))
-    if options.junit is not None:
-        is_written &= _write(options.junit, lambda at: _save(junit_xml(checked).rstrip("\n"), at))
-    if options.comment is not None:
-        is_written &= _write(options.comment, lambda at: _save(comment.rstrip("\n"), at))
-    if options.summary is not None:
-        is_written &= _write(options.summary, lambda at: _add(comment, at), told=False)
+    is_written &= write_or_say(options.junit, lambda at: _save(junit_xml(checked).rstrip("\n"), at))
+    is_written &= write_or_say(options.comment, lambda at: _save(comment.rstrip("\n"), at))
+    is_written &= write_or_say(options.summary, lambda at: _add(comment, at), quiet=True)
     for reason in checked.not_comparable:
         say(f"not comparable: {_for_log(one_line(reason))}")
     for name in checked.left_out:
@@ -210,48 +209,6 @@ def _add(text: str, path: Path) -> None:
         out.write(f"{text}\n")
 
 
-def _kept(comparison: Comparison) -> KeptRun:
-    from chunkwise.tracking.record_run import run_of_comparison
-
-    return run_of_comparison(comparison)
-
-
-def _write_and_show(comparison: Comparison, options: CompareOptions, checked: Gate | None) -> bool:
-    """Writes and shows it; whether every file could be written. Where not, the comparison is shown instead."""
-    from chunkwise.records.json import json_text
-    from chunkwise.report.comparison_report import comparison_report
-    from chunkwise.report.write_report import write_report
-
-    found = comparison.to_dict()
-    text = json_text(found if checked is None else {**found, "gate": checked.to_dict()}, 2)
-    wanted = [path for path in (options.output, options.page) if path is not None]
-    written = []
-    if options.output is not None and _write(options.output, lambda at: _save(text, at)):
-        written.append(options.output)
-    if options.page is not None:
-        report = comparison_report(comparison)
-        if _write(options.page, lambda at: write_report(report, at)):
-            written.append(options.page)
-    with readers_may_leave():
-        if options.as_json:
-            click.echo(text, file=json_stdout())
-        elif options.output not in written or options.output is None:
-            _show(comparison, options)
-    return len(written) == len(wanted)
-
-
-def _show(comparison: Comparison, options: CompareOptions) -> None:
-    from chunkwise.report.ci_report import no_workflow_commands
-    from chunkwise.report.comparison_report import comparison_report
-    from chunkwise.report.to_terminal import print_report
-
-    page = f"chunkwise compare {shlex.join(options.files)} --html comparison.html"
-    report = comparison_report(comparison, next_command="" if options.page else page)
-    console = stdout_console()
-    with no_workflow_commands(console.file, active=_on_github()):
-        print_report(report, console, verbose=options.verbose)
-
-
 def _gates(named: tuple[str, ...]) -> list[str]:
     names = [name.strip() for each in named for name in each.split(",")]
     if named and not any(names):
@@ -266,20 +223,6 @@ def _save(text: str, path: Path) -> None:
 
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text(text + "\n", encoding="utf-8")
-
-
-def _write(path: Path, save: Callable[[Path], None], *, told: bool = True) -> bool:
-    """Whether it could be written."""
-    from chunkwise.base.errors import ChunkwiseError
-
-    try:
-        save(path)
-    except ChunkwiseError as error:
-        say(error)
-        return False
-    if told:
-        click.echo(f"written: {shown_path(path)}", err=True)
-    return True
 
 
 def _metric_names(metrics: str | None) -> list[str] | None:

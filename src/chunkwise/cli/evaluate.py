@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import shlex
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from chunkwise.base.atomic_files import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import settled
+from chunkwise.cli.exit_status import leave, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.llm import DryRunEnded, show_estimate
-from chunkwise.cli.options import VerboseOption
+from chunkwise.cli.report_options import write_or_say
 from chunkwise.cli.run_evaluation import EvaluationOptions, kept_run, prepare, say_why_silent
-from chunkwise.cli.streams import readers_may_leave, say, stdout_console
+from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
-    from chunkwise.core import Document
     from chunkwise.evaluation.results import Results
 
 _EXAMPLES = """
@@ -32,7 +26,7 @@ Then: chunkwise compare before.json after.json
 """
 
 
-class EvaluateOptions(EvaluationOptions, KeepOptions, VerboseOption):
+class EvaluateOptions(EvaluationOptions, KeepOptions):
     """The options of `chunkwise evaluate`."""
 
 
@@ -45,6 +39,9 @@ def command(options: EvaluateOptions) -> None:
     and its questions where no others are named. Without SOURCE the documents beside the file of questions are taken,
     but no code.
     """
+    from chunkwise.evaluation.results import results_text
+    from chunkwise.report.evaluation_report import evaluation_report
+
     prepared = prepare(options)
     options = prepared.options
     keeper = RunKeeper(options, quiet=options.quiet)
@@ -55,26 +52,24 @@ def command(options: EvaluateOptions) -> None:
         return
     results = found.results
     types = _types_there(results, prepared.types)
-    written = _write(results, options, found.documents, types)
-    try:
-        with readers_may_leave():
-            _show(results, options, types, shown=not (options.quiet and written))
-    finally:  # a full disk behind the output loses no run
-        keeper.keep(lambda: kept_run(found, options.keep_text))
-    for file in written:
-        if not options.quiet:
-            click.echo(f"written: {shown_path(file)}", err=True)
-    missed = prepared.missed(results)
-    is_written = len(written) == (options.output is not None) + (options.page is not None)
-    silent = say_why_silent(results)
-    status = settled(
-        failed=not is_written,
-        wrong_usage=bool(options.types) and types is None,
-        not_reached=bool(missed),
-        skipped=bool(found.left_out) or silent,
+    is_saved = write_or_say(options.output, results.save, options.quiet)
+    keeper.keep(lambda: kept_run(found, options.keep_text))
+    texts = {document.id: document for document in found.documents}
+    is_written = options.print_and_write(
+        lambda: evaluation_report(results, types=types, next_command=_next_command(options)),
+        lambda: results_text(results),
+        lambda: evaluation_report(results, texts, types),
+        is_kept=bool(options.output) and is_saved,
     )
-    if status:
-        sys.exit(status)
+    missed, is_silent = prepared.missed(results), say_why_silent(results)
+    leave(
+        settled(
+            failed=not (is_saved and is_written),
+            wrong_usage=bool(options.types) and types is None,
+            not_reached=bool(missed),
+            skipped=bool(found.left_out) or is_silent,
+        )
+    )
 
 
 def _types_there(results: Results, types: tuple[str, str] | None) -> tuple[str, str] | None:
@@ -87,50 +82,6 @@ def _types_there(results: Results, types: tuple[str, str] | None) -> tuple[str, 
     except InvalidParameter as error:
         say(f"--types: {error}")
         return None
-
-
-def _write(
-    results: Results,
-    options: EvaluationOptions,
-    documents: list[Document],
-    types: tuple[str, str] | None,
-) -> list[Path]:
-    """The files that were written; a disk may be full, and the figures are wanted all the same."""
-    from chunkwise.base.errors import ChunkwiseError
-
-    written = []
-    try:
-        if options.output is not None:
-            results.save(options.output)
-            written.append(options.output)
-    except ChunkwiseError as error:
-        say(error)
-    try:
-        if options.page is not None:
-            from chunkwise.report.evaluation_report import evaluation_report
-            from chunkwise.report.write_report import write_report
-
-            known = {document.id: document for document in documents}
-            write_report(evaluation_report(results, known, types), options.page)
-            written.append(options.page)
-    except ChunkwiseError as error:
-        say(error)
-    return written
-
-
-def _show(
-    results: Results, options: EvaluateOptions, types: tuple[str, str] | None, *, shown: bool
-) -> None:
-    if options.as_json:
-        from chunkwise.evaluation.results import results_text
-
-        click.echo(results_text(results), nl=False)
-    elif shown:
-        from chunkwise.report.evaluation_report import evaluation_report
-        from chunkwise.report.to_terminal import print_report
-
-        report = evaluation_report(results, types=types, next_command=_next_command(options))
-        print_report(report, stdout_console(), verbose=options.verbose)
 
 
 def _next_command(options: EvaluationOptions) -> str:

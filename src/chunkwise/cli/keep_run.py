@@ -1,11 +1,10 @@
-"""`--save`: a run joins the history of the project, once its results are written or printed; and where that is.
+"""`--save`: a run joins the history of the project before its results are shown, and where that is.
 
 `--mlflow`, `--otel` and `--prometheus` stand beside it: figures are handed on to what a team has.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -89,12 +88,6 @@ class RunKeeper:
         """`made` gives the run; it is not asked where nothing is kept."""
         if not self.keeps and not self._exporters:
             return
-        try:
-            sys.stdout.flush()
-        finally:  # nobody may read it any more
-            self._keep_and_hand_on(made)
-
-    def _keep_and_hand_on(self, made: Callable[[], KeptRun]) -> None:
         with _told("this run is neither kept nor handed on"):
             run = replace(made(), seconds=time.monotonic() - self._began)
             if self.keeps:

@@ -11,31 +11,27 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.schema import Amount, Name, Option, Share
 from chunkwise.base.wording import counted, one_or_many, percent, points, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import FAILED, settled
+from chunkwise.cli.exit_status import FAILED, leave, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     JobsOption,
-    Json,
     Output,
     Page,
     SourceOptions,
-    VerboseOption,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import readers_may_leave, say, stdout_console
+from chunkwise.cli.report_options import JsonOrReport, say_written
+from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.cli.cut_documents import ChunkSummary, Cutter
     from chunkwise.evaluation.lint import LocatedIssue
     from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
-    from chunkwise.report.lint_report import LintSample
-    from chunkwise.tracking.run import KeptRun
 
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
 
@@ -50,7 +46,7 @@ orphan_lead_in, orphan_number, only_marks, dangling_start, broken_grapheme.
 """
 
 
-class LintOptions(KeepOptions, JobsOption, SourceOptions, VerboseOption):
+class LintOptions(KeepOptions, JobsOption, SourceOptions, JsonOrReport):
     """The options of `chunkwise lint`."""
 
     strategy: Annotated[Name | None, Option(
@@ -70,7 +66,6 @@ class LintOptions(KeepOptions, JobsOption, SourceOptions, VerboseOption):
         "Exit with 4 if more chunks have an issue: 0.1", long_flag="--fail-over", metavar="SHARE", group="Output",
         common=True,
     )] = None  # fmt: skip
-    as_json: Json = False
     output: Output = None
     page: Page = None
 
@@ -84,8 +79,9 @@ def command(options: LintOptions) -> None:
     """
     from chunkwise.cli.cut_documents import ChunkSummary, readable
     from chunkwise.evaluation.lint import Linter, lint_subject
-    from chunkwise.report.lint_report import LintSample
+    from chunkwise.report.lint_report import LintSample, lint_report
     from chunkwise.retrieval.indexes import is_index
+    from chunkwise.tracking.record_run import run_of_lint
 
     linter, sample = Linter(options.kinds), LintSample(_most_shown(options))
     keeper = RunKeeper(options, quiet=options.quiet)
@@ -113,36 +109,16 @@ def command(options: LintOptions) -> None:
         if not summary.documents:  # leaving so, an older file of that name stays
             say("no document was read; there is nothing to examine")
             sys.exit(FAILED)
-    try:
-        _tell(sinks, sample, tally, cutter, summary, options)
-    finally:  # who reads the output may leave early
-        keeper.keep(lambda: _kept(cutter, tally, keeper, options))
-    _exit(tally, options.at_most, summary.skipped)
-
-
-def _kept(cutter: Cutter, tally: CutTally, keeper: RunKeeper, options: LintOptions) -> KeptRun:
-    from chunkwise.tracking.record_run import run_of_lint
-
-    return run_of_lint(cutter.label, tally.cuts(), keeper.fingerprints, options.kinds)
-
-
-def _tell(
-    sinks: list[Sink],
-    sample: LintSample,
-    tally: CutTally,
-    cutter: Cutter,
-    summary: ChunkSummary,
-    options: LintOptions,
-) -> None:
-    """The issues where they went nowhere else, else a line."""
-    if not sinks:
-        with readers_may_leave():
-            _show(sample, tally, cutter, options)
-    elif not options.quiet:
+    keeper.keep(lambda: run_of_lint(cutter.label, tally.cuts(), keeper.fingerprints, options.kinds))
+    if sinks and not options.quiet:
         click.echo(_line(summary, tally), err=True)
-        for written in (options.output, options.page):
-            if written:
-                click.echo(f"written: {shown_path(written)}", err=True)
+        say_written(options.output, options.page)
+    elif not sinks:
+        following = _next_command(tally, options)
+        options.print_result(
+            lambda: lint_report(tally.cuts(), cutter.label, sample.chosen(), following), dict
+        )
+    _exit(tally, options.at_most, summary.skipped)
 
 
 def _open_sinks(stack: ExitStack, options: LintOptions, cutter: Cutter) -> list[Sink]:
@@ -194,14 +170,6 @@ def _most_shown(options: LintOptions) -> int:
     return 20 if options.verbose else 3
 
 
-def _show(sample: LintSample, tally: CutTally, cutter: Cutter, options: LintOptions) -> None:
-    from chunkwise.report.lint_report import lint_report
-    from chunkwise.report.to_terminal import print_report
-
-    report = lint_report(tally.cuts(), cutter.label, sample.chosen(), _next_command(tally, options))
-    print_report(report, stdout_console(), verbose=options.verbose)
-
-
 def _next_command(tally: CutTally, options: LintOptions) -> str:
     """A strategy that cuts by structure, where another cuts badly; else all cuts in their documents."""
     if not tally.with_issues or not options.source or "-" in options.source:
@@ -242,5 +210,4 @@ def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
             f"{thousands(tally.with_issues)} of {counted(tally.chunks, 'chunk')} {have} a boundary issue, "
             f"{percent(tally.share)} of them, {gap} over the {percent(at_most)} allowed"
         )
-    if status := settled(not_reached=is_over, skipped=bool(skipped)):
-        sys.exit(status)
+    leave(settled(not_reached=is_over, skipped=bool(skipped)))

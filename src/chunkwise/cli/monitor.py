@@ -26,11 +26,10 @@ from chunkwise.cli.llm import DryRunEnded, show_estimate
 from chunkwise.cli.monitor_ab import command as ab
 from chunkwise.cli.monitor_alerts import ack, alerts
 from chunkwise.cli.options import (
-    Json,
     Queries,
-    VerboseOption,
     parse_share,
 )
+from chunkwise.cli.report_options import write_or_say
 from chunkwise.cli.run_evaluation import (
     Evaluated,
     EvaluationOptions,
@@ -41,12 +40,9 @@ from chunkwise.cli.run_evaluation import (
     say_why_silent,
 )
 from chunkwise.cli.streams import (
-    print_json,
-    readers_may_leave,
     say,
     say_skipped,
     shown_place,
-    stdout_console,
 )
 from chunkwise.tracking.watch import repeat_every, watched_metrics
 
@@ -75,7 +71,6 @@ class MonitorOptions(
     EvaluationOptions,
     HistoryOption,
     ExporterOptions,
-    VerboseOption,
     group="Monitor",
     hides_inherited=True,
 ):
@@ -108,7 +103,6 @@ class MonitorOptions(
     keep_text: Annotated[bool, Option(
         "Keep the text of passages, too", long_flag="--save-text"
     )] = False  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("monitor", MonitorOptions, examples=_EXAMPLES)
@@ -220,12 +214,9 @@ class _Watch:
                 say(f"run {number} is kept, but not compared: {error}")
                 return 1
         watched = self._watched(outcome, found, live)
-        try:
-            with readers_may_leave():
-                self._show(watched)
-        finally:  # a full disk behind the output silences no alert
-            sent = self._tell(watched)
+        sent = self._tell(watched)
         written = self._write_page(outcome)
+        self._show(watched)
         return self._status(outcome, found, live, sent, written)
 
     @contextmanager
@@ -319,17 +310,16 @@ class _Watch:
             return None
 
     def _show(self, watched: _Watched) -> None:
-        if self._options.as_json:
-            print_json(watched.to_dict())
-        elif not self._options.quiet:
-            from chunkwise.report.to_terminal import print_report
-            from chunkwise.report.watch_report import watch_report
+        from chunkwise.report.watch_report import watch_report
 
-            report = watch_report(
-                watched.outcome, corpus=watched.corpus, live=watched.live, texts=watched.texts,
-                left_out=watched.left_out,
+        if self._options.as_json or not self._options.quiet:
+            self._options.print_result(
+                lambda: watch_report(
+                    watched.outcome, corpus=watched.corpus, live=watched.live, texts=watched.texts,
+                    left_out=watched.left_out,
+                ),
+                watched.to_dict,
             )  # fmt: skip
-            print_report(report, stdout_console(), verbose=self._options.verbose)
 
     def _show_lost(self, found: Evaluated) -> None:
         """The figures themselves, where they can be compared with nothing."""
@@ -369,22 +359,18 @@ class _Watch:
     def _write_page(self, outcome: WatchOutcome) -> bool:
         if self._options.page is None:
             return True
-        from chunkwise.base.errors import ChunkwiseError
         from chunkwise.report.runs_report import metric_history_report
         from chunkwise.report.write_report import write_report
         from chunkwise.tracking.run_rows import metric_history
 
-        metric = next((each.metric for each in outcome.alerts), None)
-        metric = metric or next(iter(outcome.watched.figures), None)
-        try:
-            found = metric_history(self._history, metric, kind="evaluate")
-            write_report(metric_history_report(found), self._options.page)
-        except ChunkwiseError as error:
-            say(error)
-            return False
-        if not self._options.quiet:
-            click.echo(f"written: {self._options.page}", err=True)
-        return True
+        figures = [each.metric for each in outcome.alerts] or list(outcome.watched.figures)
+        metric = next(iter(figures), None)
+
+        def write(path: Path) -> None:
+            history = metric_history(self._history, metric, kind="evaluate")
+            write_report(metric_history_report(history), path)
+
+        return write_or_say(self._options.page, write, self._options.quiet)
 
     def _status(
         self,

@@ -8,7 +8,8 @@ from chunkwise.base.schema import Count, Option, argument
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.options import Json
-from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
+from chunkwise.cli.report_options import JsonOrReport
+from chunkwise.cli.streams import print_json, say, shown_place
 
 if TYPE_CHECKING:
     from chunkwise.tracking.history import History
@@ -48,35 +49,30 @@ def ack(options: AckOptions) -> None:
         )
 
 
-class AlertsOptions(HistoryOption):
+class AlertsOptions(HistoryOption, JsonOrReport):
     """The options of `chunkwise monitor alerts`."""
 
     number: Annotated[Count | None, argument("[ALERT]")] = None
     over: Annotated[bool, Option(
         "Show those that are over, too", long_flag="--all", common=True
     )] = False  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("alerts", AlertsOptions, examples=_ALERTS_EXAMPLES)
 def alerts(options: AlertsOptions) -> None:
     """List the alerts that stand: what fell, since which run, acknowledged or not; or show one whole, by its number."""
-    from chunkwise.report.to_terminal import print_report
     from chunkwise.report.watch_report import alert_reports, alerts_report
 
     history: History = options.opened()
     if options.number is not None:
         alert = history.alert(options.number)
-        if options.as_json:
-            print_json(alert.to_dict())
-        else:
-            (report,) = alert_reports([alert], option=history.option)
-            print_report(report, stdout_console(), verbose=True)
-        return
-    found = history.alerts(over=options.over)
-    if options.as_json:
-        print_json({"alerts": [alert.to_dict() for alert in found]})
-    elif found:
-        print_report(alerts_report(found, history.place), stdout_console(), verbose=True)
+        options.print_result(
+            lambda: alert_reports([alert], option=history.option)[0], lambda: alert.to_dict()
+        )
+    elif (standing := history.alerts(over=options.over)) or options.as_json:
+        options.print_result(
+            lambda: alerts_report(standing, history.place),
+            lambda: {"alerts": [alert.to_dict() for alert in standing]},
+        )
     else:
         say(f"no alert stands in {shown_place(history.place)}")

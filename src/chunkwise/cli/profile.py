@@ -6,27 +6,21 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.schema import Name, Option
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import FAILED, SKIPPED
+from chunkwise.cli.exit_status import FAILED, leave, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     JobsOption,
-    Json,
-    Page,
     SourceOptions,
-    VerboseOption,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
+from chunkwise.cli.report_options import ReportOptions
+from chunkwise.cli.streams import say, say_skipped
 
 if TYPE_CHECKING:
     from chunkwise.base.errors import UnreadableDocument
     from chunkwise.profiling import Profile
-    from chunkwise.tracking.run import KeptRun
 
 _EXAMPLES = """
   chunkwise profile docs/
@@ -36,14 +30,12 @@ _EXAMPLES = """
 """
 
 
-class ProfileOptions(KeepOptions, JobsOption, SourceOptions, VerboseOption):
+class ProfileOptions(KeepOptions, JobsOption, SourceOptions, ReportOptions):
     """The options of `chunkwise profile`."""
 
-    page: Page = None
     tokenizer: Annotated[Name, Option(
         "Tokenizer that sizes are counted with", metavar="NAME", group="Documents"
     )] = "o200k_base"  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("profile", ProfileOptions, examples=_EXAMPLES)
@@ -52,42 +44,22 @@ def command(options: ProfileOptions) -> None:
 
     SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`.
     """
+    from chunkwise.report.profile_report import profile_report
+    from chunkwise.tracking.record_run import run_of_profile
+
     paths = options.sources()
     keeper = RunKeeper(options, quiet=options.quiet)
     profile, skipped = _profile(paths, options, keeper)
     if not profile.total.documents:  # leaving so, an older page stays
         say("no document was read; there is nothing to profile")
         sys.exit(FAILED)
-    try:
-        _show(profile, paths, options)
-    finally:  # who reads the output may leave early
-        keeper.keep(lambda: _kept(profile, keeper))
-    if skipped:
-        sys.exit(SKIPPED)
-
-
-def _kept(profile: Profile, keeper: RunKeeper) -> KeptRun:
-    from chunkwise.tracking.record_run import run_of_profile
-
-    return run_of_profile(profile, keeper.fingerprints)
-
-
-def _show(profile: Profile, paths: list[str], options: ProfileOptions) -> None:
-    if options.as_json:
-        print_json(profile.to_dict())
-    if options.page:
-        from chunkwise.report.profile_report import profile_report
-        from chunkwise.report.write_report import write_report
-
-        write_report(profile_report(profile, ", ".join(paths)), options.page)
-        if not options.quiet:
-            click.echo(f"written: {shown_path(options.page)}", err=True)
-    if not (options.as_json or options.page):
-        from chunkwise.report.profile_report import profile_report
-        from chunkwise.report.to_terminal import print_report
-
-        report = profile_report(profile, ", ".join(paths), _next_command(profile, options))
-        print_report(report, stdout_console(), verbose=options.verbose)
+    keeper.keep(lambda: run_of_profile(profile, keeper.fingerprints))
+    title = ", ".join(paths)
+    is_written = options.print_and_write(
+        lambda: profile_report(profile, title, _next_command(profile, options)), profile.to_dict,
+        lambda: profile_report(profile, title),
+    )  # fmt: skip
+    leave(settled(failed=not is_written, skipped=bool(skipped)))
 
 
 def _next_command(profile: Profile, options: ProfileOptions) -> str:

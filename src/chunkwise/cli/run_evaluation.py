@@ -28,14 +28,13 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     ConfigOption,
     JobsOption,
-    Json,
     Output,
-    Page,
     Queries,
     SourceOptions,
     check_questions_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.report_options import ReportOptions
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.evaluation.gate import MetricLimit, missed_limits
 from chunkwise.evaluation.sources import SCRIPTS, documents_beside
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 
 class EvaluationOptions(
     ScoreOptions, LiveOptions, IndexOptions, SearchOptions, LlmOptions, ConfigOption, JobsOption,
-    SourceOptions, group="Input",
+    SourceOptions, ReportOptions, group="Input",
 ):  # fmt: skip
     """What is evaluated, and how: options of every command that evaluates."""
 
@@ -80,8 +79,6 @@ class EvaluationOptions(
         common=True,
     )] = ()  # fmt: skip
     output: Output = None
-    page: Page = None
-    as_json: Json = False
 
     @property
     def asks_llm(self) -> bool:

@@ -17,12 +17,13 @@ from chunkwise.base.amounts import parse_time
 from chunkwise.base.schema import Count, Name, Option, argument
 from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE
+from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE, leave, settled
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.keep_run import HistoryOption
-from chunkwise.cli.options import Force, Json, Page, VerboseOption
+from chunkwise.cli.options import Force, Json
+from chunkwise.cli.report_options import JsonOrReport, ReportOptions
 from chunkwise.cli.runs_baseline import command as baseline
-from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
+from chunkwise.cli.streams import print_json, say, shown_place
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.history import run_number
 
@@ -79,14 +80,13 @@ The oldest file becomes the first run. The same file is one run, however often i
 """
 
 
-class ListOptions(HistoryOption, VerboseOption):
+class ListOptions(HistoryOption, JsonOrReport):
     """The options of `chunkwise runs list`."""
 
     last: Annotated[Count, Option(
         "Runs to show, the latest first", metavar="N", group="Output", common=True
     )] = 20  # fmt: skip
     kind: Kind = None
-    as_json: Json = False
 
 
 @dataclass_command("runs", ListOptions, examples=_EXAMPLES)
@@ -100,24 +100,17 @@ def list_runs(options: ListOptions) -> None:
 
     history = options.opened()
     runs = runs_of(history, kind=options.kind, last=options.last)
-    if options.as_json:
-        print_json(runs)
-    elif not runs.rows:
+    if not options.as_json and not runs.rows:
         _say_empty(history, options.kind if runs.total else None)
-    else:
+        return
+
+    def report() -> Report:
         latest = runs.rows[0]
-        which = (
-            f"show {latest.number}"
-            if latest.before is None
-            else f"diff {latest.before} {latest.number}"
-        )
-        _print(runs_report(runs, f"chunkwise runs {which}{history.option}"), options)
+        before = latest.before
+        which = f"show {latest.number}" if before is None else f"diff {before} {latest.number}"
+        return runs_report(runs, f"chunkwise runs {which}{history.option}")
 
-
-def _print(report: Report, options: VerboseOption) -> None:
-    from chunkwise.report.to_terminal import print_report
-
-    print_report(report, stdout_console(), verbose=options.verbose)
+    options.print_result(report, lambda: runs)
 
 
 def _say_empty(history: History, kind: str | None = None) -> None:
@@ -128,11 +121,10 @@ def _say_empty(history: History, kind: str | None = None) -> None:
     )
 
 
-class ShowOptions(HistoryOption, VerboseOption):
+class ShowOptions(HistoryOption, JsonOrReport):
     """The options of `chunkwise runs show`."""
 
     run: Annotated[str, argument("RUN")]
-    as_json: Json = False
 
 
 @dataclass_command("show", ShowOptions, examples=_SHOW_EXAMPLES)
@@ -141,23 +133,18 @@ def show(options: ShowOptions) -> None:
 
     RUN is its number, `last`, or `baseline`.
     """
-    history = options.opened()
-    number = run_number(history, options.run)
-    if options.as_json:
-        print_json(history.run(number).to_dict())
-        return
-
     from chunkwise.report.runs_report import run_report
 
-    _print(run_report(history, number), options)
+    history = options.opened()
+    number = run_number(history, options.run)
+    options.print_result(lambda: run_report(history, number), lambda: history.run(number).to_dict())
 
 
-class DiffOptions(HistoryOption, VerboseOption):
+class DiffOptions(HistoryOption, JsonOrReport):
     """The options of `chunkwise runs diff`."""
 
     before: Annotated[str, argument("BEFORE")]
     after: Annotated[str, argument("AFTER")]
-    as_json: Json = False
 
 
 @dataclass_command("diff", DiffOptions, examples=_DIFF_EXAMPLES)
@@ -166,21 +153,20 @@ def diff(options: DiffOptions) -> None:
 
     BEFORE and AFTER are numbers of runs, `last`, or `baseline`, which is that of runs of the other one's kind.
     """
+    from chunkwise.report.runs_report import run_difference_report
+
     history = options.opened()
     before = run_number(history, options.before, beside=options.after)
     after = run_number(history, options.after, beside=options.before)
     if before == after:
         raise click.UsageError(f"run {before} has no difference to itself; name two runs")
-    if options.as_json:
-        print_json(history.difference(before, after).to_dict())
-        return
-
-    from chunkwise.report.runs_report import run_difference_report
-
-    _print(run_difference_report(history, before, after), options)
+    options.print_result(
+        lambda: run_difference_report(history, before, after),
+        lambda: history.difference(before, after).to_dict(),
+    )
 
 
-class ChartOptions(HistoryOption, VerboseOption):
+class ChartOptions(HistoryOption, ReportOptions):
     """The options of `chunkwise runs chart`."""
 
     metric: Annotated[Name | None, argument("[METRIC]")] = None
@@ -188,8 +174,6 @@ class ChartOptions(HistoryOption, VerboseOption):
     last: Annotated[Count | None, Option(
         "Runs to show, the latest ones", metavar="N", default_text="all", group="Output", common=True
     )] = None  # fmt: skip
-    page: Page = None
-    as_json: Json = False
 
 
 @dataclass_command("chart", ChartOptions, examples=_CHART_EXAMPLES)
@@ -206,15 +190,8 @@ def chart(options: ChartOptions) -> None:
         _say_empty(history)
         return
     found = metric_history(history, options.metric, kind=options.kind, last=options.last)
-    if options.page is not None:
-        from chunkwise.report.write_report import write_report
-
-        write_report(metric_history_report(found), options.page)
-        click.echo(f"written: {options.page}", err=True)
-    if options.as_json:
-        print_json(found)
-    elif options.page is None:
-        _print(metric_history_report(found), options)
+    is_written = options.print_and_write(lambda: metric_history_report(found), lambda: found)
+    leave(settled(failed=not is_written))
 
 
 class ExportOptions(HistoryOption):

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.schema import Name, Option, schema
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
@@ -22,15 +21,14 @@ from chunkwise.cli.llm import LlmClients, estimate_words, refuse_unlimited, show
 from chunkwise.cli.options import (
     AllowOption,
     JobsOption,
-    Json,
     Page,
     Queries,
     SourceOptions,
-    VerboseOption,
     check_questions_flag,
 )
 from chunkwise.cli.progress import fetch_weights, progress
-from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
+from chunkwise.cli.report_options import JsonOrReport, say_written
+from chunkwise.cli.streams import say, say_skipped
 from chunkwise.options import LiveOptions, LlmOptions, TuneOptions
 
 if TYPE_CHECKING:
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
 
     from chunkwise.core import OnProgress
     from chunkwise.records.read import OnBadRow
-    from chunkwise.tracking.run import KeptRun
     from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource
     from chunkwise.tuning.sweep_result import Outcome
     from chunkwise.tuning.tune import CompletedSweep, RunOptions
@@ -61,7 +58,7 @@ Then: chunkwise index docs/ --into kb -c chunkwise-tune/recommendation.toml
 """
 
 
-class SweepOptions(AllowOption, JobsOption, SourceOptions, VerboseOption):
+class SweepOptions(AllowOption, JobsOption, SourceOptions, JsonOrReport):
     """How a sweep is run, whatever it tries."""
 
     output: Annotated[Path, Option(
@@ -71,7 +68,6 @@ class SweepOptions(AllowOption, JobsOption, SourceOptions, VerboseOption):
     dry_run: Annotated[
         bool, Option("Only say how much work it is", group="Output", common=True)
     ] = False
-    as_json: Json = False
 
 
 class TuneCommandOptions(TuneOptions, LiveOptions, KeepOptions, SweepOptions, group="Sweep"):
@@ -129,6 +125,7 @@ def tune_and_show(
 ) -> None:
     """Runs a sweep as its options say, shows what it found, and ends with the status that tells what was left out."""
     from chunkwise.evaluation.sources import Skipped
+    from chunkwise.tracking.record_run import run_of_sweep
     from chunkwise.tuning.run.sweep_folder import SweepFolder
     from chunkwise.tuning.tune import run_sweep
 
@@ -152,11 +149,14 @@ def tune_and_show(
             f"every figure is kept in {folder}, and what was being written may be missing: "
             f"chunkwise tune --resume -o {shlex.quote(str(folder))} writes it"
         )
-        try:
-            _write(completed, options)
-        finally:  # who reads the output may leave early
-            if keeper is not None:
-                keeper.keep(lambda: _kept(completed))
+        if keeper is not None:
+            inputs = completed.prepared.inputs
+            keeper.keep(
+                lambda: run_of_sweep(
+                    completed.result, documents=inputs.documents, queries=inputs.questions.queries
+                )
+            )
+        _write(completed, options)
 
     folder = options.output
     try:
@@ -178,15 +178,6 @@ def tune_and_show(
         sys.exit(NOT_REACHED)
     if left_out.any:
         sys.exit(SKIPPED)
-
-
-def _kept(completed: CompletedSweep) -> KeptRun:
-    from chunkwise.tracking.record_run import run_of_sweep
-
-    inputs = completed.prepared.inputs
-    return run_of_sweep(
-        completed.result, documents=inputs.documents, queries=inputs.questions.queries
-    )
 
 
 def _listeners(strict: bool) -> tuple[OnBadRow, OnBadRow]:
@@ -286,23 +277,18 @@ def _run_options(prepared: PreparedSweep, options: SweepOptions) -> RunOptions:
 
 def _write(completed: CompletedSweep, options: SweepOptions) -> None:
     from chunkwise.report.sweep_files import write_sweep_files
+    from chunkwise.report.tuning_report import tuning_report
 
     written = write_sweep_files(completed, options.output, on_bad=say, page=options.page)
-    if options.as_json:
-        _print_json(completed)
-    elif not options.quiet:
-        from chunkwise.report.to_terminal import print_report
-        from chunkwise.report.tuning_report import tuning_report
-
-        report = tuning_report(
-            completed.result, next_command=_next_command(completed, options.output)
+    if options.as_json or not options.quiet:
+        following = _next_command(completed, options.output)
+        options.print_result(
+            lambda: tuning_report(completed.result, next_command=following),
+            lambda: _shown_data(completed),
         )
-        print_report(report, stdout_console(), verbose=options.verbose)
     if not options.quiet:
-        sys.stdout.flush()
         click.echo(f"written to {options.output}/: {', '.join(written)}", err=True)
-        if options.page is not None:
-            click.echo(f"written: {shown_path(options.page)}", err=True)
+        say_written(options.page)
         if client := completed.prepared.client:
             show_spent(client.spent)
 
@@ -321,7 +307,7 @@ def _next_command(completed: CompletedSweep, folder: Path) -> str:
     return "" if result.questions else f"chunkwise testset generate {documents} -o questions.json"
 
 
-def _print_json(completed: CompletedSweep) -> None:
+def _shown_data(completed: CompletedSweep) -> dict[str, object]:
     result, recommendation = completed.result, completed.recommendation
     standing = next((each for each in result.standings if each.key == result.chosen), None)
     tested = None if standing is None else standing.test
@@ -329,7 +315,7 @@ def _print_json(completed: CompletedSweep) -> None:
         "questions_not_used": result.nested.figure if result.nested else tested,
         "questions_that_chose": None if standing is None else standing.validation,
     }
-    shown = {
+    return {
         "sentence": result.sentence,
         "objective": result.objective,
         **{
@@ -340,7 +326,6 @@ def _print_json(completed: CompletedSweep) -> None:
         "caveats": list(result.caveats),
         "recommendation": recommendation and recommendation.changed(),
     }
-    print_json(shown, indent=None)
 
 
 class Leaders:

@@ -7,20 +7,16 @@ from dataclasses import asdict
 from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated
 
-import click
 from msgspec import Meta
 
-from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.schema import Option, argument
 from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.exit_status import leave, settled
 from chunkwise.cli.options import (
     AllowOption,
-    Json,
-    Page,
-    QuietOption,
-    VerboseOption,
 )
-from chunkwise.cli.streams import print_json, shown_place, stdout_console
+from chunkwise.cli.report_options import ReportOptions
+from chunkwise.cli.streams import shown_place
 
 if TYPE_CHECKING:
     from chunkwise.report.report import Report
@@ -39,7 +35,7 @@ _READ = 40
 """Names of a page with what is said of them."""
 
 
-class NamesOptions(AllowOption, QuietOption, VerboseOption):
+class NamesOptions(AllowOption, ReportOptions):
     """The options of `chunkwise list names`."""
 
     source: Annotated[str, argument("SOURCE")]
@@ -47,8 +43,6 @@ class NamesOptions(AllowOption, QuietOption, VerboseOption):
     show: Annotated[Annotated[int, Meta(ge=1, le=10_000)] | None, Option(
         "Names, mentions, neighbors and passages shown", metavar="N", default_text="15, with -v 80", group="Output"
     )] = None  # fmt: skip
-    page: Page = None
-    as_json: Json = False
 
 
 @dataclass_command("names", NamesOptions, examples=_EXAMPLES)
@@ -63,19 +57,12 @@ def command(options: NamesOptions) -> None:
 
     lookup = NameLookup(open_index(options.source).source)
     name = " ".join(options.words)
-    if options.as_json:
-        show = options.show or _IN_JSON
-        print_json(asdict(lookup.details(name, show) if name else lookup.overview(show)))
-    if options.page:
-        from chunkwise.report.write_report import write_report
-
-        write_report(_report(lookup, options, name), options.page)
-        if not options.quiet:
-            click.echo(f"written: {shown_path(options.page)}", err=True)
-    if not (options.as_json or options.page):
-        from chunkwise.report.to_terminal import print_report
-
-        print_report(_report(lookup, options, name), stdout_console(), verbose=options.verbose)
+    in_json = options.show or _IN_JSON
+    is_written = options.print_and_write(
+        lambda: _report(lookup, options, name),
+        lambda: asdict(lookup.details(name, in_json) if name else lookup.overview(in_json)),
+    )
+    leave(settled(failed=not is_written))
 
 
 def _report(lookup: NameLookup, options: NamesOptions, name: str) -> Report:

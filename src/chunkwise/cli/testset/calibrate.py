@@ -23,12 +23,11 @@ from chunkwise.cli.llm import (
     show_spent,
 )
 from chunkwise.cli.options import (
-    Json,
     SourceOptions,
-    VerboseOption,
 )
 from chunkwise.cli.progress import fetch_weights, progress
-from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
+from chunkwise.cli.report_options import JsonOrReport
+from chunkwise.cli.streams import say, say_skipped
 from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from chunkwise.metrics.judges.judge import Judge
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.models.llm.client import LlmClient
-    from chunkwise.tracking.run import KeptRun
 
 JUDGES = ("llm", "similarity", "spans", "labels")
 
@@ -59,7 +57,7 @@ class _JudgeSetup(NamedTuple):
     embedder: Embedder | None = None
 
 
-class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions, VerboseOption, group="Judge"):
+class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions, JsonOrReport, group="Judge"):
     """The options of `chunkwise testset calibrate`."""
 
     test_queries: Annotated[Name, Option(
@@ -90,7 +88,6 @@ class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions, VerboseOption, gr
         "Share of a reference that a relevant passage covers", metavar="SHARE"
     )] = 0.5  # fmt: skip
     show: Annotated[Amount, Option("Wrong verdicts shown", metavar="N", group="Output")] = 4
-    as_json: Json = False
 
 
 @dataclass_command("calibrate", CalibrateOptions, examples=_EXAMPLES)
@@ -100,6 +97,13 @@ def command(options: CalibrateOptions) -> None:
     SOURCE is any number of documents (files, folders, globs, archives), or an index. Without SOURCE the documents
     beside the file of questions are taken.
     """
+    from chunkwise.report.calibration_report import (
+        calibration_json,
+        calibration_report,
+        warning_of,
+    )
+    from chunkwise.tracking.record_run import run_of_calibrations
+
     keeper = RunKeeper(options, quiet=options.quiet)
     names = _names(options)
     if "llm" in names:
@@ -112,25 +116,20 @@ def command(options: CalibrateOptions) -> None:
         _estimate(setups, pairs, options)
         return
     measured = [_measured(each, pairs, options) for each in setups]
-    try:
-        _show(measured, pairs, options)
-    finally:  # who reads the output may leave early
-        keeper.keep(lambda: _kept(measured, pairs, documents, options))
+    keeper.keep(
+        lambda: run_of_calibrations(measured, pairs, documents=documents, seed=options.seed)
+    )
+    options.print_result(
+        lambda: calibration_report(measured, pairs, show=options.show),
+        lambda: calibration_json(measured, pairs),
+    )
+    for run in measured:  # where the report is not shown, a warning is not to get lost
+        if (options.as_json or run.error) and (warning := warning_of(run)):
+            say(f"{run.calibration.name}: {warning}")
     if client is not None and not options.quiet:
         show_spent(client.spent)
     if left_out or any(each.error for each in measured):
         sys.exit(SKIPPED)
-
-
-def _kept(
-    measured: list[CalibrationRun],
-    pairs: KnownPairs,
-    documents: list[Document],
-    options: CalibrateOptions,
-) -> KeptRun:
-    from chunkwise.tracking.record_run import run_of_calibrations
-
-    return run_of_calibrations(measured, pairs, documents=documents, seed=options.seed)
 
 
 def _names(options: CalibrateOptions) -> list[str]:
@@ -260,27 +259,3 @@ def _measured(setup: _JudgeSetup, pairs: KnownPairs, options: CalibrateOptions) 
         except ChunkwiseError as error:  # the figures are wanted all the same
             say(error)
     return measured
-
-
-def _show(measured: list[CalibrationRun], pairs: KnownPairs, options: CalibrateOptions) -> None:
-    if options.as_json:
-        from chunkwise.report.calibration_report import calibration_json
-
-        print_json(calibration_json(measured, pairs))
-    else:
-        from chunkwise.report.calibration_report import calibration_report
-        from chunkwise.report.to_terminal import print_report
-
-        report = calibration_report(measured, pairs, show=options.show)
-        print_report(report, stdout_console(), verbose=options.verbose)
-    _warn(measured, options)
-
-
-def _warn(measured: list[CalibrationRun], options: CalibrateOptions) -> None:
-    """Where the page of figures is not shown, a warning is not to get lost; an error is one in any case."""
-    from chunkwise.report.calibration_report import warning_of
-
-    for each in measured:
-        unseen = options.as_json or each.error
-        if unseen and (warning := warning_of(each)):
-            say(f"{each.calibration.name}: {warning}")

@@ -15,12 +15,12 @@ from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
-    Json,
     LoadingOptions,
     Sources,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import print_json, say_skipped, stdout_console
+from chunkwise.cli.report_options import JsonOrReport
+from chunkwise.cli.streams import say_skipped
 from chunkwise.cli.testset import carried_documents, named_documents
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ The simplest file: [{"query": "Who approves leave?", "relevant_text": "Leave is 
 """
 
 
-class CheckOptions(LoadingOptions):
+class CheckOptions(LoadingOptions, JsonOrReport):
     """The options of `chunkwise testset check`."""
 
     file: Annotated[str, argument("QUERIES")]
@@ -56,7 +56,6 @@ class CheckOptions(LoadingOptions):
         "Count remarks as problems: exit status 3", group="Output", common=True
     )] = False  # fmt: skip
     show: Annotated[Amount, Option("Problems of each kind shown", metavar="N", group="Output")] = 20
-    as_json: Json = False
 
 
 @dataclass_command("check", CheckOptions, examples=_EXAMPLES)
@@ -140,9 +139,9 @@ def _show(
     def text_of(place: Passage) -> str:
         return texts.get(place.doc_id, "")[place.start : place.end]
 
-    if options.as_json:
+    def data() -> dict[str, object]:
         summary = Counter(problem.kind for problem in problems)
-        shown = {
+        return {
             "file": options.file,
             "questions": len(testset),
             "usable": len(testset) - summary["no_references"],
@@ -150,17 +149,16 @@ def _show(
             "summary": dict(summary),
             "problems": [_row(problem, text_of) for problem in problems],
         }
-        print_json(shown)
-        return
 
     from chunkwise.report.testset_report import testset_report
-    from chunkwise.report.to_terminal import print_report
 
     is_written = options.output is not None
-    report = testset_report(
-        problems, len(testset), text_of, most=options.show, is_written=is_written
+    options.print_result(
+        lambda: testset_report(
+            problems, len(testset), text_of, most=options.show, is_written=is_written
+        ),
+        data,
     )
-    print_report(report, stdout_console())
 
 
 def _row(problem: Problem, text_of: Callable[[Passage], str]) -> dict[str, object]:
