@@ -23,6 +23,7 @@ from types import MappingProxyType
 
 from api_page import api_page
 from commands_page import commands_page
+from pictures import take_pictures
 
 import chunkwise
 from chunkwise.cli import progress
@@ -56,38 +57,6 @@ SETTING = (
     f"chunkwise monitor handbook {WITHIN} --history runs.db --quiet",
 )
 """What pages may take for granted beside the folder `handbook` and the file `questions.json`."""
-
-
-WORDS = "--retriever bm25 --metrics recall,recall@1000t,mrr,completeness,boundary_issues"
-CUT = "handbook/ferry-safety-manual.md -s 'sentences(max_tokens=120, overlap=30)'"
-PICTURES = {
-    "cuts.png": (f"chunkwise chunk {CUT} -q --html cuts.html", "cuts.html", 900),
-    "evaluation.png": (
-        f"chunkwise evaluate handbook -Q questions.json {WORDS} -q --html evaluation.html -o e.json",
-        "evaluation.html",
-        1180,
-    ),
-    "tuning.png": (
-        "chunkwise tune handbook -Q questions.json --embedder none -q -o out",
-        "out/report.html",
-        1400,
-    ),
-}
-"""Made of the same documents and questions as the text beside them: the command, its page, its height in pixels."""
-
-
-def draw_pictures(folder: Path) -> None:
-    """Take the pictures of pages in Chromium, where it is installed."""
-    from playwright.sync_api import sync_playwright
-
-    run_all([command for command, _, _ in PICTURES.values()], folder)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-        for name, (_, page, height) in PICTURES.items():
-            tab = browser.new_page(viewport={"width": 1280, "height": height})
-            tab.goto((folder / page).as_uri())
-            tab.screenshot(path=ROOT / "docs" / "pictures" / name)
-        browser.close()
 
 
 def run(command: str, folder: Path, status: int = 0) -> str:
@@ -220,7 +189,8 @@ def main() -> None:
                 if not check:
                     page.write_text(after, encoding="utf-8")
         if not check and shutil.which("chromium"):
-            draw_pictures(folder)
+            shutil.copy(ROOT / "tests" / "golden" / "files" / "bridge.pdf", folder)
+            take_pictures(folder, run_all)
     if check and stale:
         sys.exit(f"what the program made is stale in {', '.join(map(str, stale))}; run: make docs")
     print(f"docs: {len(PAGES)} pages, {'all fresh' if not stale else f'{len(stale)} renewed'}")

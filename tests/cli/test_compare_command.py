@@ -26,7 +26,7 @@ def test_two_runs_in_the_terminal(here: Run, folder: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "b is better than a: recall@5 +" in done.stdout
     assert "a: sentences · hybrid · a.json" in done.stdout
-    assert "no evidence" in done.stdout
+    assert "inconclusive" in done.stdout
     assert "Next  chunkwise compare a.json b.json --html comparison.html" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
 
@@ -41,7 +41,7 @@ def test_all_is_shown_on_request(here: Run, folder: Path) -> None:
         of_questions(tuple(rows)).save(folder / name)
     first = here("compare", "many.json", "more.json").stdout
     assert "m11@5" not in first
-    assert "Other metrics: 6 no evidence" in first
+    assert "Other metrics: 6 inconclusive" in first
     assert "m11@5" in here("compare", "many.json", "more.json", "-v").stdout
 
 
@@ -81,7 +81,7 @@ def test_a_page_of_all_of_it(here: Run, folder: Path) -> None:
     assert done.stderr == "written: page.html\n"
     assert "b is the best by recall@5" in done.stdout
     page = (folder / "page.html").read_text()
-    for told in ("b against a", "corrected interval", "95% alone", "better", "no evidence",
+    for told in ("b against a", "corrected interval", "95% alone", "better", "inconclusive",
                  "Holm", "exact sign test", "Best runs", "precision"):  # fmt: skip
         assert told in page
     assert "http://" not in page.replace("http-equiv", "")

@@ -281,9 +281,7 @@ def test_what_makes_runs_less_comparable_is_said() -> None:
         results(3), configuration={**a.configuration, "budget": 1000, "unit": "tokens"}
     )
     told = compare([a, c]).warnings
-    assert told[0] == (
-        "a hands out 5 hits a question, b what fits into 1,000 tokens: who may read more finds more"
-    )
+    assert told[0].startswith("a returns 5 hits per question, b up to 1,000 tokens")
     assert told[1].startswith("unit differs (")
     d = dataclasses.replace(results(3), configuration={**a.configuration, "tokenizer": "words"})
     assert [line.split(" (")[0] for line in compare([a, d]).warnings] == ["tokenizer differs"]
@@ -299,13 +297,11 @@ def test_hits_and_tokens_have_no_recall_in_common() -> None:
     b = of_questions(within)
     b = dataclasses.replace(b, configuration={**b.configuration, "budget": 800})
     (told,) = compare([a, b]).warnings
-    assert told == (
-        "a hands out 5 hits a question, b what fits into 800 tokens: who may read more finds more, and no recall is in "
-        "both (a: recall@5; b: recall@800t); evaluate both with the budget 800, or a with the metrics all,recall@800t, "
-        "too"
+    assert (
+        "(a: recall@5; b: recall@800t); evaluate both with the budget 800, or a also with" in told
     )
     (turned,) = compare([b, a]).warnings
-    assert turned.endswith("or b with the metrics all,recall@800t, too")
+    assert turned.endswith("or b also with -m all,recall@800t")
 
 
 def test_another_judge_is_another_measure_where_it_judges() -> None:

@@ -48,7 +48,7 @@ def shifted(by: float) -> list[float]:
         (0.0, 0.02, "equivalent"),
         (0.01, 0.02, "equivalent"),
         (0.1, 0.02, "better"),
-        (0.0, 0.0, "no difference shown"),
+        (0.0, 0.0, "inconclusive"),
     ],
 )
 def test_a_verdict_needs_the_test_and_the_margin(by: float, margin: float, verdict: str) -> None:
@@ -61,7 +61,7 @@ def test_of_few_questions_a_large_fall_that_is_not_shown_does_not_fail() -> None
     found = gate(
         [run([1, 1, 1, 0.5]), run([0, 0.9, 0.9, 0.5])], metrics=["recall"], min_effect=0.02
     )
-    assert verdicts(found) == ["no difference shown"]
+    assert verdicts(found) == ["inconclusive"]
     assert found.checks[0].equivalence is None
     assert found.outcome == "passed"
 
@@ -92,7 +92,7 @@ def test_tests_are_corrected_over_the_metrics_that_are_named() -> None:
     every = gate([base, head], metrics=["any"])
     assert (alone.tests, every.tests) == (1, 10)
     assert verdicts(alone) == ["worse"]
-    assert every.checks[0].verdict == "no difference shown"
+    assert every.checks[0].verdict == "inconclusive"
 
 
 def test_where_less_is_better_more_is_worse() -> None:

@@ -109,7 +109,7 @@ def test_own_vectors_tell_of_neighbors_alone() -> None:
 def test_words_have_no_direction() -> None:
     found = index_coherence(made("none"))
     assert {score.value for score in found.values()} == {None}
-    assert all("words alone" in score.reason for score in found.values())
+    assert all("no vectors" in score.reason for score in found.values())
 
 
 def test_chunks_without_neighbors_and_without_sentences() -> None:

@@ -80,14 +80,14 @@ def test_the_terminal_shows_one_screen_and_breaks_no_row() -> None:
     shown = terminal_text(report, 80).splitlines()
     assert len(shown) <= 25
     assert shown[-1] == "Next  chunkwise compare x y"
-    assert sum(line.endswith("no evidence") for line in shown) == 6
-    assert "Other metrics: 9 no evidence" in "\n".join(shown)
+    assert sum(line.endswith("inconclusive") for line in shown) == 6
+    assert "Other metrics: 9 inconclusive" in "\n".join(shown)
     assert "completeness.measure13" in terminal_text(report, 80, verbose=True)
 
 
 def test_what_so_many_questions_cannot_show_is_said() -> None:
     few = terminal_text(comparison_report(compare(of_scores([0.5] * 4), of_scores([0.6] * 4))))
-    assert "With 4 questions no difference can be shown: 6 are the fewest." in few
+    assert "use 6 or more" in few
     first = [n / 10 for n in range(10)]
     close = of_scores([n + (-1) ** at * 0.05 + 1e-5 for at, n in enumerate(first)])
     shown = terminal_text(comparison_report(compare(of_scores(first), close)))
@@ -104,8 +104,8 @@ def test_what_was_left_out_is_said() -> None:
     ))  # fmt: skip
     shown = terminal_text(comparison_report(compare(first, second)), 120, verbose=True)
     assert "4 questions in both a and b, 1 only in b, 1 left out, as their texts differ" in shown
-    assert "No question has a score in both: facts." in shown
-    assert "1 question without recall@5 in one of them, left out." in shown
+    assert "Not scored in both: facts." in shown
+    assert "1 question left out: recall@5 missing in one run." in shown
     none = comparison_report(compare(first, second, metrics=["facts"]))
     assert headline(none).text == "No metric has a score in both a and b."
 

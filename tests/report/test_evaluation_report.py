@@ -145,7 +145,7 @@ def test_metrics_that_were_not_computed_are_one_line(results: Results) -> None:
         evaluation_report(dataclasses.replace(_EMPTY, summary=none, objective="bpref"))
     )
     assert [line for line in shown.splitlines() if "no answer" in line] == [
-        "2 metrics not computed: no answer"
+        "2 metrics not computed: no answer (2)"
     ]
 
 

@@ -156,18 +156,6 @@ def test_what_both_retrieved_is_marked_where_it_is_gold(both: SideBySide, report
     assert all(text.removesuffix(" …") in texts for text in marked)
 
 
-def test_documents_are_cut_as_both_cut_them(both: SideBySide, report: Report) -> None:
-    for part in section(report, "Documents").parts:
-        assert isinstance(part, Section)
-        text = both.documents[part.title].text
-        for side, spans in zip(part.parts, both.chunks[part.title], strict=True):
-            assert isinstance(side, Section)
-            assert f"{len(spans)} chunks" in side.title
-            for excerpt, (start, end) in zip(side.parts, spans, strict=False):
-                assert isinstance(excerpt, Excerpt)
-                assert "".join(run.text for run in excerpt.runs) == text[start : min(end, 4000)]
-
-
 def test_without_questions_chunkings_are_compared() -> None:
     found = tuning_report(made_tuning(0), next_command="chunkwise testset generate docs")
     assert verdict(found).level == "bad"

@@ -23,7 +23,7 @@ from chunkwise.stats.intervals import Interval, ScoreMatrix
 FORMAT = "chunkwise comparison"
 """What a file of a comparison says it is."""
 _VERSION = 1
-NO_DIFFERENCE = "no difference shown"
+NO_DIFFERENCE = "inconclusive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Tested(MetricDifference):
     adjusted: float
     """After Holm's correction over everything that is tested in the comparison."""
     verdict: str
-    """'a is better', 'b is better' or 'no difference shown'."""
+    """'a is better', 'b is better' or 'inconclusive'."""
     lower_is_better: bool
     unscored: int
     """Questions in both of which one run or both have no score."""

@@ -33,7 +33,7 @@ COSTS = {
     "storage": CostKind("tokens indexed per token of the documents", "number"),
     "tokens_embedded": CostKind("tokens embedded"),
     "index_bytes": CostKind("on disk", "bytes"),
-    "context_tokens": CostKind("tokens of context a question"),
+    "context_tokens": CostKind("context tokens per question"),
 }
 """All that `cost` of a run may hold, by its name there; others may add numbers of their own."""
 

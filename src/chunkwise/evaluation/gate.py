@@ -55,7 +55,7 @@ NO_SCORES = "no question has a score in any run"
 """Of a metric that is left out."""
 
 Accepted = Literal["documents", "questions"]
-Verdict = Literal["worse", "equivalent", "better", "worse within the margin", "no difference shown"]
+Verdict = Literal["worse", "equivalent", "better", "worse within the margin", "inconclusive"]
 Outcome = Literal["passed", "failed", "not comparable"]
 
 
@@ -387,7 +387,7 @@ def _verdict(tested: Tested, first: str, margin: float, equal: float | None) -> 
         return "equivalent"
     if is_worse:
         return "worse within the margin"
-    return "no difference shown" if tested.verdict == NO_DIFFERENCE else "better"
+    return "inconclusive" if tested.verdict == NO_DIFFERENCE else "better"
 
 
 def _whole_checks(
@@ -402,7 +402,7 @@ def _whole_checks(
             assert before is not None
             assert after is not None
             gain = round(before - after if lower(metric) else after - before, 9)
-            verdict: Verdict = "better" if gain > 0 else "no difference shown"
+            verdict: Verdict = "better" if gain > 0 else "inconclusive"
             if abs(gain) <= margin:
                 verdict = "equivalent"
             elif gain < 0:
@@ -439,7 +439,7 @@ def check_words(check: GateCheck) -> str:
         "equivalent": f"{check.run} is as good as {check.first}, within {as_set(check.margin)}",
         "better": f"{check.run} is shown to be better than {check.first}",
         "worse within the margin": f"{check.run} is worse than {check.first}, by no more than {as_set(check.margin)}",
-        "no difference shown": f"no difference shown between {check.run} and {check.first}",
+        "inconclusive": f"inconclusive between {check.run} and {check.first}",
     }[check.verdict]
     if check.tested is None:
         if check.verdict == "worse":

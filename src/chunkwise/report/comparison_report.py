@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from chunkwise.base.wording import Kind, counted, format_number, listed, shortened
+from chunkwise.base.wording import Kind, counted, format_interval, format_number, listed, shortened
 from chunkwise.evaluation.comparison_result import (
     CONTEXT,
     Best,
@@ -72,7 +72,7 @@ def verdict_of(contrast: Contrast, tested: Tested) -> Badge:
     if tested.pairs >= FEWEST and tested.p < SIGNIFICANCE:
         is_better = (tested.difference.mean > 0) != tested.lower_is_better
         return Badge("probably better", "good") if is_better else Badge("probably worse", "bad")
-    return Badge("no evidence", "tie")
+    return Badge("inconclusive", "tie")
 
 
 def _headline(contrast: Contrast) -> Iterator[ReportPart]:
@@ -98,6 +98,11 @@ def change_of(metric: str, difference: Interval | float) -> Value:
     if kind_of(metric) == "score":
         return estimate
     return f"{'+' if (estimate.value or 0) > 0 else ''}{format_value(estimate, 'number')}"
+
+
+def _interval(metric: str, difference: Interval) -> str:
+    kind: Kind = "change" if kind_of(metric) == "score" else "number"
+    return format_interval(difference.low, difference.high, kind)
 
 
 def score_of(metric: str, value: float) -> Value:
@@ -179,7 +184,7 @@ def _caveats(contrast: Contrast, shown: Sequence[str]) -> Iterator[Note]:
             rest.setdefault(verdict_of(contrast, tested).text, []).append(name)
     told = [
         f"{len(names)} {verdict}"
-        + (f" ({listed(names, _NAMED)})" if verdict != "no evidence" else "")
+        + (f" ({listed(names, _NAMED)})" if verdict != "inconclusive" else "")
         for verdict, names in sorted(rest.items())
     ]  # fmt: skip
     if told:
@@ -197,7 +202,7 @@ def _caveats(contrast: Contrast, shown: Sequence[str]) -> Iterator[Note]:
         yield Note(
             "Probably: significant for this metric alone, not after correction for all metrics."
         )
-    if verdict == "no evidence":
+    if verdict == "inconclusive":
         yield from _not_shown(contrast, objective)
 
 
@@ -253,7 +258,7 @@ def _all_metrics(contrast: Contrast) -> Iterator[ReportPart]:
         )  # fmt: skip
     columns = (
         Column("metric", "code"), Column(first, "score"), Column(second, "score"),
-        Column(f"{second} − {first}, corrected", "change"), Column("95% alone", "change"), Column("p", 'p'),
+        Column(f"{second} − {first}, corrected", "change"), Column("95% alone"), Column("p", 'p'),
         Column("questions", 'count'), Column("verdict", is_filter=True),
     )  # fmt: skip
     rows = tuple(
@@ -262,7 +267,7 @@ def _all_metrics(contrast: Contrast) -> Iterator[ReportPart]:
             score_of(name, tested.first),
             score_of(name, tested.second),
             change_of(name, tested.corrected),
-            change_of(name, tested.difference),
+            _interval(name, tested.difference),
             tested.adjusted,
             tested.pairs,
             verdict_of(contrast, tested),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from chunkwise.base.wording import Kind, counted, format_number, shortened
@@ -356,13 +357,15 @@ def _hit(hit: FoundSpan, right: set[str], documents: Mapping[str, Document]) -> 
 
 def _unscored(results: Results) -> Iterator[Note]:
     """Metrics without any score, in one line."""
-    names: dict[str, list[str]] = {}
-    for name, figure in results.summary.items():
-        if figure.mean is None:
-            names.setdefault(reason_of(figure), []).append(name)
-    if names:
-        count = sum(map(len, names.values()))
-        yield Note(shortened(f"{counted(count, 'metric')} not computed: {'; '.join(names)}", _LINE))
+    reasons = Counter(
+        next(iter(figure.unscored), "no score")
+        for figure in results.summary.values()
+        if figure.mean is None
+    )
+    if reasons:
+        named = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+        note = f"{counted(reasons.total(), 'metric')} not computed: {named}"
+        yield Note(shortened(note, _LINE))
 
 
 def reason_of(figure: Figure) -> str:

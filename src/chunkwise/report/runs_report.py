@@ -404,7 +404,7 @@ def _moved(before: KeptRun, after: KeptRun, metric: str) -> Iterator[ValueTable]
     kind = kind_of(metric)
     columns = (
         Column(f"run {before.number}", kind), Column(f"run {after.number}", kind), Column("question"),
-        Column("no longer retrieved"), Column("new"),
+        Column("no longer retrieved", detail=True), Column("new", detail=True),
     )  # fmt: skip
     rows = tuple(row for _, row in sorted(found, key=lambda each: each[0])[:_MOVED_MOST])
     yield ValueTable(columns, rows, f"Questions that moved most by {metric}", brief_rows=3)

@@ -1,10 +1,9 @@
-"""The choice of a sweep and a common default side by side: questions with what each retrieved, documents as each cuts
-them."""
+"""The choice of a sweep and a common default side by side: every question with what each retrieved."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Passage
@@ -30,11 +29,6 @@ _AROUND = 160
 _OPENING, _OPENING_LINES = 220, 3
 """Shown of a hit without any."""
 _MOST_GOLD = 1200
-_MOST_DOCUMENTS = 8
-_CHARACTERS = 4_000
-"""Of each document: enough to see how it is cut."""
-
-Spans = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +40,6 @@ class SideBySide:
     documents: Mapping[str, Document]
     gold: Mapping[str, tuple[Passage, ...]]
     """By the id of the question."""
-    chunks: Mapping[str, tuple[Spans, Spans]] = field(default_factory=dict)
-    """By the id of the document."""
 
     @property
     def cuts(self) -> dict[str, CutCounts]:
@@ -175,37 +167,3 @@ def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((low, high))
     return merged
-
-
-def document_section(both: SideBySide) -> Iterator[Section]:
-    """The first documents, chunk by chunk as each side cuts them."""
-    known = [(both.documents[id], sides) for id, sides in both.chunks.items() if id in both.documents]  # fmt: skip
-    parts = tuple(
-        Section(
-            document.id,
-            tuple(
-                Section(f"{name}: {counted(len(spans), 'chunk')}", tuple(_pieces(document.text, spans)))
-                for name, spans in zip(both.names, sides, strict=True)
-            ),
-            is_folded=True,
-            is_beside=True,
-        )
-        for document, sides in known[:_MOST_DOCUMENTS]
-    )  # fmt: skip
-    if parts:
-        lead = f"As both cut them, the first {_CHARACTERS:,} characters; text that two chunks share is tinted."
-        yield Section("Documents", parts, lead, detail=True)
-
-
-def _pieces(text: str, spans: Spans) -> Iterator[ReportPart]:
-    covered = 0
-    for number, (start, end) in enumerate(sorted(spans), 1):
-        if start >= _CHARACTERS:
-            break
-        end = min(end, _CHARACTERS)
-        shared = min(max(covered, start), end)
-        runs = (TextRun(text[start:shared], "repeated"), TextRun(text[shared:end]))
-        yield Excerpt(tuple(run for run in runs if run.text), place=f"{number}. {start:,}–{end:,}")
-        covered = max(covered, end)
-    if not spans:
-        yield Note("No chunks: several sizes are searched at once.")

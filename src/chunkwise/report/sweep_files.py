@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.chunkers.chunk import chunk_document
-from chunkwise.core import Document
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import Results
 from chunkwise.evaluation.sources import in_reading_order
 from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION as OF_CUTS
 from chunkwise.options import IndexOptions, SearchOptions
 from chunkwise.records.read import OnBadRow
-from chunkwise.report.side_by_side import SideBySide, Spans
+from chunkwise.report.side_by_side import SideBySide
 from chunkwise.report.tuning_report import tuning_report
 from chunkwise.report.write_report import write_report
 from chunkwise.retrieval.indexes import index
@@ -27,8 +25,6 @@ from chunkwise.tuning.run.sweep_folder import RECOMMENDATION, REPORT, RESULTS
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import write_sweep_result
 from chunkwise.tuning.tune import CompletedSweep
-
-_DOCUMENTS = 20
 
 
 def write_sweep_files(
@@ -83,13 +79,9 @@ def side_by_side(completed: CompletedSweep) -> SideBySide | None:
         query.id: tuple(place for reference in query.references for place in reference.places)
         for query in material.questions.queries
     }
-    cut = {
-        document.id: (_cuts(document, chosen), _cuts(document, default))
-        for document in material.documents[:_DOCUMENTS]
-    }
     return SideBySide(
         (chosen.label, default.label), (_evaluated(chosen, completed), _evaluated(default, completed)),
-        {document.id: document for document in material.documents}, gold, cut,
+        {document.id: document for document in material.documents}, gold,
     )  # fmt: skip
 
 
@@ -110,11 +102,3 @@ def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Resul
         search=SearchOptions(neighbors=settings.neighbors, tokenizer=settings.tokenizer),
         metrics=[sweep.objective, OF_CUTS.name],
     )  # fmt: skip
-
-
-def _cuts(document: Document, configuration: Configuration) -> Spans:
-    if not configuration.strategy:
-        return ()
-    return tuple(
-        (each.start, each.end) for each in chunk_document(document, configuration.strategy)
-    )

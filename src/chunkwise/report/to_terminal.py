@@ -139,6 +139,7 @@ def _table(table: ValueTable, console: Console, *, verbose: bool) -> None:
     rows = table.rows if verbose else table.rows[: table.brief_rows]
     title = one_line(table.title)
     if len(rows) < len(table.rows):
+        title = title or one_line(columns[0].title)
         title += f" ({len(rows)} of {len(table.rows):,})"
     is_words = [column.kind in _WORDS for column in columns]
     if title and not is_words[0]:

@@ -50,7 +50,7 @@ def budget_section(figures: SweepFigures) -> Iterator[Section]:
         if points:
             series.append(Series(name, tuple(points), is_line=True))
     if series:
-        tokens = Axis("tokens of context a question")
+        tokens = Axis("context tokens per question")
         title = f"Recall by token budget, {figures.reported_on}"
         chart = Chart(title, "lines", tokens, Axis("recall", "score"), tuple(series))
         yield Section("Token budgets", (chart,), detail=True)

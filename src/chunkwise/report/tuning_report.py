@@ -23,7 +23,7 @@ from chunkwise.report.report import (
     Value,
     ValueTable,
 )
-from chunkwise.report.side_by_side import SideBySide, document_section, question_section
+from chunkwise.report.side_by_side import SideBySide, question_section
 from chunkwise.report.tuning_charts import (
     budget_section,
     cost_section,
@@ -91,7 +91,6 @@ def tuning_report(
         *vector_section(figures),
         *boundary_section(figures, side_by_side.cuts if side_by_side else {}),
         *(question_section(side_by_side, figures) if side_by_side else ()),
-        *(document_section(side_by_side) if side_by_side else ()),
         *price_section(figures),
         method_section(figures),
         *not_tried(figures),

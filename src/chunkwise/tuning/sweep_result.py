@@ -91,7 +91,7 @@ class BaselineComparison:
     p: float
     """After Holm's correction."""
     words: str
-    """better, worse, or no difference shown: whether the interval leaves out 0."""
+    """better, worse, or inconclusive: whether the interval leaves out 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def test_sixty_equal_configurations_on_thirty_questions_are_tied() -> None:
             each.configuration.key for each in near if each.cost["storage"] <= 1.05 * min(prices)
         }
         assert max(standing.best_share for standing in found.standings) < 0.6
-        assert any("cannot be told apart" in said for said in found.caveats)
+        assert any("tied" in said for said in found.caveats)
     assert missed <= 2
 
 
@@ -111,7 +111,7 @@ def test_of_the_tied_clean_cuts_come_before_pennies() -> None:
     ]
     found = tuned(outcomes, questions(80))
     assert found.chosen == outcomes[1].configuration.key
-    assert "the cleanest cuts come first" in found.sentence
+    assert "fewest boundary issues come first" in found.sentence
 
 
 def test_of_the_tied_the_cheapest_is_recommended() -> None:
@@ -125,7 +125,7 @@ def test_of_the_tied_the_cheapest_is_recommended() -> None:
     ]
     found = tuned(outcomes, questions(80), of=asked)
     assert found.chosen == outcomes[0].configuration.key
-    assert "the cleanest cuts come first, then cost" in found.sentence
+    assert "fewest boundary issues come first, then cost" in found.sentence
     # What is not known counts as dearest.
     unknown = replace(outcomes[0], cost={"storage": 1.0, "context_tokens": None})
     assert tuned([unknown, *outcomes[1:]], questions(80), of=asked).chosen in {
@@ -143,7 +143,7 @@ def test_a_choice_that_is_a_default_is_not_held_against_it() -> None:
     found = tuned(outcomes, questions(80))
     assert found.chosen == outcomes[0].configuration.key
     assert [held.baseline for held in found.against] == [RECURSIVE]
-    assert f"the common default {SENTENCES}, which is the choice: stay with" in found.sentence
+    assert found.sentence.startswith(f"Keep the common default {SENTENCES}")
     assert f"against {RECURSIVE} · hybrid" in found.sentence
     assert not any(SENTENCES in said for said in found.caveats)
 
@@ -218,18 +218,17 @@ def test_a_default_that_is_tied_and_cheaper_is_recommended() -> None:
     found = tuned([default, outcome("new", table[:, 1], storage=2.0)], questions(80))
     assert found.chosen == default.configuration.key
     assert found.against == ()
-    assert found.sentence.startswith(
-        f"Nothing tried is shown to beat the common default {RECURSIVE}"
-    )
+    assert found.sentence.startswith(f"Keep the common default {RECURSIVE}")
 
 
 def test_what_does_not_beat_the_defaults_is_said() -> None:
     table = noisy(7, 80, [0.0, 0.005], spread=0.1)
     default = outcome("recursive", table[:, 0], baseline=RECURSIVE, storage=2.0)
     found = tuned([default, outcome("new", table[:, 1])], questions(80))
-    assert found.sentence.startswith(f"Nothing is shown to beat the common defaults ({RECURSIVE})")
-    assert [held.words for held in found.against] == ["no difference shown"]
-    assert any(RECURSIVE in said for said in found.caveats)
+    assert found.sentence.startswith(
+        f"Nothing is significantly better than the common defaults ({RECURSIVE})"
+    )
+    assert [held.words for held in found.against] == ["inconclusive"]
 
 
 def test_a_default_stands_with_the_retriever_that_suits_it_best() -> None:
@@ -263,7 +262,7 @@ def test_failed_and_unreached_configurations_take_no_part_and_are_named() -> Non
     assert [standing.label for standing in found.standings] == ["b · bm25", "a · bm25"]
     said = " ".join(found.caveats)
     assert "1 configuration failed: broken · bm25 (the endpoint is gone)" in said
-    assert "1 of 4 configurations was not run: the time was up" in said
+    assert "1 of 4 configurations not run" in said
     assert len(found.outcomes) == 3
 
 
@@ -328,7 +327,7 @@ def test_without_test_questions_folds_judge() -> None:
     assert found.levers == ()
     assert "nested cross-validation" in found.sentence
     said = " ".join(found.caveats)
-    assert "Only 3 questions could choose: no difference can be shown" in said
+    assert "Only 3 validation questions" in said
 
 
 def test_one_question_chooses_and_nothing_judges() -> None:
@@ -338,7 +337,7 @@ def test_one_question_chooses_and_nothing_judges() -> None:
     assert found.nested is None
     assert found.against == ()
     assert "1 question that chose it" in found.sentence
-    assert "no question to judge by" in " ".join(found.caveats)
+    assert "No held-out questions" in " ".join(found.caveats)
 
 
 def test_a_split_of_ones_own_is_sacred() -> None:
@@ -404,7 +403,7 @@ def test_who_was_dropped_is_listed_and_not_chosen() -> None:
     assert found.chosen == outcomes[1].configuration.key
     assert found.nested is not None
     assert found.nested.figure.scored == 40
-    assert "could not win any more" in " ".join(found.caveats)
+    assert "lost · bm25" in " ".join(found.caveats)
 
 
 def test_unscored_questions_neither_choose_nor_judge() -> None:
@@ -457,7 +456,7 @@ def test_choice_and_defaults_are_judged_on_what_was_left_out() -> None:
     for held, column in zip(found.against, (0, 2), strict=True):
         assert held.difference == pytest.approx((table[:, 1] - table[:, column]).mean())
         assert held.words == "better"
-    assert "which flatters" in found.sentence
+    assert "In-sample" in found.sentence
 
 
 def test_few_questions_say_what_they_can_show() -> None:
@@ -483,8 +482,8 @@ def test_without_scores_nothing_is_chosen(queries: list[Query]) -> None:
         "clean · bm25", "cheap · bm25", "dear · bm25", "multiscale",
     ]  # fmt: skip
     assert found.sentence.startswith("Nothing can be recommended")
-    assert "clean: 1.0% of its chunks" in found.sentence
-    assert "testset check" in " ".join(found.caveats)
+    assert "1.0% of its chunks" in found.sentence
+    assert "testset" in " ".join(found.caveats)
     assert tuned([], queries).standings == ()
 
 

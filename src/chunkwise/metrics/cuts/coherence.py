@@ -81,7 +81,7 @@ def _cosines(first: Vectors, left: Numbers, second: Vectors, right: Numbers) -> 
     return np.clip(found, -1, 1)
 
 
-_WORDS = "the index has words alone; make it with a model: --vectors late"
+_NO_VECTORS = "no vectors: index with --vectors late"
 _OWN = "the index has vectors of chunks and none of sentences; make it with --vectors late or both"
 _APART = "no document has two chunks"
 _SINGLE = "no chunk has two sentences"
@@ -91,7 +91,7 @@ def index_coherence(index: Index) -> dict[str, Score]:
     """The three figures, or why one cannot be had."""
     kept = index.settings.vectors
     if kept == "none":
-        return dict.fromkeys(("coherence", "cohesion", "contrast"), Score(None, _WORDS))
+        return dict.fromkeys(("coherence", "cohesion", "contrast"), Score(None, _NO_VECTORS))
     if kept == "own":
         found = Coherence(_mean(_own_cosines(index)), None)
     else:

@@ -15,7 +15,7 @@ from chunkwise.metrics.evidence import Evidence
 from chunkwise.metrics.judges.relevance_judges import balance_by_place, says_something
 from chunkwise.metrics.metric import Metric
 
-NO_LABELS = "nobody labeled passages of this question"
+NO_LABELS = "not labeled"
 NO_RELEVANT = "no passage that was labeled is relevant"
 
 

@@ -47,10 +47,10 @@ function field(parameter, value, changed) {
     return element("label", { className: "flag-field", title: help }, box, element("span", {}, label));
   }
   const { steps, value: at, at: place } = scale(parameter);
-  const exact = element("input", { type: "number", name, min: low, max: high, step: kind === "whole" ? 1 : "any", value, placeholder: "usual", "aria-label": `${label}, ${unit || "number"}` });
+  const exact = element("input", { type: "number", name, min: low, max: high, step: kind === "whole" ? 1 : "any", value, placeholder: "default", "aria-label": `${label}, ${unit || "number"}` });
   const slider = element("input", { type: "range", min: 0, max: steps, value: value === "" ? 0 : place(Number(value)), "aria-label": `${label}, as a slider` });
   // Its own places are steps of a scale: who listens is told the value.
-  const tellValue = () => slider.setAttribute("aria-valuetext", exact.value === "" ? "usual" : `${exact.value} ${unit}`.trim());
+  const tellValue = () => slider.setAttribute("aria-valuetext", exact.value === "" ? "default" : `${exact.value} ${unit}`.trim());
   tellValue();
   slider.addEventListener("input", () => { exact.value = at(Number(slider.value)); tellValue(); changed(name, exact.value); });
   exact.addEventListener("input", () => {
