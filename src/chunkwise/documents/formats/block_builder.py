@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from chunkwise.core import Block, BlockKind
+from chunkwise.core import Block, BlockKind, Document
+from chunkwise.documents.source import Source
 
 _Default = TypeVar("_Default", int, int | None)
 
@@ -21,6 +22,8 @@ def small_integer(value: str | None, default: _Default) -> int | _Default:
 
 _CLOSE = frozenset({"item", "header", "row"})
 """Lines of one list or table stand under each other; all else is set off by an empty line."""
+_DEEPEST_ITEM = 8
+"""Levels of items that are indented; a hostile file may claim more."""
 
 
 class Layout:
@@ -58,6 +61,20 @@ class Layout:
         self.blocks.append(tuple.__new__(Block, (kind, start, end, level, group)))
         self._indents.append(indent)
 
+    def add_item(self, marker: str, text: str, *, level: int, group: int) -> None:
+        """Append an item of a list, its further lines below the first; a second paragraph has no marker."""
+        level = min(level, _DEEPEST_ITEM)
+        indent = "  " * (level + (not marker))
+        text = text.replace("\n", f"\n{indent}{' ' * len(marker)}")
+        self.add("item", marker + text, level=level, group=group, indent=indent)
+
+    def add_table(self, rows: Iterable[Sequence[str]]) -> None:
+        """Append the rows of a table that have words; the first of several names the columns."""
+        group = self.new_group()
+        filled = [" | ".join(cells) for cells in rows if any(cells)]
+        for number, line in enumerate(filled):
+            self.add("row" if number or len(filled) == 1 else "header", line, group=group)
+
     def extend(self, other: Layout) -> None:
         """Append all of another layout, its groups renumbered."""
         if not other.blocks:
@@ -87,6 +104,12 @@ class Layout:
     @property
     def text(self) -> str:
         return "".join(self._parts)
+
+    def document(self, source: Source, format: str, **more: Any) -> Document:
+        """The document that the blocks make up."""
+        return Document(
+            source.id, self.text, source=source.origin, format=format, blocks=tuple(self.blocks), **more
+        )  # fmt: skip
 
     def _write(self, text: str) -> None:
         self._parts.append(text)

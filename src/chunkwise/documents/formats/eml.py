@@ -67,15 +67,7 @@ class EmlLoader(SuffixLoader):
         }
         if attachments:
             metadata["attachments"] = attachments
-        yield Document(
-            source.id,
-            layout.text,
-            title=_header(mail, "Subject"),
-            source=source.origin,
-            format="eml",
-            blocks=tuple(layout.blocks),
-            metadata=metadata,
-        )
+        yield layout.document(source, "eml", title=_header(mail, "Subject"), metadata=metadata)
 
 
 def _header(mail: Message, name: str) -> str:

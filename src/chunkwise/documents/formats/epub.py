@@ -15,8 +15,8 @@ from chunkwise.core import Block, Document
 from chunkwise.documents.formats.block_builder import Layout
 from chunkwise.documents.formats.html.loader import html_read
 from chunkwise.documents.formats.html.parser import HtmlText
-from chunkwise.documents.formats.untrusted_xml import ZipParts, local_name, xml_words
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.formats.untrusted_xml import ZipLoader, ZipParts, local_name, xml_words
+from chunkwise.documents.loader import OnUnreadable
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import decode
 
@@ -242,7 +242,7 @@ class _Anchored(HtmlText):
 
 def chapter_text(text: str, wanted: Collection[str]) -> tuple[Layout, dict[str, int]]:
     """The chapter's layout, and which of its blocks the wanted elements begin."""
-    page = html_read(_as_html(text), lambda: _Anchored(wanted))
+    page = html_read(_as_html(text), _Anchored(wanted))
     return page.layout, page.places
 
 
@@ -265,23 +265,15 @@ _LINES_A_BOOK = 20
 _PAGES = ("application/xhtml+xml", "text/html")
 
 
-class EpubLoader:
-    """A zip that says so in its first member."""
+class EpubLoader(ZipLoader):
+    """A zip that says so in its first member; some writers compress that."""
 
-    suffixes: tuple[str, ...] = (".epub",)
-    stream = False
+    suffixes = (".epub",)
+    signs = (b"application/epub+zip", b"META-INF/container.xml")
+    what = "EPUB"
 
-    def accepts(self, name: str, head: bytes) -> bool:
-        if not head.startswith(b"PK\x03\x04"):
-            return False
-        if suffix_of(name) in self.suffixes or b"application/epub+zip" in head[:256]:
-            return True
-        return b"META-INF/container.xml" in head  # a writer that compressed the first member
-
-    def load(
-        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
-    ) -> Iterator[Document]:
-        book = _Book(ZipParts(source.read(options.max_bytes), source.origin, "EPUB"), source.origin)
+    def read(self, parts: ZipParts, source: Source, on_unreadable: OnUnreadable) -> Document:
+        book = _Book(parts, source.origin)
         layout = Layout()
         lost = 0
         for path in book.chapters:
@@ -297,14 +289,7 @@ class EpubLoader:
             on_unreadable(UnreadableDocument(source.origin, why))
         if not layout.blocks:
             raise UnreadableDocument(source.origin, "no text in any chapter")
-        yield Document(
-            source.id,
-            layout.text,
-            title=book.title,
-            source=source.origin,
-            format="epub",
-            blocks=tuple(layout.blocks),
-        )
+        return layout.document(source, "epub", title=book.title)
 
 
 class _Book:

@@ -40,17 +40,10 @@ class ManLoader:
         text = text_in(source, options).removeprefix("\ufeff")
         html = _run_pandoc(text, source.origin, options.limits)
         page = html_text(_lists_for_definitions(html), keep_boilerplate=True)
-        title = _TITLE.search(text)
-        name, section = title.groups() if title else ("", None)
-        yield Document(
-            source.id,
-            page.layout.text,
-            title=f"{name}({section})" if section else name,
-            source=source.origin,
-            format="man",
-            blocks=tuple(page.layout.blocks),
-            links=tuple(page.links),
-        )
+        head = _TITLE.search(text)
+        name, section = head.groups() if head else ("", None)
+        title = f"{name}({section})" if section else name
+        yield page.layout.document(source, "man", title=title, links=tuple(page.links))
 
 
 def find_pandoc() -> str | None:

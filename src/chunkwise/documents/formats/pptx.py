@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chunkwise.core import Document
 from chunkwise.documents.formats.block_builder import Layout, small_integer
 from chunkwise.documents.formats.untrusted_xml import (
     PartLink,
+    ZipLoader,
     ZipParts,
     local_name,
     own_attribute,
-    own_text,
+    relation_id,
+    xml_text,
     xml_words,
 )
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.loader import OnUnreadable
 from chunkwise.documents.source import Source
 
 if TYPE_CHECKING:
@@ -25,43 +27,29 @@ _PRESENTATION = "ppt/presentation.xml"
 _TITLES = ("title", "ctrTitle")
 _DECORATION = ("sldNum", "dt", "ftr", "hdr", "sldImg")
 _NO_TITLES = (
+    "",
     "powerpoint presentation",
     "powerpoint-präsentation",
     "presentation",
     "untitled",
     "folie 1",
 )
-_DEEPEST_ITEM = 8
 
 
-class PptxLoader:
+class PptxLoader(ZipLoader):
     """A zip with `ppt/` in it."""
 
-    suffixes: tuple[str, ...] = (".pptx", ".pptm", ".ppsx")
-    stream = False
+    suffixes = (".pptx", ".pptm", ".ppsx")
+    signs = (b"ppt/slides",)
+    what = "presentation"
 
-    def accepts(self, name: str, head: bytes) -> bool:
-        if not head.startswith(b"PK\x03\x04"):
-            return False
-        return suffix_of(name) in self.suffixes or b"ppt/slides" in head
-
-    def load(
-        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
-    ) -> Iterator[Document]:
-        parts = ZipParts(source.read(options.max_bytes), source.origin, "presentation")
+    def read(self, parts: ZipParts, source: Source, on_unreadable: OnUnreadable) -> Document:
         slides = _Slides(parts)
         for number, path in enumerate(_slide_paths(parts), 1):
             slides.add(path, number)
         own = parts.title("docProps/core.xml")
-        yield Document(
-            source.id,
-            slides.layout.text,
-            title=slides.title if own.lower() in ("", *_NO_TITLES) else own,
-            source=source.origin,
-            format="pptx",
-            blocks=tuple(slides.layout.blocks),
-            pages=tuple(slides.starts),
-        )
+        title = slides.title if own.lower() in _NO_TITLES else own
+        return slides.layout.document(source, "pptx", title=title, pages=tuple(slides.starts))
 
 
 def _slide_paths(parts: ZipParts) -> list[str]:
@@ -69,9 +57,7 @@ def _slide_paths(parts: ZipParts) -> list[str]:
     links = parts.links(_PRESENTATION)
     found = []
     for element in parts.xml(_PRESENTATION).iter("{*}sldId"):
-        # Its `id` without a namespace is a number; that of the relation has one.
-        ids = [str(value) for key, value in element.items() if str(key).endswith("}id")]
-        link = links.get(ids[0]) if ids else None
+        link = links.get(relation_id(element))
         if link is not None and link.path in parts:
             found.append(link.path)
     return found
@@ -113,8 +99,7 @@ class _Slides:
         if of_body and len(paragraphs) > 1:
             group = self.layout.new_group()
             for level, words in paragraphs:
-                text = "- " + words.replace("\n", "\n" + "  " * (level + 1))
-                self.layout.add("item", text, level=level, group=group, indent="  " * level)
+                self.layout.add_item("- ", words, level=level, group=group)
             return
         for _, words in paragraphs:
             self.layout.add("paragraph", words)
@@ -122,9 +107,9 @@ class _Slides:
     def _frame(self, frame: _Element, links: dict[str, PartLink]) -> None:
         """A table, or a diagram, whose words are a part of their own."""
         for table in frame.iter("{*}tbl"):
-            group = self.layout.new_group()
-            rows = [[xml_words(cell) for cell in row.iter("{*}tc")] for row in table.iter("{*}tr")]
-            self._rows([cells for cells in rows if any(cells)], group)
+            self.layout.add_table(
+                [xml_words(cell) for cell in row.iter("{*}tc")] for row in table.iter("{*}tr")
+            )
         for ids in frame.iter("{*}relIds"):
             link = links.get(own_attribute(ids, "dm"))
             if link is None or link.path not in self.parts:
@@ -133,11 +118,6 @@ class _Slides:
                 for _, words in _paragraphs(point):
                     if words:
                         self.layout.add("paragraph", words)
-
-    def _rows(self, rows: Sequence[Sequence[str]], group: int) -> None:
-        for number, cells in enumerate(rows):
-            header = number == 0 and len(rows) > 1
-            self.layout.add("header" if header else "row", " | ".join(cells), group=group)
 
 
 def _shapes(root: _Element) -> Iterator[_Element]:
@@ -173,9 +153,9 @@ def _paragraphs(shape: _Element) -> Iterator[tuple[int, str]]:
         for run in paragraph.iterchildren():
             name = local_name(run)
             if name == "pPr":
-                level = min(small_integer(run.get("lvl"), 0), _DEEPEST_ITEM)
+                level = small_integer(run.get("lvl"), 0)
             elif name == "br":
                 words.append("\n")
             elif name in ("r", "fld"):
-                words += [own_text(text) for text in run.iterchildren("{*}t")]
+                words += [xml_text(text) for text in run.iterchildren("{*}t")]
         yield level, "".join(words).replace("\v", "\n").strip()

@@ -34,7 +34,6 @@ _SIGNS = {
 _ESCAPED = {b"~": "\xa0", b"_": "\u2011", b"-": "\xad", b"\\": "\\", b"{": "{", b"}": "}"}
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|titolo)\s*(\d)", re.IGNORECASE)
 _BODY_TEXT = 9
-_DEEPEST_ITEM = 8
 
 
 class RtfLoader:
@@ -54,14 +53,7 @@ class RtfLoader:
             raise UnreadableDocument(source.origin, "no rich text: it does not begin with {\\rtf")
         text = _RtfText()
         text.read(data)
-        yield Document(
-            source.id,
-            text.layout.text,
-            title=text.title,
-            source=source.origin,
-            format="rtf",
-            blocks=tuple(text.layout.blocks),
-        )
+        yield text.layout.document(source, "rtf", title=text.title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +194,7 @@ class _RtfText:
             self._headings.setdefault(self._style, value + 1)
 
     def _set_level(self, value: int | None) -> None:
-        self._paragraph.level = min(max(value or 0, 0), _DEEPEST_ITEM)
+        self._paragraph.level = max(value or 0, 0)
 
     def _set_in_table(self, value: int | None) -> None:
         self._paragraph.in_table = value != 0
@@ -291,12 +283,8 @@ class _RtfText:
 
     def _item(self, text: str, marker: str) -> None:
         self._list = self._list or self.layout.new_group()
-        indent = "  " * self._paragraph.level
         sign = f"{marker} " if marker[:1].isalnum() else "- "
-        hanging = f"\n{indent}{' ' * len(sign)}".join(text.split("\n"))
-        self.layout.add(
-            "item", sign + hanging, level=self._paragraph.level, group=self._list, indent=indent
-        )
+        self.layout.add_item(sign, text, level=self._paragraph.level, group=self._list)
 
     def _end_cell(self, _: int | None) -> None:
         self._cell.append(self._take().strip())

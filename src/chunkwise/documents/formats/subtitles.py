@@ -52,13 +52,7 @@ class SubtitleLoader(SuffixLoader):
         if not any_cue:
             why = f"no subtitles: no line of times such as {_EXAMPLES[read]}"
             raise UnreadableDocument(source.origin, why)
-        yield Document(
-            source.id,
-            layout.text,
-            source=source.origin,
-            format="subtitles",
-            blocks=tuple(layout.blocks),
-        )
+        yield layout.document(source, "subtitles")
 
 
 def _cues(text: str) -> Iterator[_Cue]:

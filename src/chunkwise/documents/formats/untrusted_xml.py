@@ -10,7 +10,10 @@ from io import BytesIO
 from typing import TYPE_CHECKING, NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.core import Document
 from chunkwise.documents.archive import TooLargeError, UnpackBudget, open_container, read_zip_member
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.source import Source
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -55,23 +58,19 @@ def own_attribute(element: _Element, name: str) -> str:
     return ""
 
 
-def own_text(element: _Element) -> str:
-    """All text in it: behind comments and in elements nobody knows, too, and entities as they are written."""
-    if not len(element):
-        return element.text or ""
-    from lxml import etree
+def relation_id(element: _Element) -> str:
+    """The id of the part an element of an Office file stands for; an `id` without a namespace is a number."""
+    return next((str(value) for key, value in element.items() if str(key).endswith("}id")), "")
 
-    parts = [element.text or ""]
-    for inside in element.iterdescendants():
-        if isinstance(inside.tag, str) or inside.tag is etree.Entity:
-            parts.append(inside.text or "")
-        parts.append(inside.tail or "")
-    return "".join(parts)
+
+def xml_text(element: _Element) -> str:
+    """All text below an element."""
+    return "".join(element.itertext())
 
 
 def xml_words(element: _Element) -> str:
-    """All text below an element on one line."""
-    return " ".join("".join(element.itertext()).split())
+    """The same on one line."""
+    return " ".join(xml_text(element).split())
 
 
 _DAMAGE = (ValueError, EOFError, NotImplementedError, zlib.error, zipfile.BadZipFile, OSError)
@@ -83,6 +82,31 @@ class PartLink(NamedTuple):
     kind: str
     """The last word of its type: `slide`, `notesSlide`."""
     path: str
+
+
+class ZipLoader:
+    """What loaders share whose files are a zip of XML: one is told by its suffix or a sign in its first bytes."""
+
+    suffixes: tuple[str, ...] = ()
+    stream = False
+    signs: tuple[bytes, ...] = ()
+    what = ""
+    """How messages call the format."""
+
+    def accepts(self, name: str, head: bytes) -> bool:
+        if not head.startswith(b"PK\x03\x04"):
+            return False
+        return suffix_of(name) in self.suffixes or any(sign in head for sign in self.signs)
+
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
+        parts = ZipParts(source.read(options.max_bytes), source.origin, self.what)
+        yield self.read(parts, source, on_unreadable)
+
+    def read(self, parts: ZipParts, source: Source, on_unreadable: OnUnreadable) -> Document:
+        """The document in the parts."""
+        raise NotImplementedError
 
 
 class ZipParts:

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 
 from chunkwise.core import Document
 from chunkwise.documents.formats.block_builder import Layout, SheetRows, small_integer
-from chunkwise.documents.formats.untrusted_xml import ZipParts, local_name, own_text
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.formats.untrusted_xml import (
+    ZipLoader,
+    ZipParts,
+    local_name,
+    relation_id,
+    xml_text,
+)
+from chunkwise.documents.loader import OnUnreadable
 from chunkwise.documents.source import Source
 
 if TYPE_CHECKING:
@@ -27,21 +33,14 @@ _LAST_DAY = 2_958_466
 """Of the year 9999; a larger number is no date."""
 
 
-class XlsxLoader:
+class XlsxLoader(ZipLoader):
     """A zip with `xl/` in it."""
 
-    suffixes: tuple[str, ...] = (".xlsx", ".xlsm")
-    stream = False
+    suffixes = (".xlsx", ".xlsm")
+    signs = (b"xl/worksheets",)
+    what = "workbook"
 
-    def accepts(self, name: str, head: bytes) -> bool:
-        if not head.startswith(b"PK\x03\x04"):
-            return False
-        return suffix_of(name) in self.suffixes or b"xl/worksheets" in head
-
-    def load(
-        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
-    ) -> Iterator[Document]:
-        parts = ZipParts(source.read(options.max_bytes), source.origin, "workbook")
+    def read(self, parts: ZipParts, source: Source, on_unreadable: OnUnreadable) -> Document:
         layout = Layout()
         cells = _Cells(parts)
         for name, path in _sheets(parts):
@@ -49,22 +48,14 @@ class XlsxLoader:
             for row in parts.elements(path, "row"):
                 rows.add(small_integer(row.get("r"), None), dict(cells.of(row)))
             rows.end()
-        yield Document(
-            source.id,
-            layout.text,
-            title=parts.title("docProps/core.xml"),
-            source=source.origin,
-            format="xlsx",
-            blocks=tuple(layout.blocks),
-        )
+        return layout.document(source, "xlsx", title=parts.title("docProps/core.xml"))
 
 
 def _sheets(parts: ZipParts) -> Iterator[tuple[str, str]]:
     """Names and paths, without those only a program can show."""
     links = parts.links(_WORKBOOK)
     for sheet in parts.xml(_WORKBOOK).iter("{*}sheet"):
-        ids = [str(value) for key, value in sheet.items() if str(key).endswith("}id")]
-        link = links.get(ids[0]) if ids else None
+        link = links.get(relation_id(sheet))
         shown = sheet.get("state") != "veryHidden"
         if shown and link is not None and link.kind == "worksheet" and link.path in parts:
             yield " ".join((sheet.get("name") or "").split()), link.path
@@ -99,7 +90,7 @@ class _Cells:
         kind = cell.get("t") or "n"
         if kind == "inlineStr":
             return " ".join(_text(cell).split())
-        value = next((own_text(each) for each in cell.iterchildren("{*}v")), "")
+        value = next((xml_text(each) for each in cell.iterchildren("{*}v")), "")
         if kind == "s":
             number = small_integer(value, None)
             known = number is not None and number < len(self._texts)
@@ -153,7 +144,7 @@ def _text(element: _Element) -> str:
         each = pending.pop()
         name = local_name(each)
         if name == "t":
-            words.append(own_text(each))
+            words.append(xml_text(each))
         elif name != "rPh":
             pending.extend(reversed(each))
     return "".join(words)

@@ -37,7 +37,6 @@ _BLOCKS = (
         "section sec sect1 sect2 sect3 sect4 sect5 chapter div blockquote note tip warning div1 div2 div3".split()
     )
 )
-_DEEPEST_ITEM = 8
 
 
 class XmlLoader:
@@ -66,14 +65,7 @@ class XmlLoader:
         if not text.layout.blocks:
             why = "no text between its tags; pass --loader text to read it with its attributes"
             raise UnreadableDocument(source.origin, why)
-        yield Document(
-            source.id,
-            text.layout.text,
-            title=text.title,
-            source=source.origin,
-            format="xml",
-            blocks=tuple(text.layout.blocks),
-        )
+        yield text.layout.document(source, "xml", title=text.title)
 
 
 class _XmlText:
@@ -163,11 +155,9 @@ class _XmlText:
             words = " ".join("".join(_own_words(child, inner)).split())
             if words:
                 marker = f"{number}. " if ordered else "- "
-                self.layout.add(
-                    "item", marker + words, level=level, group=group, indent="  " * level
-                )
+                self.layout.add_item(marker, words, level=level, group=group)
             for nested in inner:
-                self._list(nested, group, min(level + 1, _DEEPEST_ITEM))
+                self._list(nested, group, level + 1)
 
 
 def _parent(element: _Element) -> _Element:

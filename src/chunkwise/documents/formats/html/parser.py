@@ -117,7 +117,7 @@ class HtmlText:
         self._title: list[str] | None = None
         self._described: list[str] | None = None
         """What a script with linked data says of the page."""
-        self.depth = self._deepest = 0
+        self.depth = 0
         self._skipping = 0
         self._foreign = 0
         self._apart = 0
@@ -136,8 +136,6 @@ class HtmlText:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self.depth += 1
-        if self.depth > self._deepest:
-            self._deepest = self.depth
         if self._skipping:
             self._skipping += 1
             return
@@ -287,11 +285,6 @@ class HtmlText:
         for at, parts in self._linked_blocks:
             if kept[at]:
                 self.links += links_in(text, self.layout.blocks[number[at]], parts)
-
-    def deepest(self) -> int:
-        """How many elements were open at once since this was last asked."""
-        deepest, self._deepest = self._deepest, self.depth
-        return deepest
 
     def _meta(self, attributes: Mapping[str, str]) -> None:
         """What the page says of itself; the first of a name counts."""
