@@ -297,34 +297,14 @@ def test_a_key_no_header_can_hold_is_refused_unseen(
 
 
 @cases("status", [301, 302, 307, 308])
-def test_redirects_on_the_same_host_are_followed(status: int) -> None:
-    def answer(number: int, seen: Seen) -> Answer:
-        return Answer(b"", status, {"Location": "/new"}) if number == 0 else Answer(seen.body)
-
-    with serving(answer) as server:
-        assert client(f"{server.url}/old").post({"a": 1}) == {"a": 1}
-    assert [seen.path for seen in server.seen] == ["/old", "/new"]
-    assert "authorization" in server.seen[1].headers
-
-
-def test_redirects_to_another_host_get_neither_key_nor_texts() -> None:
+def test_redirects_get_neither_key_nor_texts(status: int) -> None:
     with serving(in_turn(Answer({}))) as other:
-        for place in (other.url, other.url.replace("127.0.0.1", "localhost"), "//example.invalid/"):
-            with serving(in_turn(Answer(b"", 307, {"Location": place}))) as server:
+        for place in (other.url, "/new", "http://[", ""):
+            with serving(in_turn(Answer(b"", status, {"Location": place}))) as server:
                 error = error_of(client(server.url), {"text": "private"})
-            assert "redirects to another host" in str(error)
+            assert f"redirects to {place or 'no address'}" in str(error)
             assert len(server.seen) == 1
         assert other.seen == []
-
-
-def test_redirects_that_lead_nowhere_or_in_a_circle_end() -> None:
-    with serving(in_turn(Answer(b"", 308, {"Location": "/again"}))) as server:
-        assert "from one address to the next" in str(error_of(client(server.url)))
-        assert len(server.seen) == 4
-    for target in ("ftp://x/", "http://[", "javascript:1"):
-        with serving(in_turn(Answer(b"", 308, {"Location": target}))) as server:
-            said = str(error_of(client(server.url)))
-        assert "redirects to no address" in said or "Invalid URL in location" in said
 
 
 @cases(
@@ -350,13 +330,6 @@ def test_a_query_is_sent_and_not_shown() -> None:
         error = error_of(asked)
     assert server.seen[0].path == "/v1?deployment=private"
     assert "private" not in repr(asked) + repr(asked.endpoint) + str(error) + repr(error)
-
-
-def test_a_redirect_may_have_a_query_of_any_kind() -> None:
-    moved = Answer(b"", 307, {"Location": "/new?token=1"})
-    with serving(in_turn(moved, Answer({"fine": 1}))) as server:
-        assert client(server.url).post({}) == {"fine": 1}
-    assert server.seen[1].path == "/new?token=1"
 
 
 @pytest.mark.usefixtures("processes")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from threading import Event, Lock
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from chunkwise.base.allow_hosts_and_code_from_files import PROVIDERS
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
@@ -21,14 +21,12 @@ from chunkwise.base.retries import Retryable, retry, retry_after, within
 from chunkwise.base.secrets import mask_keys, names_secret, use_key
 from chunkwise.base.wording import as_set, counted, shortened, thousands
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
-
 
 def split_url(url: str) -> SplitResult:
     """The parts of an http or https URL; anything else is refused with what is allowed."""
     try:
         parts = urlsplit(url)
-        usable = parts.scheme in _DEFAULT_PORTS and parts.hostname and parts.port != 0
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         usable = False
     if not usable or not url.isprintable() or " " in url:
@@ -64,10 +62,6 @@ def place_and_query(url: str) -> str:
     query = split_url(url).query
     mark = f"?{hashlib.sha256(query.encode('utf-8', 'replace')).hexdigest()[:12]}" if query else ""
     return f"{place(url)}{mark}"
-
-
-def port(parts: SplitResult) -> int:
-    return parts.port or _DEFAULT_PORTS[parts.scheme]
 
 
 def embeddings_url(url: str) -> str:
@@ -149,8 +143,6 @@ def worth_another_try(status: int, body: bytes) -> bool:
 
 Result = TypeVar("Result")
 
-_REDIRECTS = 3
-_MOVED = frozenset({301, 302, 307, 308})
 _LONGEST_REFUSAL = 65_536
 _TOO_LONG = 5
 """Times our longest wait; a server that asks for more will not answer while anybody waits."""
@@ -324,7 +316,7 @@ class JsonClient:
             return self._client
 
     def _send(self, body: bytes) -> _Answer:
-        """One attempt; follows redirects on the same host only: key and texts are meant for no other."""
+        """One attempt; no redirect is followed: key and texts are meant for no other address."""
         client = self._open()
         import httpx2
 
@@ -342,26 +334,29 @@ class JsonClient:
         url = self.endpoint.url
         until = time.monotonic() + self.endpoint.timeout
         try:
-            for _ in range(_REDIRECTS + 1):
-                with client.stream(
-                    self.endpoint.method, url, content=body, headers=headers
-                ) as response:
-                    if response.status_code not in _MOVED:
-                        content = self._read(response, until)
-                        wait = retry_after(response.headers.get("retry-after"))
-                        return _Answer(response.status_code, content, wait)
-                    url = self._moved(url, response.headers.get("location", ""))
+            with client.stream(
+                self.endpoint.method, url, content=body, headers=headers
+            ) as response:
+                if response.is_redirect:
+                    target = excerpt(
+                        response.headers.get("location", "").partition("?")[0], key, 120
+                    )
+                    raise EndpointError(
+                        self.endpoint.place,
+                        f"redirects to {target or 'no address'}",
+                        "nothing was sent there; give that URL if you trust it",
+                    )
+                content = self._read(response, until)
+                wait = retry_after(response.headers.get("retry-after"))
+                return _Answer(response.status_code, content, wait)
         except httpx2.TimeoutException as error:
             was_sent = not isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
             raise _NotReached(self._late, was_sent=was_sent) from None
-        except httpx2.InvalidURL:  # ours was looked at before, so it is one we are sent to
-            raise self._failure("redirects to no address") from None
         except httpx2.HTTPError as error:
             # Without its cause: the request that hangs on it has the key in a header.
             said = excerpt(f"{type(error).__name__}: {error}", key)
             was_sent = not isinstance(error, httpx2.ConnectError)
             raise _NotReached(f"could not be asked ({said})", was_sent=was_sent) from None
-        raise self._failure("sends from one address to the next")
 
     def _read(self, response: Any, until: float) -> bytes:
         """The whole body, no longer than allowed; of a refusal the beginning is enough."""
@@ -377,25 +372,6 @@ class JsonClient:
             if time.monotonic() > until:
                 raise _NotReached(self._late)
         return bytes(body[:most])
-
-    def _moved(self, url: str, location: str) -> str:
-        """Where a redirect leads, if it is the same host and no step down from https."""
-        try:
-            target = urljoin(url, location)
-            old, new = split_url(url), split_url(target)
-        except ValueError:  # of the library, or ours
-            raise self._failure("redirects to no address") from None
-        ports = port(old), port(new)
-        same = old.scheme == new.scheme and ports[0] == ports[1]
-        # Plain to encrypted on the usual ports is how hosts ask to be spoken to.
-        safer = new.scheme == "https" and ports == (80, 443)
-        if old.hostname != new.hostname or not (same or safer):
-            raise EndpointError(
-                self.endpoint.place,
-                f"redirects to another host ({excerpt(new.netloc.rpartition('@')[2], most=80)})",
-                "nothing was sent there; give that URL if you trust it",
-            )
-        return target
 
     def _parsed(self, body: bytes) -> Any:
         try:

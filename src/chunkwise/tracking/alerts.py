@@ -15,6 +15,7 @@ from chunkwise.evaluation.results import Json
 from chunkwise.records.json import json_text
 from chunkwise.stats.control_chart import Alarm
 from chunkwise.tracking.drift import PairedScore
+from chunkwise.tracking.history_tables import parsed
 from chunkwise.tracking.run import KeptHit
 
 AlertState = Literal["open", "acknowledged", "closed"]
@@ -163,7 +164,7 @@ def watched_from(statements: Statements, name: str | None) -> list[WatchedRun]:
     """In the order of their runs."""
     chosen, values = ("", []) if name is None else (" where name = ?", [name])
     rows = statements.rows(f"select found from watched_runs{chosen} order by run", *values)
-    return [msgspec.convert(_parsed(found), WatchedRun) for (found,) in rows]
+    return [msgspec.convert(parsed("found", found), WatchedRun) for (found,) in rows]
 
 
 def alerts_from(statements: Statements, name: str | None = None) -> list[Alert]:
@@ -171,7 +172,7 @@ def alerts_from(statements: Statements, name: str | None = None) -> list[Alert]:
     chosen, values = ("", []) if name is None else (" where name = ?", [name])
     rows = statements.rows(f"select {_ALERT} from alerts{chosen} order by number", *values)
     return [
-        msgspec.convert({**_parsed(found), **dict(zip(_OWN, own, strict=True))}, Alert)
+        msgspec.convert({**parsed("found", found), **dict(zip(_OWN, own, strict=True))}, Alert)
         for *own, found in rows
     ]
 
@@ -234,13 +235,6 @@ def merged(
             told.append(own)
     fresh = [alert for alert in raised if alert.metric in now]
     return [*written, *fresh], [*told, *fresh]
-
-
-def _parsed(text: Any) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        raise ValueError("found is no JSON") from None
 
 
 def falls_by_type(moved: Sequence[PairedScore], sign: int) -> tuple[TypeFall, ...]:

@@ -82,7 +82,7 @@ def database_at(place: str | Path, tables: Tables, wait: float) -> Database:
             f"the history is {mask_address(str(place))!r}, no file and no server; name a file, or a server: "
             "postgresql://user@host/database"
         )
-    format = SqliteFormat("history", 0x63687764, tables, HistoryProblem, WHEN_DAMAGED)
+    format = SqliteFormat("history", 0x63687765, tables, HistoryProblem, WHEN_DAMAGED)
     return SqliteFile(Path(place).expanduser(), format, wait)
 
 

@@ -50,12 +50,12 @@ from chunkwise.tracking.explain_difference import (
     difference_of,
 )
 from chunkwise.tracking.history_tables import (
-    RUN_COLUMNS,
+    DELETE_UNSHARED,
     TABLES,
-    figures_from,
     insert_run,
-    summary_values,
-    whole_run,
+    parsed_summary,
+    run_from,
+    summaries_from,
 )
 from chunkwise.tracking.record_run import git_state, run_of, without_secrets
 from chunkwise.tracking.run import KeptRun, RunSummary, figure_rows, time_text, utc_now
@@ -198,21 +198,12 @@ class History(Table):
         if not self.exists():
             return []
         _check_kind(kind)
-        chosen, values = ("", []) if kind is None else (" where kind = ?", [kind])
-        most = "" if last is None else f" limit {int(last)}"
         with self._database.reading() as statements:
-            rows = statements.rows(
-                f"select {RUN_COLUMNS} from runs{chosen} order by number desc{most}", *values
-            )
-            figures = figures_from(statements, rows[-1][0] if rows else 0)
+            rows = summaries_from(statements, kind, last)
         found = []
-        for row in reversed(rows):
-            with self._damage_explained(f"run {row[0]}"):
-                found.append(
-                    msgspec.convert(
-                        {**summary_values(row), "figures": figures.get(row[0], {})}, RunSummary
-                    )
-                )
+        for number, summary in reversed(rows):
+            with self._damage_explained(f"run {number}"):
+                found.append(parsed_summary(summary))
         return found
 
     def rows(self) -> Iterator[dict[str, object]]:
@@ -229,16 +220,10 @@ class History(Table):
         return self._seen[number]
 
     def _read(self, number: int) -> KeptRun:
-        rows: list[Any] = []
         if isinstance(number, int) and 0 < number < 1 << 31 and self.exists():
-            with self._database.reading() as statements:
-                rows = statements.rows(
-                    f"select {RUN_COLUMNS}, corpus, details, key from runs where number = ?",
-                    number,
-                )
-                if rows:
-                    with self._damage_explained(f"run {number}"):
-                        return whole_run(statements, rows[0])
+            with self._database.reading() as statements, self._damage_explained(f"run {number}"):
+                if (run := run_from(statements, number)) is not None:
+                    return run
         raise UnknownName(f"there is no run {number!r} in the history {self.place}; {self._there}")
 
     @contextmanager
@@ -277,17 +262,10 @@ class History(Table):
         with self._database.writing() as statements:
             kept = {int(row[0]) for row in statements.rows("select run from baselines")}
             gone = [run for run in gone if run.number not in kept]
-            for table, column in (
-                ("figures", "run"),
-                ("run_questions", "run"),
-                ("watched_runs", "run"),
-                ("runs", "number"),
-            ):
-                statements.many(
-                    f"delete from {table} where {column} = ?", [[each.number] for each in gone]
-                )
-            for statement in _UNUSED:
-                statements.execute(statement)
+            numbers = [[run.number] for run in gone]
+            statements.many("delete from watched_runs where run = ?", numbers)
+            statements.many("delete from runs where number = ?", numbers)
+            statements.execute(DELETE_UNSHARED)
         self._database.shrink()
         self._seen.clear()
         return gone
@@ -473,14 +451,6 @@ def _is_over(alert: Alert, baseline: Baseline) -> bool:
     """Whether what the alert was raised against no longer counts."""
     same_watch = alert.name == baseline.name and alert.reference != baseline.run
     return same_watch or (alert.branch == baseline.name and alert.name != baseline.name)
-
-
-_UNUSED = (
-    "delete from corpus_documents where corpus not in (select corpus from runs where corpus is not null)",
-    "delete from corpora where number not in (select corpus from runs where corpus is not null)",
-    "delete from documents where number not in (select document from corpus_documents)",
-    "delete from questions where number not in (select question from run_questions)",
-)
 
 
 def _time(given: str) -> str:

@@ -1,38 +1,26 @@
-"""The tables of a history: their schema, and a run to and from its rows; what runs share is kept once."""
+"""The tables of a history: their schema, and a run to and from its row; what runs share is kept once."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 import msgspec
 
 from chunkwise.base.sqlite import Statements, Tables
 from chunkwise.records.json import json_text
-from chunkwise.tracking.run import KeptQuestion, KeptRun, hash_of_json
+from chunkwise.tracking.run import KeptRun, RunSummary, fingerprint
 
 TABLES: Tables = (
     "create table state (id integer primary key, version integer not null, last_run integer not null)",
     "insert into state (id, version, last_run) values (1, 1, 0)",
-    "create table corpora (number {serial}, hash text not null unique)",
-    "create table documents (number {serial}, id text not null, fingerprint text not null,"
-    " unique (id, fingerprint))",
-    "create table corpus_documents (corpus integer not null references corpora, document integer not null"
-    " references documents, primary key (corpus, document))",
-    "create table questions (number {serial}, hash text not null unique, id text not null, text text not null,"
-    " fingerprint text not null, types text not null, documents text not null)",
+    # Documents and questions, as several runs have the same.
+    "create table shared (hash text primary key, content text not null)",
     "create table runs (number integer primary key, key text not null unique, kind text not null,"
-    " happened text not null, label text not null, objective text not null, settings text not null,"
-    " versions text not null, documents_hash text not null,"
-    " questions_hash text not null, corpus integer references corpora, git_revision text not null,"
-    " git_branch text not null, user_name text not null, host text not null, seconds double precision,"
-    " money double precision, source text not null, details text not null)",
-    "create table figures (run integer not null references runs, position integer not null, metric text not null,"
-    " mean double precision, low double precision, high double precision, scored integer not null,"
-    " questions integer not null, detectable double precision, scores text not null, primary key (run, metric))",
-    "create table run_questions (run integer not null references runs, position integer not null,"
-    " question integer not null references questions, hits text not null, primary key (run, position))",
+    " summary text not null, rest text not null, documents text references shared,"
+    " questions text not null references shared)",
     "create table baselines (name text not null, kind text not null, run integer not null references runs,"
     " happened text not null, primary key (name, kind))",
     "create index runs_of_kind on runs (kind, number)",
@@ -43,151 +31,78 @@ TABLES: Tables = (
     " found text not null)",
     "create index watched_by_name on watched_runs (name, run)",
 )
-
-
-RUN_COLUMNS = (
-    "number, kind, happened, label, objective, settings, versions, documents_hash, questions_hash, user_name, host,"
-    " git_revision, git_branch, seconds, money, source"
+DELETE_UNSHARED = (
+    "delete from shared where hash not in"
+    " (select questions from runs union select documents from runs where documents is not null)"
 )
-_FIGURE = ("mean", "low", "high", "scored", "questions", "detectable")
 
 
 def insert_run(statements: Statements, run: KeptRun) -> None:
-    """All rows of a run."""
+    """The row of a run, and what it shares with others."""
+    documents = None if run.documents is None else _share(statements, dict(run.documents))
+    questions = _share(statements, [replace(each, hits=()) for each in run.questions])
+    rest = {
+        "scores": run.scores,
+        "details": run.details,
+        "hits": [each.hits for each in run.questions],
+    }
+    summary = {field.name: getattr(run, field.name) for field in fields(RunSummary)}
     statements.execute(
-        f"insert into runs ({RUN_COLUMNS}, corpus, details, key)"
-        f" values ({', '.join('?' * 19)})",
-        run.number, run.kind, run.when, run.label, run.objective, json_text(run.settings),
-        json_text(run.versions), run.documents_hash, run.questions_hash, run.origin.user,
-        run.origin.host, run.origin.git_revision, run.origin.git_branch, run.seconds, run.money,
-        run.source, _corpus(statements, run.documents), json_text(run.details), run.key,
+        "insert into runs (number, key, kind, summary, rest, documents, questions) values (?, ?, ?, ?, ?, ?, ?)",
+        run.number, run.key, run.kind, json_text(summary), json_text(rest), documents, questions,
     )  # fmt: skip
-    statements.many(
-        "insert into figures (run, position, metric, mean, low, high, scored, questions, detectable, scores)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            [run.number, at, metric, each.mean, each.low, each.high, each.scored, each.questions,
-             each.detectable, json_text(run.scores.get(metric, ()))]
-            for at, (metric, each) in enumerate(run.figures.items())
-        ],
-    )  # fmt: skip
-    hashes = [_question_hash(each) for each in run.questions]
-    statements.many(
-        "insert into questions (hash, id, text, fingerprint, types, documents) values (?, ?, ?, ?, ?, ?)"
-        " on conflict do nothing",
-        [
-            [hash, each.id, each.text, each.fingerprint, json_text(each.types), json_text(each.documents)]
-            for hash, each in zip(hashes, run.questions, strict=True)
-        ],
-    )  # fmt: skip
-    statements.many(
-        "insert into run_questions (run, position, question, hits)"
-        " select ?, ?, number, ? from questions where hash = ?",
-        [
-            [run.number, at, json_text([list(hit) for hit in each.hits]), hash]
-            for at, (hash, each) in enumerate(zip(hashes, run.questions, strict=True))
-        ],
+
+
+def _share(statements: Statements, content: object) -> str:
+    text = json_text(content)
+    hash = fingerprint(text)
+    statements.execute(
+        "insert into shared (hash, content) values (?, ?) on conflict do nothing", hash, text
+    )
+    return hash
+
+
+def summaries_from(
+    statements: Statements, kind: str | None = None, last: int | None = None
+) -> Sequence[Any]:
+    """Numbers and summaries, the latest first."""
+    chosen, values = ("", []) if kind is None else (" where kind = ?", [kind])
+    most = "" if last is None else f" limit {int(last)}"
+    return statements.rows(
+        f"select number, summary from runs{chosen} order by number desc{most}", *values
     )
 
 
-def _question_hash(question: KeptQuestion) -> str:
-    return hash_of_json(
-        [question.id, question.text, question.fingerprint, question.types, question.documents]
+def parsed_summary(text: Any) -> RunSummary:
+    """A run without its questions; a ValueError where somebody else has changed it."""
+    return msgspec.convert(parsed("summary", text), RunSummary)
+
+
+def run_from(statements: Statements, number: int) -> KeptRun | None:
+    """One run with all that is kept of it; None: there is no such run."""
+    rows = statements.rows(
+        "select key, summary, rest, documents, questions from runs where number = ?", number
     )
-
-
-def _corpus(statements: Statements, documents: Mapping[str, str] | None) -> int | None:
-    """The number of these documents together, which are kept once, however many runs read them."""
-    if documents is None:
+    if not rows:
         return None
-    hash = hash_of_json(dict(documents))
-    known = statements.rows("select number from corpora where hash = ?", hash)
-    if known:
-        return int(known[0][0])
-    statements.execute("insert into corpora (hash) values (?)", hash)
-    number = int(statements.rows("select number from corpora where hash = ?", hash)[0][0])
-    rows = list(documents.items())
-    statements.many(
-        "insert into documents (id, fingerprint) values (?, ?) on conflict do nothing",
-        rows,
-    )
-    statements.many(
-        "insert into corpus_documents (corpus, document)"
-        " select ?, number from documents where id = ? and fingerprint = ? on conflict do nothing",
-        [[number, *row] for row in rows],
-    )
-    return number
+    key, summary, rest, documents, questions = rows[0]
+    found = {**parsed("summary", summary), **parsed("rest", rest), "key": key}
+    asked = _shared(statements, questions)
+    found["questions"] = [
+        {**question, "hits": hits} for question, hits in zip(asked, found.pop("hits"), strict=True)
+    ]
+    found["documents"] = None if documents is None else _shared(statements, documents)
+    return msgspec.convert(found, KeptRun)
 
 
-def figures_from(statements: Statements, first: int) -> dict[int, dict[str, Any]]:
-    """By run, from this number on."""
-    found: dict[int, dict[str, Any]] = {}
-    for run, metric, *values in statements.rows(
-        f"select run, metric, {', '.join(_FIGURE)} from figures where run >= ? order by run, position",
-        first,
-    ):
-        found.setdefault(run, {})[_name(metric)] = dict(zip(_FIGURE, values, strict=True))
-    return found
+def _shared(statements: Statements, hash: str) -> Any:
+    rows = statements.rows("select content from shared where hash = ?", hash)
+    return parsed("shared", rows[0][0] if rows else None)
 
 
-def summary_values(row: Sequence[Any]) -> dict[str, Any]:
-    number, kind, when, label, objective, settings, versions, documents, questions = row[:9]
-    user, host, revision, branch, seconds, money, source = row[9:16]
-    origin = {"user": user, "host": host, "git_revision": revision, "git_branch": branch}
-    return {
-        "number": number, "kind": kind, "when": when, "label": label, "objective": objective,
-        "settings": _parsed("settings", settings), "versions": _parsed("versions", versions),
-        "documents_hash": documents, "questions_hash": questions, "origin": origin,
-        "seconds": seconds, "money": money, "source": source,
-    }  # fmt: skip
-
-
-def _name(metric: Any) -> str:
-    """Of a metric, whatever somebody else wrote there."""
-    return metric if isinstance(metric, str) else repr(metric)
-
-
-def _parsed(name: str, text: Any) -> Any:
+def parsed(name: str, text: Any) -> Any:
+    """A cell of JSON; a ValueError where somebody else has changed it."""
     try:
         return json.loads(text)
     except (ValueError, TypeError, RecursionError):
         raise ValueError(f"{name} is no JSON") from None
-
-
-def whole_run(statements: Statements, row: Sequence[Any]) -> KeptRun:
-    number, (corpus, details, key) = row[0], row[16:]
-    figures: dict[str, Any] = {}
-    scores: dict[str, Any] = {}
-    for metric, *values, own in statements.rows(
-        f"select metric, {', '.join(_FIGURE)}, scores from figures where run = ? order by position",
-        number,
-    ):
-        metric = _name(metric)
-        figures[metric] = dict(zip(_FIGURE, values, strict=True))
-        if found := _parsed(f"scores.{metric}", own):
-            scores[metric] = found
-    questions = [
-        {
-            "id": id, "text": text, "fingerprint": print_, "types": _parsed("types", types),
-            "documents": _parsed("documents", documents), "hits": _parsed("hits", hits),
-        }
-        for id, text, print_, types, documents, hits in statements.rows(
-            "select id, text, fingerprint, types, documents, hits from run_questions"
-            " join questions on number = question where run = ? order by position",
-            number,
-        )
-    ]  # fmt: skip
-    documents: dict[str, str] | None = None
-    if corpus is not None:
-        documents = dict(
-            statements.rows(
-                "select id, fingerprint from corpus_documents join documents on number = document"
-                " where corpus = ? order by id",
-                corpus,
-            )
-        )
-    run = {
-        **summary_values(row), "figures": figures, "scores": scores, "questions": questions, "documents": documents,
-        "details": _parsed("details", details), "key": key,
-    }  # fmt: skip
-    return msgspec.convert(run, KeptRun)

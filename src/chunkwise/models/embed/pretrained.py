@@ -12,17 +12,7 @@ from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.onnx import Long, OnnxEmbedder, check_reading, identity_of
 from chunkwise.models.embed.universal_sentence_encoder import SentenceEncoder
-from chunkwise.models.weights.catalog import (
-    ARCTIC_S,
-    BGE_SMALL,
-    E5_SMALL,
-    GTE_SMALL,
-    MINILM,
-    USE_MULTILINGUAL,
-    TextEncoding,
-    Weights,
-    weights_of,
-)  # fmt: skip
+from chunkwise.models.weights.catalog import MINILM, TextEncoding, Weights, weights_of
 from chunkwise.models.weights.installed import ensure, model_status
 
 
@@ -124,8 +114,8 @@ class MiniLM(PretrainedEmbedder):
         super().__init__(MINILM.name, window, long, threads, advance)
 
 
-bge_small = partial(PretrainedEmbedder, BGE_SMALL.name)
-arctic_s = partial(PretrainedEmbedder, ARCTIC_S.name)
-e5_small = partial(PretrainedEmbedder, E5_SMALL.name)
-gte_small = partial(PretrainedEmbedder, GTE_SMALL.name)
-use_multilingual = partial(PretrainedEmbedder, USE_MULTILINGUAL.name)
+bge_small = partial(PretrainedEmbedder, "bge-small")
+arctic_s = partial(PretrainedEmbedder, "arctic-s")
+e5_small = partial(PretrainedEmbedder, "e5-small")
+gte_small = partial(PretrainedEmbedder, "gte-small")
+use_multilingual = partial(PretrainedEmbedder, "use-multi")
