@@ -15,8 +15,7 @@ from chunkwise.evaluation.results import Json
 from chunkwise.records.json import json_text
 from chunkwise.stats.control_chart import Alarm
 from chunkwise.tracking.drift import PairedScore
-from chunkwise.tracking.history_tables import parsed
-from chunkwise.tracking.run import KeptHit
+from chunkwise.tracking.run import KeptHit, parsed
 
 AlertState = Literal["open", "acknowledged", "closed"]
 _LOST_MOST = 5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
@@ -11,7 +10,7 @@ import msgspec
 
 from chunkwise.base.sqlite import Statements, Tables
 from chunkwise.records.json import json_text
-from chunkwise.tracking.run import KeptRun, RunSummary, fingerprint
+from chunkwise.tracking.run import KeptRun, RunSummary, fingerprint, parsed
 
 TABLES: Tables = (
     "create table state (id integer primary key, version integer not null, last_run integer not null)",
@@ -98,11 +97,3 @@ def run_from(statements: Statements, number: int) -> KeptRun | None:
 def _shared(statements: Statements, hash: str) -> Any:
     rows = statements.rows("select content from shared where hash = ?", hash)
     return parsed("shared", rows[0][0] if rows else None)
-
-
-def parsed(name: str, text: Any) -> Any:
-    """A cell of JSON; a ValueError where somebody else has changed it."""
-    try:
-        return json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        raise ValueError(f"{name} is no JSON") from None

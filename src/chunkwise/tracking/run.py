@@ -214,6 +214,14 @@ def hash_of_json(value: object) -> str:
     return fingerprint(json.dumps(json.loads(json_text(value)), sort_keys=True))
 
 
+def parsed(name: str, text: Any) -> Any:
+    """A cell of JSON; a ValueError where somebody else has changed it."""
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        raise ValueError(f"{name} is no JSON") from None
+
+
 def kept_questions(
     queries: Sequence[Query], documents: Sequence[Document] | None
 ) -> tuple[KeptQuestion, ...]:
