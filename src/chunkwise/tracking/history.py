@@ -262,9 +262,9 @@ class History(Table):
         with self._database.writing() as statements:
             kept = {int(row[0]) for row in statements.rows("select run from baselines")}
             gone = [run for run in gone if run.number not in kept]
-            numbers = [[run.number] for run in gone]
-            statements.many("delete from watched_runs where run = ?", numbers)
-            statements.many("delete from runs where number = ?", numbers)
+            rows = [[run.number] for run in gone]
+            statements.many("delete from watched_runs where run = ?", rows)
+            statements.many("delete from runs where number = ?", rows)
             statements.execute(DELETE_UNSHARED)
         self._database.shrink()
         self._seen.clear()
