@@ -123,12 +123,9 @@ def test_plan_of_the_documentation(tmp_path):
     parents = 4 * 3 * 2 * 3  # no neighbors
     assert len(made.configurations) == 6 * 15 * 2 * 6 + parents + 2 * 3 + 6
     assert [line.what for line in made.left_out] == [
-        "neighbors = 1 of multiscale",
         "parent_child(max_tokens=1000, overlap=0)",
         "parent_child(max_tokens=1000, overlap='10%')",
         "parent_child(max_tokens=1000, overlap='25%')",
-        "neighbors = 1 of parent_child",
-        "context = 'headings' of several sizes at once",
     ]
     assert [each.label for each in made.configurations[6:12]] == [
         "multiscale(dense=0)", "multiscale(dense=0.25)", "multiscale", "multiscale(dense=1)",
@@ -155,11 +152,7 @@ def test_the_same_overlap_written_twice_is_tried_once():
         "sentences(max_tokens=100, overlap=10)",
         "sentences(max_tokens=100, overlap=20)",
     ]
-    why = "the same chunks as sentences(max_tokens=100, overlap=10), which is tried"
-    assert made.left_out == (
-        ("sentences(max_tokens=100, overlap='10%')", why),
-        ("sentences(max_tokens=100, overlap='10.5%')", why),
-    )
+    assert not made.left_out
 
 
 @cases(
@@ -175,7 +168,6 @@ def test_the_same_overlap_written_twice_is_tried_once():
 def test_a_default_is_the_same_as_what_it_stands_for(first, second):
     made = plan_sweep(_sweep([_grid(first, second)]))
     assert [each.strategy for each in _asked(made)] == [get_strategy(first).label]
-    assert [line.what for line in made.left_out] == [second]
 
 
 def test_different_overlaps_are_no_duplicates():

@@ -36,17 +36,14 @@ def _plan(*names, retrieval=("dense",), baselines=False, **others):
     )
 
 
-@given(sweeps, st.integers(0, 10**7), st.integers(0, 2000), st.integers(0, 10**8))
-def test_parts_are_no_less_than_nothing_and_what_is_known_costs_nothing(
-    sweep, tokens, questions, cached
-):
+@given(sweeps, st.integers(0, 10**7), st.integers(0, 2000))
+def test_parts_are_no_less_than_nothing_and_what_is_known_costs_nothing(sweep, tokens, questions):
     made = plan_sweep(sweep)
     about = {
         **CORPUS,
         "tokens": tokens,
         "characters": 4 * tokens,
         "questions": questions,
-        "cached_tokens": cached,
     }
     whole = estimate_sweep(made, **about, price=1.0)
     seconds = [
@@ -147,16 +144,6 @@ def test_finalists_and_the_defaults_are_embedded_once_more():
     assert one.finalists > 3 * CORPUS["tokens"] / 3000  # it and the defaults
     assert all.finalists == pytest.approx(one.finalists + CORPUS["tokens"] / 3000, rel=0.01)
     assert estimate_sweep(made, **{**CORPUS, "finalists": 0}).finalists == 0
-
-
-def test_what_is_cached_is_not_embedded_again():
-    made = _plan("sentences", baselines=True)
-    whole = estimate_sweep(made, **CORPUS)
-    part = estimate_sweep(made, **CORPUS, cached_tokens=300_000)
-    assert part.tokens == whole.tokens - 300_000
-    assert part.finalists == whole.finalists
-    assert part.embedding < whole.embedding
-    assert estimate_sweep(made, **CORPUS, cached_tokens=10**9).tokens == 0
 
 
 def test_several_processes_share_what_can_be_shared():

@@ -260,13 +260,13 @@ class LlmClient:
         with self._asking.holding(key := self._key(request)):
             if (kept := self._kept([request]).get(key)) is not None:
                 with self._lock:
-                    self.spent = replace(self.spent, kept=self.spent.kept + 1)
+                    self.spent += LlmUsage(kept=1)
                 return kept
             try:
                 return self._ask_twice(request, stop)
             except LimitReached as error:
                 with self._lock:
-                    self.spent = replace(self.spent, unasked=self.spent.unasked + 1)
+                    self.spent += LlmUsage(unasked=1)
                 return Reply(reason=str(error))
 
     def ask_each(self, requests: Sequence[Request]) -> Generator[tuple[int, Reply], None, None]:
@@ -339,7 +339,7 @@ class LlmClient:
             money = self.price and self.price.of(prompt, output)
             self._budget.pay(worst if usage is None else money or 0.0)
             with self._lock:
-                self.spent = self.spent.with_lost(money)
+                self.spent += LlmUsage(money=money, is_estimated=True, lost=1)
             if again:
                 self._budget.check()
 
@@ -357,14 +357,14 @@ class LlmClient:
             money = self.price and self.price.of(prompt, output)
             self._budget.pay(money or 0.0)
             with self._lock:
-                self.spent = self.spent.with_call(
-                    prompt, output, money, took, is_counted=done.is_counted
+                self.spent += LlmUsage(
+                    1, 0, 0, prompt, output, money, took, is_estimated=not done.is_counted
                 )
         return done
 
     def _count_failure(self) -> None:
         with self._lock:
-            self.spent = replace(self.spent, failed=self.spent.failed + 1)
+            self.spent += LlmUsage(failed=1)
 
     def _worst(self, request: Request) -> float:
         """Dollars this may cost at most: no tokenizer makes more tokens of a text than it has bytes."""

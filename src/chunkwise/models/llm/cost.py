@@ -7,11 +7,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from importlib import resources
 from pathlib import Path
 from threading import Condition
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import as_set, counted, format_number
@@ -106,17 +106,7 @@ class LlmEstimate:
     """About; None: nothing is known of the model's speed."""
 
     def __add__(self, other: LlmEstimate) -> LlmEstimate:
-        def both(one: float | None, two: float | None) -> float | None:
-            return None if one is None or two is None else one + two
-
-        return LlmEstimate(
-            self.calls + other.calls,
-            self.kept + other.kept,
-            self.prompt_tokens + other.prompt_tokens,
-            self.output_tokens + other.output_tokens,
-            both(self.money, other.money),
-            both(self.seconds, other.seconds),
-        )
+        return _total(self, other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,64 +131,28 @@ class LlmUsage:
     unasked: int = 0
     """Requests the limit of cost did not allow."""
 
-    def with_call(
-        self,
-        prompt_tokens: int,
-        output_tokens: int,
-        money: float | None,
-        seconds: float,
-        *,
-        is_counted: bool = True,
-    ) -> LlmUsage:
-        return replace(
-            self,
-            calls=self.calls + 1,
-            prompt_tokens=self.prompt_tokens + prompt_tokens,
-            output_tokens=self.output_tokens + output_tokens,
-            money=None if self.money is None or money is None else self.money + money,
-            seconds=self.seconds + seconds,
-            is_estimated=self.is_estimated or not is_counted,
-        )
-
-    def with_lost(self, money: float | None) -> LlmUsage:
-        """One more attempt that nothing came of; `money` is what it may have cost."""
-        return replace(
-            self,
-            money=None if self.money is None or money is None else self.money + money,
-            is_estimated=True,
-            lost=self.lost + 1,
-        )
-
     def __add__(self, other: LlmUsage) -> LlmUsage:
-        known = self.money is not None and other.money is not None
-        return LlmUsage(
-            self.calls + other.calls,
-            self.kept + other.kept,
-            self.failed + other.failed,
-            self.prompt_tokens + other.prompt_tokens,
-            self.output_tokens + other.output_tokens,
-            (self.money or 0.0) + (other.money or 0.0) if known else None,
-            self.seconds + other.seconds,
-            self.is_estimated or other.is_estimated,
-            self.lost + other.lost,
-            self.unasked + other.unasked,
-        )
+        return _total(self, other)
 
     def since(self, before: LlmUsage) -> LlmUsage:
         """What was spent after `before`; the money is not known where one of the two is not."""
-        known = self.money is not None and before.money is not None
-        return replace(
-            self,
-            calls=self.calls - before.calls,
-            kept=self.kept - before.kept,
-            failed=self.failed - before.failed,
-            prompt_tokens=self.prompt_tokens - before.prompt_tokens,
-            output_tokens=self.output_tokens - before.output_tokens,
-            money=(self.money or 0.0) - (before.money or 0.0) if known else None,
-            seconds=self.seconds - before.seconds,
-            lost=self.lost - before.lost,
-            unasked=self.unasked - before.unasked,
-        )
+        return _total(self, before, -1)
+
+
+Amounts = TypeVar("Amounts", LlmEstimate, LlmUsage)
+
+
+def _total(one: Amounts, other: Amounts, sign: int = 1) -> Amounts:
+    """Field by field; what is not known of one is not known of both."""
+    found: dict[str, Any] = {}
+    for field in fields(one):
+        first, second = getattr(one, field.name), getattr(other, field.name)
+        if first is None or second is None:
+            found[field.name] = None
+        else:
+            is_flag = isinstance(first, bool)
+            found[field.name] = first or second if is_flag else first + sign * second
+    return type(one)(**found)
 
 
 NO_PRICE = "price not known"

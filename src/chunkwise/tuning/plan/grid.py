@@ -212,15 +212,13 @@ def chunking_grid(sweep: Sweep, left_out: NotTriedLog) -> list[list[PlannedChunk
     for grid in sweep.chunkers:
         check_amount(grid)
         contexts = _contexts(grid, sweep.llm, left_out)
-        for strategy, written, share in _strategies(grid, sweep.embedder, left_out):
+        for strategy, share in _strategies(grid, sweep.embedder, left_out):
             known = found.setdefault(strategy.label, {})
             for context in contexts:
                 before = known.get(context)
                 if before is None:
                     known[context] = PlannedChunking(strategy, context, share)
-                elif before.in_plan:
-                    _repeated(written, context, before, left_out)
-                else:
+                elif not before.in_plan:
                     known[context] = replace(before, in_plan=True, share=share)
     return _spread([list(group.values()) for group in found.values() if group])
 
@@ -233,15 +231,6 @@ def _spread(groups: list[list[PlannedChunking]]) -> list[list[PlannedChunking]]:
     longest = max(map(len, waiting.values()), default=0)
     turns = [own[at] for at in range(longest) for own in waiting.values() if at < len(own)]
     return groups[: len(BASELINES)] + turns
-
-
-def _repeated(
-    written: str, context: Context | WrittenContext, before: PlannedChunking, left_out: NotTriedLog
-) -> None:
-    beside = "" if context == "none" else f" with context {context!r}"
-    left_out.add(
-        f"{written}{beside}", f"the same chunks as {before.strategy.label}, which is tried"
-    )
 
 
 ANY_CONTEXT = (*CONTEXTS, *WRITTEN_CONTEXTS)
@@ -258,17 +247,15 @@ def _contexts(grid: Grid, llm: str, left_out: NotTriedLog) -> list[Context | Wri
             left_out.add(
                 f"context = {value!r}", "a language model writes it, and the sweep has none (llm)"
             )
-        elif value in found:
-            left_out.add(f"context = {value!r}", "it is in the list already")
-        else:
+        elif value not in found:
             found.append(value)
     return found
 
 
 def _strategies(
     grid: Grid, model: str, left_out: NotTriedLog
-) -> Iterator[tuple[Strategy, str, str | None]]:
-    """Each with how it was written, and its overlap where that was a share."""
+) -> Iterator[tuple[Strategy, str | None]]:
+    """Each with its overlap, where that was written as a share."""
     values = tuple((key, each) for key, each in grid.values if key != "context")
     for name in grid.names:
         found = named_component(name, strategies, left_out)
@@ -296,7 +283,7 @@ def _strategies(
                 left_out.add(written, f"it cannot be made: {type(error).__name__}: {error}")
             else:
                 overlap = getattr(strategy.chunker, "overlap", None)
-                yield strategy, written, overlap if isinstance(overlap, str) else None
+                yield strategy, overlap if isinstance(overlap, str) else None
 
 
 WEIGHTS: tuple[Mapping[str, SweepValue], ...] = (
@@ -333,21 +320,14 @@ def retriever_grid(sweep: Sweep, why_not_late: str, left_out: NotTriedLog) -> li
     for grid in sweep.retrieval:
         check_amount(grid)
         neighbors = _neighbors(grid, left_out)
-        for search, written in _retrievers(grid, left_out):
+        for search in _retrievers(grid, left_out):
             why = _no_vectors(search, sweep.embedder, why_not_late)
             if why:
                 left_out.add(search.label, why)
-            elif search.of_chunks:
-                for count in neighbors:
-                    known = found.setdefault(
-                        (search.label, count), PlannedSearch(search.label, search.retriever, count)
-                    )
-                    if known.retriever is not search.retriever:
-                        left_out.add(written, f"the same as {search.label}, which is tried")
             else:
-                _without_neighbors(search.label, neighbors, left_out)
-                if found.setdefault((search.label, 0), search) is not search:
-                    left_out.add(written, f"the same as {search.label}, which is tried")
+                for count in neighbors if search.of_chunks else (0,):
+                    planned = PlannedSearch(search.label, search.retriever, count)
+                    found.setdefault((search.label, count), planned)
     return list(found.values())
 
 
@@ -363,30 +343,18 @@ def _no_vectors(search: PlannedSearch, model: str, why_not_late: str) -> str:
     )
 
 
-def _without_neighbors(label: str, neighbors: list[int], left_out: NotTriedLog) -> None:
-    given = [str(count) for count in neighbors if count]
-    if given:
-        left_out.add(
-            f"neighbors = {', '.join(given)} of {spec.parse(label)[0]}",
-            "it hands out sentences, as many as belong together; neighbors are those of chunks",
-        )
-
-
 def _neighbors(grid: Grid, left_out: NotTriedLog) -> list[int]:
     found: list[int] = []
     for value in map(plain_number, dict(grid.values).get("neighbors", (0,))):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             why = "a whole number of chunks is needed, 0 or more"
             left_out.add(f"neighbors = {value!r}", why)
-        elif value in found:
-            left_out.add(f"neighbors = {value!r}", "it is in the list already")
-        else:
+        elif value not in found:
             found.append(value)
     return found
 
 
-def _retrievers(grid: Grid, left_out: NotTriedLog) -> Iterator[tuple[PlannedSearch, str]]:
-    """Each with how it was written."""
+def _retrievers(grid: Grid, left_out: NotTriedLog) -> Iterator[PlannedSearch]:
     values = tuple((key, each) for key, each in grid.values if key not in _NOT_PARAMETERS)
     for name in grid.names:
         found = named_component(name, retrievers, left_out)
@@ -407,7 +375,7 @@ def _retrievers(grid: Grid, left_out: NotTriedLog) -> Iterator[tuple[PlannedSear
                     raise
                 left_out.add(written, f"it cannot be made: {type(error).__name__}: {error}")
             else:
-                yield PlannedSearch(spec.describe(bare, made), made), written
+                yield PlannedSearch(spec.describe(bare, made), made)
 
 
 SIZES = (100, 200, 400, 800)

@@ -80,7 +80,7 @@ def plan_sweep(sweep: Sweep, *, why_not_late: str = "") -> Plan:
             for chunking in group
             for each in _searched(
                 chunking,
-                _searches_of(chunking, of_chunks, sweep.embedder, left_out),
+                _searches_of(chunking, of_chunks, sweep.embedder),
                 kind,
                 sweep.llm,
             )
@@ -88,15 +88,13 @@ def plan_sweep(sweep: Sweep, *, why_not_late: str = "") -> Plan:
         for group in groups
     ]
     spans = [_several_sizes(search) for search in searches if not search.of_chunks]
-    if spans:
-        _say_what_several_sizes_lack(sweep, left_out)
     # What the choice is compared with, and what needs no chunks, is known even if time runs out.
     first, rest = found[: len(BASELINES)], found[len(BASELINES) :]
     return Plan((*chain(*first), *spans, *chain(*rest)), left_out.lines)
 
 
 def _searches_of(
-    chunking: PlannedChunking, of_chunks: Sequence[PlannedSearch], model: str, left_out: NotTriedLog
+    chunking: PlannedChunking, of_chunks: Sequence[PlannedSearch], model: str
 ) -> list[PlannedSearch]:
     """How one chunking is searched: a baseline by every retriever, without neighbors."""
     plain: dict[str, PlannedSearch] = {}
@@ -110,12 +108,6 @@ def _searches_of(
     if not chunking.in_plan:
         return list(plain.values())
     if isinstance(chunking.strategy.chunker, ParentChildChunker):
-        around = sorted({search.neighbors for search in of_chunks if search.neighbors})
-        if around:
-            left_out.add(
-                f"neighbors = {', '.join(map(str, around))} of {chunking.strategy.name}",
-                "what stands around a chunk is handed out already: its parent",
-            )
         of_chunks = [search for search in of_chunks if not search.neighbors]
     return [*plain.values(), *(search for search in of_chunks if search.neighbors or not plain)]
 
@@ -139,15 +131,6 @@ def _searched(
 def _several_sizes(search: PlannedSearch) -> Configuration:
     vectors: VectorKind = "late" if search.by_vectors else "none"
     return Configuration("", search.label, "none", 0, vectors, levers_of_spans(search.label))
-
-
-def _say_what_several_sizes_lack(sweep: Sweep, left_out: NotTriedLog) -> None:
-    contexts = {value for grid in sweep.chunkers for value in dict(grid.values).get("context", ())}
-    if "headings" in contexts:
-        left_out.add(
-            "context = 'headings' of several sizes at once",
-            "it is text beside chunks, and there are no chunks",
-        )
 
 
 USUAL = "the usual values"

@@ -178,7 +178,6 @@ def estimate_sweep(
     questions: int,
     tokens_per_second: float,
     known: Collection[str] = (),
-    cached_tokens: int = 0,
     finalists: int = 5,
     price: float | None = None,
     currency: str = "",
@@ -190,7 +189,7 @@ def estimate_sweep(
     answered: int = 0,
 ) -> SweepEstimate:
     """Of what is not done yet (`known`: keys of what is). `tokens` are those of the corpus, counted as the model
-    counts them; `cached_tokens` of them and their chunks have vectors already; `price` is that of a million tokens.
+    counts them; `price` is that of a million tokens.
     `finalists` chunkings and the baselines are embedded chunk by chunk at the end, unless all are; as many are tried
     with so many other `embedders` and `rerankers`; with token vectors the documents are read once more. The `client`
     writes contexts, and answers so many questions (`answered`) for each method that is compared.
@@ -203,9 +202,6 @@ def estimate_sweep(
     chunkings = _chunkings(waiting, tokens)
     swept = _swept(waiting, chunkings, tokens, questions)
     last = _finalists(plan, tokens, finalists) if finalists else 0
-    # What is cached was embedded by the sweep before it came to its finalists.
-    new = max(0, swept - cached_tokens)
-    new_last = max(0, last - max(0, cached_tokens - swept))
     speed = max(tokens_per_second, 1e-9)
     indexing = sum(
         _A_CHUNK * own.chunks + _AN_INDEXED_TOKEN * own.tokens for own in chunkings.values()
@@ -215,12 +211,12 @@ def estimate_sweep(
         len(waiting),
         len(chunkings),
         _START + _A_CHARACTER * characters + _A_DOCUMENT * documents,
-        new / speed,
+        swept / speed,
         indexing / jobs,
         searching / jobs,
-        new_last / speed,
-        new + new_last,
-        None if price is None else price * (new + new_last) / 1e6,
+        last / speed,
+        swept + last,
+        None if price is None else price * (swept + last) / 1e6,
         currency,
         finalists * questions * rerankers * _RERANKED / jobs
         + embedders * _mean_tokens(chunkings, tokens) * finalists / speed
