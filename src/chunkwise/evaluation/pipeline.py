@@ -18,7 +18,10 @@ import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.allow_hosts_and_code_from_files import check_allowed
@@ -29,8 +32,6 @@ from chunkwise.retrieval.retrievers import registry
 DECLARATION = "PARAMETERS"
 When = Literal["index", "query"]
 PipelineValue = str | int | float | bool
-_FIELDS = ("when", "values", "low", "high", "steps", "default", "help")
-_STEPS = 3
 _MOST_VALUES = 100
 
 
@@ -84,32 +85,31 @@ def _of_dataclass(part: Any) -> dict[str, PipelineParameter]:
     return found
 
 
+class _Declared(msgspec.Struct, forbid_unknown_fields=True):
+    """A parameter as it is written down: its values, or a range."""
+
+    when: When = "index"
+    values: Annotated[list[PipelineValue], Meta(min_length=1, max_length=_MOST_VALUES)] | None = (
+        None
+    )
+    low: int | float | None = None
+    high: int | float | None = None
+    steps: Annotated[int, Meta(ge=2, le=_MOST_VALUES)] = 3
+    default: PipelineValue | None = None
+    help: str = ""
+
+
 def _parameter(name: str, given: object) -> PipelineParameter:
     if isinstance(given, list | tuple):
         given = {"values": given}
-    if not isinstance(given, Mapping):
-        raise InvalidParameter(
-            f"{DECLARATION}: {name} is {given!r:.60}; needed: a list of values, or a record with when and values, or "
-            "low and high"
-        )
-    for field in given:
-        if field not in _FIELDS:
-            hint = did_you_mean(str(field), _FIELDS, f"known: {', '.join(_FIELDS)}")
-            raise InvalidParameter(f"{DECLARATION}: {name} has a field {field!r}; {hint}")
-    when = given.get("when", "index")
-    if when not in get_args(When):
-        raise InvalidParameter(
-            f"{DECLARATION}: {name} counts when {when!r}; allowed: index (it is built anew), query"
-        )
-    values = _values(name, given)
-    default = given.get("default", values[0])
-    if not _is_plain(default):
-        raise InvalidParameter(f"{DECLARATION}: the default of {name} is {default!r:.60}; {_PLAIN}")
+    try:
+        declared = msgspec.convert(given, _Declared)
+    except msgspec.ValidationError as error:
+        raise InvalidParameter(f"{DECLARATION}: {name}: {error}") from None
+    values = declared.values or _range(name, declared)
+    default = values[0] if declared.default is None else declared.default
     every = tuple(dict.fromkeys((_typed(default), *map(_typed, values))))
-    return PipelineParameter(name, when, tuple(value for _, value in every), default)
-
-
-_PLAIN = "a number, a text, True or False is needed"
+    return PipelineParameter(name, declared.when, tuple(value for _, value in every), default)
 
 
 def _typed(value: PipelineValue) -> tuple[str, PipelineValue]:
@@ -117,34 +117,12 @@ def _typed(value: PipelineValue) -> tuple[str, PipelineValue]:
     return type(value).__name__, value
 
 
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str | int | float | bool) and value == value
-
-
-def _values(name: str, given: Mapping[str, Any]) -> Sequence[PipelineValue]:
-    if "values" in given:
-        values = given["values"]
-        if not isinstance(values, list | tuple) or not values or len(values) > _MOST_VALUES:
-            raise InvalidParameter(
-                f"{DECLARATION}: the values of {name} are {values!r:.60}; a list of 1 to {_MOST_VALUES} is needed"
-            )
-        for value in values:
-            if not _is_plain(value):
-                raise InvalidParameter(
-                    f"{DECLARATION}: {name} has the value {value!r:.60}; {_PLAIN}"
-                )
-        return values
-    low, high, steps = given.get("low"), given.get("high"), given.get("steps", _STEPS)
-    numbers = all(
-        isinstance(each, int | float) and not isinstance(each, bool) for each in (low, high)
-    )
-    if not numbers or not low < high or type(steps) is not int or not 2 <= steps <= _MOST_VALUES:  # type: ignore[operator]
+def _range(name: str, declared: _Declared) -> Sequence[PipelineValue]:
+    low, high, steps = declared.low, declared.high, declared.steps
+    if low is None or high is None or not low < high:
         raise InvalidParameter(
-            f"{DECLARATION}: {name} has neither values nor a range (low {low!r}, high {high!r}, steps {steps!r}); "
-            "as in {'low': 100, 'high': 800, 'steps': 3}"
+            f"{DECLARATION}: {name} has neither values nor a range; as in {{'low': 100, 'high': 800, 'steps': 3}}"
         )
-    assert low is not None
-    assert high is not None
     made = [low + (high - low) * at / (steps - 1) for at in range(steps)]
     if isinstance(low, int) and isinstance(high, int):
         return list(dict.fromkeys(round(each) for each in made))

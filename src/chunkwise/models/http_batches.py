@@ -88,38 +88,20 @@ REFUSED = frozenset({400, 413, 422})
 
 
 def ask_in_halves(
-    ask: Callable[[Sequence[str]], Sequence[Result]], texts: Sequence[str], first: int = 0
-) -> Iterator[tuple[int, list[Result] | EndpointError]]:
-    """What `ask` gives for all at once, or in halves where that is refused, each with its first text's place.
-
-    A single text that is refused comes as the error that names it; the others are still asked for.
-    """
+    ask: Callable[[Sequence[str]], Sequence[Result]], texts: Sequence[str]
+) -> list[Result]:
+    """What `ask` gives for all at once, or in halves where that is refused; a single text that is refused is named."""
     try:
-        found: list[Result] | EndpointError = list(ask(texts))
+        return list(ask(texts))
     except EndpointError as error:
         if error.status not in REFUSED:
             raise
         if len(texts) > 1:
             middle = len(texts) // 2
-            yield from ask_in_halves(ask, texts[:middle], first)
-            yield from ask_in_halves(ask, texts[middle:], first + middle)
-            return
-        found = EndpointError(
+            return ask_in_halves(ask, texts[:middle]) + ask_in_halves(ask, texts[middle:])
+        raise EndpointError(
             error.endpoint,
             f"did not take the text that begins {first_words(texts[0])}; it {error.reason}",
             f"cut smaller chunks if it is too long for the model; {error.advice}",
             error.status,
-        )
-    yield first, found
-
-
-def ask_all_in_halves(
-    ask: Callable[[Sequence[str]], Sequence[Result]], texts: Sequence[str]
-) -> list[Result]:
-    """The same where one text that is refused makes the others useless: its error is raised at once."""
-    results: list[Result] = []
-    for _, found in ask_in_halves(ask, texts):
-        if isinstance(found, EndpointError):
-            raise found
-        results.extend(found)
-    return results
+        ) from None

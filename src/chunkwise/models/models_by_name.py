@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base import spec
@@ -160,30 +163,40 @@ def _embedder(model: str, advance: OnProgress | None) -> Embedder | None:
         named, values = spec.parse(model, embedders.kind, embedders.example)
         made: Embedder = build(partial(embedders.get(named), advance=advance), named, values)
         return made
+    return _of_form(
+        model,
+        {
+            "http": "chunkwise.models.embed.endpoint:EndpointEmbedder",
+            "openai": "chunkwise.models.embed.endpoint:EndpointEmbedder",
+            "sentence-transformers": "chunkwise.models.sentence_transformers:SentenceTransformersEmbedder",
+            "fastembed": "chunkwise.models.embed.fastembed:FastembedEmbedder",
+            ".onnx": "chunkwise.models.embed.onnx:OnnxEmbedder",
+        },
+    )
+
+
+def _of_form(model: str, forms: Mapping[str, str]) -> Any:
+    """What makes a model of such a form: `form:NAME`, an address or a file; None: it has none of these forms.
+
+    `forms`: `module:Class` of each, `http` for addresses.
+    """
     kind, _, name = model.partition(":")
-    if kind.lower() in ("http", "https"):
-        from chunkwise.models.embed.endpoint import EndpointEmbedder
-
+    kind, ending = kind.lower(), Path(model).suffix.lower()
+    if kind in ("http", "https") and "http" in forms:
         address, name, patience = _endpoint(model)
-        return EndpointEmbedder(address, name, **patience)
-    if kind == "openai" and name:
-        from chunkwise.models.embed.endpoint import EndpointEmbedder
-
+        return _class(forms["http"])(address, name, **patience)
+    if kind in forms and name:
+        if kind not in _SERVICES:
+            return _class(forms[kind])(name)
+        address, variable = _SERVICES[kind]
         name, patience = split_patience(name)
-        return EndpointEmbedder("https://api.openai.com/v1", name, **patience)
-    if kind == "sentence-transformers" and name:
-        from chunkwise.models.sentence_transformers import SentenceTransformersEmbedder
+        return _class(forms[kind])(address, name, variable, **patience)
+    return _class(forms[ending])(model) if ending in forms else None
 
-        return SentenceTransformersEmbedder(name)
-    if kind == "fastembed" and name:
-        from chunkwise.models.embed.fastembed import FastembedEmbedder
 
-        return FastembedEmbedder(name)
-    if model.endswith(".onnx"):
-        from chunkwise.models.embed.onnx import OnnxEmbedder
-
-        return OnnxEmbedder(model)
-    return None
+def _class(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 def get_token_encoder(
@@ -208,28 +221,19 @@ def get_reranker(model: str | Reranker, *, advance: OnProgress | None = None) ->
 
 
 def _reranker(model: str, advance: OnProgress | None) -> Reranker | None:
-    kind, _, name = model.partition(":")
-    if kind.lower() in ("http", "https", *_RERANK_SERVICES):
-        from chunkwise.models.rerank.endpoint import EndpointReranker
-
-        if kind in _RERANK_SERVICES and name:
-            address, variable = _RERANK_SERVICES[kind]
-            name, patience = split_patience(name)
-            return EndpointReranker(address, name, variable, **patience)
-        if kind.lower() in ("http", "https"):
-            address, name, patience = _endpoint(model)
-            return EndpointReranker(address, name, **patience)
-    if kind == "sentence-transformers" and name:
-        from chunkwise.models.sentence_transformers import SentenceTransformersReranker
-
-        return SentenceTransformersReranker(name)
-    if model.endswith(".onnx"):
-        from chunkwise.models.rerank.cross_encoder import OnnxReranker
-
-        return OnnxReranker(model)
     if model.partition("(")[0].strip() in _RERANKER_PARAMETERS:
         return _local_reranker(model, advance)
-    return None
+    endpoint = "chunkwise.models.rerank.endpoint:EndpointReranker"
+    return _of_form(
+        model,
+        {
+            "http": endpoint,
+            "cohere": endpoint,
+            "jina": endpoint,
+            "sentence-transformers": "chunkwise.models.sentence_transformers:SentenceTransformersReranker",
+            ".onnx": "chunkwise.models.rerank.cross_encoder:OnnxReranker",
+        },
+    )
 
 
 _RERANKER_PARAMETERS = {_MAXSIM: "first", _LOCAL: "seconds"}
@@ -260,26 +264,21 @@ def get_language_model(
 
 def _language_model(model: str, advance: OnProgress | None) -> LanguageModel | None:
     kind, _, name = model.partition(":")
-    # First: servers like to call a model by its file's name.
-    if kind.lower() in ("http", "https") or (kind == "openai" and name):
-        from chunkwise.models.llm.endpoint import EndpointModel
+    if kind == _LOCAL:
+        from chunkwise.models.llm.local import packaged
 
-        if kind == "openai":
-            name, patience = split_patience(name)
-            return EndpointModel("https://api.openai.com/v1", name, **patience)
-        address, name, patience = _endpoint(model)
-        return EndpointModel(address, name, **patience)
-    if kind == _LOCAL or model.lower().endswith(".gguf"):
-        from chunkwise.models.llm.local import LocalModel, packaged
-
-        return packaged(name, advance) if kind == _LOCAL else LocalModel(model)
-    return None
+        return packaged(name, advance)
+    endpoint = "chunkwise.models.llm.endpoint:EndpointModel"
+    local = "chunkwise.models.llm.local:LocalModel"
+    return _of_form(model, {"http": endpoint, "openai": endpoint, ".gguf": local})
 
 
-_RERANK_SERVICES = {
+_SERVICES = {
+    "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
     "cohere": ("https://api.cohere.com/v2/rerank", "COHERE_API_KEY"),
     "jina": ("https://api.jina.ai/v1/rerank", "JINA_API_KEY"),
 }
+"""Address and the environment variable of the key."""
 
 
 def _endpoint(model: str) -> tuple[str, str, dict[str, Any]]:

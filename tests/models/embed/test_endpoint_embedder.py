@@ -147,44 +147,6 @@ def test_a_text_that_is_too_long_is_named_and_the_others_are_asked_for() -> None
     assert len(server.seen) <= 7  # halves, not one by one
 
 
-def test_what_was_paid_for_is_handed_out_before_the_refusal_is_told() -> None:
-    def limited(number: int, seen: Seen) -> Answer:
-        bad = any("BAD" in text for text in seen.body["input"])
-        return Answer(b"too long", 400) if bad else good(number, seen)
-
-    texts = [f"text {number}" for number in range(40)]
-    texts[3], texts[17], texts[29], texts[30] = " ", "BAD one", "BAD two", "\n"
-    runs: list[tuple[int, Any]] = []
-    with serving(limited) as server, pytest.raises(EndpointError, match="begins “BAD one”"):
-        runs.extend(embedder(server.url, batch=8).embed_each(texts))
-    kept = {first + at: row for first, rows in runs for at, row in enumerate(rows)}
-    right = [at for at, text in enumerate(texts) if text.startswith("text")]
-    assert sorted(kept) == right
-    given = np.array([kept[at] for at in right])
-    np.testing.assert_allclose(given, expected([texts[at] for at in right]), atol=1e-6)
-    sent = [text for seen in server.seen for text in seen.body["input"]]
-    assert set(sent) == {text for text in texts if text.strip()}
-
-
-def test_many_refused_texts_side_by_side_keep_nobody_from_being_read() -> None:
-    def limited(number: int, seen: Seen) -> Answer:
-        bad = any("BAD" in text for text in seen.body["input"])
-        return Answer(b"too long", 400) if bad else good(number, seen)
-
-    texts = ["fine", *(f"BAD {number}" for number in range(9)), *(f"t {n}" for n in range(6))]
-    runs: list[tuple[int, Any]] = []
-    with serving(limited) as server, pytest.raises(EndpointError, match="begins “BAD 0”"):
-        runs.extend(embedder(server.url, batch=1, concurrency=1).embed_each(texts))
-    assert [first for first, _ in runs] == [0, *range(10, 16)]
-    runs = []
-    with serving(limited) as server:
-        model = embedder(server.url, batch=15, concurrency=1)
-        assert model.dimensions == 5
-        with pytest.raises(EndpointError, match="begins “BAD 0”"):
-            runs.extend(model.embed_each(texts[1:]))
-    assert sum(len(rows) for _, rows in runs) == 6
-
-
 def test_another_failure_ends_the_asking_but_loses_nothing_that_came(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Iterator, Sequence
 from threading import Event
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,19 +79,8 @@ def _numbers(value: Any) -> NDArray[np.float64] | None:
     return row.astype(np.float64)
 
 
-_HOPELESS = {False: 3, True: 16}
-"""Texts of a batch refused one by one, with none taken, after which the fault is not in the texts; by whether the
-endpoint has ever taken one."""
-
+_Rows = list[NDArray[np.float32]]
 _ENCODINGS = ("float", "base64")
-
-
-class _Answered(NamedTuple):
-    """What became of one batch: vectors by the places of their texts, texts refused, and what ended it."""
-
-    rows: list[tuple[list[int], list[NDArray[np.float32]]]]
-    refused: dict[int, EndpointError]
-    failure: ChunkwiseError | None
 
 
 class EndpointEmbedder:
@@ -129,7 +118,6 @@ class EndpointEmbedder:
         """Texts a caller who keeps results should hand over at once: all requests busy, little lost."""
         self._asked = dimensions
         self._known = dimensions
-        self._answers = False
         self._client = JsonClient(
             Endpoint(
                 embeddings_url(url), model, key_variable or key_variable_for(url), timeout=timeout, attempts=attempts,
@@ -170,63 +158,44 @@ class EndpointEmbedder:
     ) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """Rows of texts[first : first + len(rows)] as they arrive, so that a caller can keep what was paid for.
 
-        A text that is refused is told of when all others are handed out; what else goes wrong, when those are
-        that were under way.
+        What goes wrong is raised when those that were under way are handed out.
         """
         asked = [self.prefix[kind] + text if text.strip() else "" for text in texts]
         worded = [place for place, text in enumerate(asked) if text]
         batches = list(self.batches.of(asked, worded))
         stop = Event()
 
-        def work(places: list[int], stop: Event) -> _Answered:
+        def work(places: list[int], stop: Event) -> tuple[list[int], _Rows | ChunkwiseError]:
             if stop.is_set():
-                return _Answered([], {}, None)
-            answered = self._answered(asked, places, stop)
-            if answered.failure:
+                return [], []
+            try:
+                rows = ask_in_halves(
+                    lambda some: self._request(some, stop), [asked[place] for place in places]
+                )
+            except ChunkwiseError as error:
                 stop.set()  # at once: the next batch may be about to begin
-            return answered
+                return places, error
+            return places, rows
 
-        refused: dict[int, EndpointError] = {}
         failures: list[ChunkwiseError] = []
-        for answered in as_done(work, batches, self.batches.concurrency, stop):
-            refused.update(answered.refused)
-            failures += [answered.failure] if answered.failure else []
-            for places, rows in answered.rows:
-                if misfit := self._misfit(rows):
-                    failures.append(misfit)
-                else:
-                    yield from _runs(places, rows)
-            if failures:
+        for places, found in as_done(work, batches, self.batches.concurrency, stop):
+            if not isinstance(found, ChunkwiseError):
+                found = self._misfit(found) or found
+            if isinstance(found, ChunkwiseError):
                 stop.set()
+                failures.append(found)
+            else:
+                yield from _runs(places, found)
         if failures:
             raise failures[0]
-        if refused:
-            raise refused[min(refused)]
         blank = [place for place, text in enumerate(asked) if not text]
         if blank:
             yield from _runs(blank, [np.zeros(self.dimensions, np.float32)] * len(blank))
 
-    def _answered(self, asked: Sequence[str], places: list[int], stop: Event) -> _Answered:
-        done = _Answered([], {}, None)
-        texts = [asked[place] for place in places]
-        try:
-            for first, found in ask_in_halves(lambda some: self._request(some, stop), texts):
-                if not isinstance(found, EndpointError):
-                    done.rows.append((places[first : first + len(found)], found))
-                    self._answers = True
-                    continue
-                done.refused[places[first]] = found
-                if not done.rows and len(done.refused) >= _HOPELESS[self._answers]:
-                    return done._replace(failure=done.refused[min(done.refused)])
-        except ChunkwiseError as error:
-            return done._replace(failure=error)
-        return done
-
-    def _misfit(self, rows: list[NDArray[np.float32]]) -> EndpointError | None:
+    def _misfit(self, rows: _Rows) -> EndpointError | None:
         """What is wrong with the vectors' length, if anything; the first one ever settles what is right."""
-        if self._known is None:
-            self._known = len(rows[0])
         for row in rows:
+            self._known = self._known or len(row)
             if len(row) != self._known:
                 were = one_or_many(self._known, "was", "were")
                 expected = f"{thousands(self._known)} {were}"

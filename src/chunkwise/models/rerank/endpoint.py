@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted
-from chunkwise.models.http_batches import REFUSED, Batches, ask_all_in_halves, in_order
+from chunkwise.models.http_batches import REFUSED, Batches, ask_in_halves, in_order
 from chunkwise.models.http_client import (
     Endpoint,
     EndpointError,
@@ -74,7 +74,7 @@ class EndpointReranker:
 
         def work(places: list[int], stop: Event) -> list[float]:
             some = [texts[place] for place in places]
-            return ask_all_in_halves(lambda few: self._request(query, few, stop), some)
+            return ask_in_halves(lambda few: self._request(query, few, stop), some)
 
         answered = in_order(work, batches, self.batches.concurrency)
         return np.array([score for answer in answered for score in answer], np.float32)

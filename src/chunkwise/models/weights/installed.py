@@ -59,28 +59,18 @@ def ensure(
     """Find a model's files, fetch those that are not here, and return their paths by name; their hashes are right."""
     places = {file.name: find(weights, file) for file in weights.files}
     here = {name: path for name, path in places.items() if path is not None}
-    missing = wanted = [file for file in weights.files if file.name not in here]
+    missing = [file for file in weights.files if file.name not in here]
     if not missing:
         return here
-    from chunkwise.models.weights.fetch import HUB, UNFINISHED, contains, fetch
+    from chunkwise.models.weights.fetch import UNFINISHED, fetch
 
-    if source and source != HUB and Path(source).expanduser().is_file():
-        path = Path(source).expanduser()
-        # One file is rarely the whole model; one that is none of it fails with the first's error.
-        wanted = [file for file in missing if contains(path, file)] or missing[:1]
     with scratch_folder(fetched_models() / weights.name, UNFINISHED) as downloads:
-        for file in wanted:
+        for file in missing:
             here[file.name] = fetched_path(weights, file)
             try:
                 fetch(file, here[file.name], source, advance, downloads)
             except ChunkwiseError as error:
                 raise _name_damage(weights, file, error) from error
-    if len(here) < len(places):
-        lacking = ", ".join(name for name in places if name not in here)
-        raise ChunkwiseError(
-            f"{', '.join(here)} of {weights.name} is here now, {lacking} is not; "
-            f"chunkwise models get {weights.name} --from FILE or FOLDER with it"
-        )
     return here
 
 
