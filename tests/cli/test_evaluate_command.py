@@ -210,7 +210,6 @@ def test_a_number_of_hits_within_a_budget_is_refused(here: Run, texts: Path) -> 
     (texts.parent / "recommended.toml").write_text(recommended)
     done = here(*words, "--config", "recommended.toml", "--json")
     assert done.returncode == 0
-    assert "-k 3 is given: the budget of --config, 90 tokens, is left out" in done.stderr
     assert json.loads(done.stdout)["configuration"]["budget"] is None
     assert "recall@3" in json.loads(done.stdout)["summary"]
     assert here(*words, "--config", "recommended.toml", "--budget", 80).returncode == 2
@@ -513,19 +512,6 @@ def test_two_types_are_held_against_each_other(here: Run, texts: Path) -> None:
     assert not (texts.parent / "kept.json").exists()  # told before anything is asked
     assert wrong.stdout == ""
     assert here(*words, "--types", "when").returncode == 2
-
-
-def test_types_that_are_none_are_told_before_anything_is_indexed(
-    here: Run, texts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "chunkwise.evaluation.sources.index", lambda *_, **__: pytest.fail("it is indexed")
-    )
-    wrong = here(
-        "evaluate", "texts", "--test-queries", "queries.json", *FAST, "--types", "when,why"
-    )
-    assert wrong.returncode == 2
-    assert "--types: no question is of the type 'why'; did you mean who?" in wrong.stderr
 
 
 def test_budgets_are_counted_by_the_tokenizer_that_is_named(here: Run, texts: Path) -> None:

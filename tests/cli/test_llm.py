@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -22,7 +21,6 @@ from chunkwise.cli.llm import (
     show_estimate,
     show_spent,
     spent_words,
-    warn_of_weak,
 )
 from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.cost import LlmEstimate, LlmUsage
@@ -193,14 +191,6 @@ def test_a_sweep_asks_nobody_who_may_cost_money(
         assert here("tune", "sweep.toml", "-o", "out", "--dry-run").returncode == 0
 
 
-def test_a_weak_model_is_told_of_once(capsys: pytest.CaptureFixture[str]) -> None:
-    warn_of_weak(("local", "local"), quiet=False)
-    assert len(re.findall("weak contexts and summaries", capsys.readouterr().err)) == 1
-    warn_of_weak(("local",), quiet=True)
-    warn_of_weak(("openai:x", None), quiet=False)
-    assert not capsys.readouterr().err
-
-
 def test_a_weak_model_that_summarizes_is_told_of(
     here: Run, pier: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,7 +198,7 @@ def test_a_weak_model_that_summarizes_is_told_of(
 
     monkeypatch.setattr("chunkwise.models.get_language_model", lambda name: FirstSentences())
     done = here("chunk", pier, "-s", SPEC, "-o", "out.jsonl")
-    assert "weak contexts and summaries" in done.stderr
+    assert "the small local model is weak" in done.stderr
 
 
 def test_the_time_of_summaries_is_that_of_one_document_after_the_other(pier: Path) -> None:

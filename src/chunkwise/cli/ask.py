@@ -76,8 +76,6 @@ def command(options: AskOptions) -> None:
         show_estimate(estimate, options.as_json)
     else:
         _answer(questions, client, options, skipped)
-        if client is not None:
-            _warn_of_small(client, options)
     if skipped:
         sys.exit(SKIPPED)
 
@@ -215,16 +213,6 @@ def _answer_file(
             advance(1, f"{thousands(number)} of {counted(len(questions), 'question')}")
     if client is not None and not options.quiet:
         show_spent(client.spent)
-
-
-def _warn_of_small(client: LlmClient, options: AskOptions) -> None:
-    from chunkwise.answering.cited_answer import usual_form
-
-    if client.spent.calls and usual_form(client.model) == "plain" and not options.quiet:
-        say(
-            "a small local model answers poorly: what it claims is checked, what it leaves out is not; "
-            "how good it is on your questions says `chunkwise evaluate --answers`"
-        )
 
 
 @contextmanager

@@ -22,12 +22,11 @@ from chunkwise.cli.llm import (
     NO_MODEL,
     LlmClients,
     asking_strategy,
-    check_llm,
     estimate_documents,
     kept_when_stopped,
+    refuse_unasked,
     show_estimate,
     show_spent,
-    warn_of_weak,
     with_written_contexts,
 )
 from chunkwise.cli.options import (
@@ -119,7 +118,8 @@ def command(options: ChunkCommandOptions) -> None:
     if options.output is not None and _is_dataset(options.output):
         _write_dataset(options, strategy, options.output)
         return
-    check_llm(options, is_asking=asks)
+    if not asks:
+        refuse_unasked("no language model is asked; add --context neighbors")
     clients, asking = LlmClients(options, options.quiet or options.as_json), None
     cutting: str | Strategy = options.cut_by
     if strategy.asks_a_model:
@@ -131,8 +131,6 @@ def command(options: ChunkCommandOptions) -> None:
         asking = asking if asking and asking.client else None
         _dry_run(paths, options, asking.alone() if asking else cutting, strategy, writer, asking)
         return
-    named = (getattr(strategy.chunker, "llm", None), options.llm_name if writer else None)
-    warn_of_weak(named, options.quiet)
     total = bytes_of(paths)
     summary = ChunkSummary(strategy)
     shown: list[str] = []

@@ -23,11 +23,10 @@ from chunkwise.cli.llm import (
     IndexBefore,
     LlmClients,
     asking_strategy,
-    check_llm,
     estimate_documents,
+    refuse_unasked,
     show_estimate,
     show_spent,
-    warn_of_weak,
 )
 from chunkwise.cli.options import (
     ConfigOption,
@@ -113,7 +112,6 @@ def command(options: IndexCommandOptions) -> None:
             raise click.UsageError("--dry-run counts what a strategy cuts: leave --chunks out")
         _dry_run(paths, options, context, known, llm, asking, reads=reads)
         return
-    _say_weak(options, known, llm, asking)
     _fetch_weights(options, known)
     # What --config says of the strategy gives way to chunks that are there.
     named = None if options.chunks and not is_typed("strategy") else options.strategy
@@ -326,7 +324,8 @@ def _context(
 
     context = options.context
     is_writing = (context or (known.context if known else None)) in WRITTEN_CONTEXTS
-    check_llm(options, is_asking=is_writing or is_asking, other=" or --graph")
+    if not (is_writing or is_asking):
+        refuse_unasked("no language model is asked; add --context neighbors or --graph")
     return context
 
 
@@ -383,18 +382,6 @@ def _named_client(
     if not name or (kind not in WRITTEN_CONTEXTS and not reads):
         return None
     return NamedClient(name, partial(clients.of, name))
-
-
-def _say_weak(
-    options: IndexCommandOptions,
-    known: Settings | None,
-    llm: NamedClient | None,
-    asking: AskingStrategy | None,
-) -> None:
-    """Where an index is made: who brings one up to date has heard it."""
-    if known is None or options.rebuild:
-        summarizes = getattr(asking.strategy.chunker, "llm", None) if asking else None
-        warn_of_weak((llm.name if llm else None, summarizes), options.quiet)
 
 
 def _dry_run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,8 +35,8 @@ NO_MODEL = (
     "title and section path"
 )
 _WEAK = (
-    "the small local model writes weak contexts and summaries: compare an index with them and one without, by "
-    "`chunkwise evaluate`, before you rely on it"
+    "the small local model is weak: measure what it writes and judges (`chunkwise evaluate`, `chunkwise testset "
+    "calibrate`) before you rely on it"
 )
 _DOCUMENTS, _CHUNKS, _CHARACTERS = 32, 128, 1_000_000
 """Of documents whose contexts are asked for together: enough to keep a server busy, little to hold in memory."""
@@ -88,6 +88,8 @@ class LlmClients:
         from chunkwise.models.llm.client import LlmClient
         from chunkwise.models.llm.cost import parse_price
 
+        if name == LOCAL and not self._quiet:
+            say(_WEAK)
         price = parse_price(self._options.price) if self._options.price else None
         fetch_weights(name, self._quiet, "language model")
         return LlmClient(
@@ -291,23 +293,6 @@ def estimate_documents(
     if reader is not None and (is_new or (source and source.communities().missing)):
         estimate += communities_estimate(reader.client, sizes)
     return estimate
-
-
-def check_llm(options: LlmOptions, *, is_asking: bool, other: str = "") -> None:
-    """Refuse options of a language model that is not asked; `other`: what else could give it work."""
-    if is_asking:
-        return
-    for flag, is_given in (("--dry-run", options.dry_run), ("--llm", is_typed("llm"))):
-        if is_given:
-            raise click.UsageError(
-                f"{flag}: no language model is asked here; add --context neighbors{other}"
-            )
-
-
-def warn_of_weak(names: Collection[str | None], quiet: bool) -> None:
-    """Said once, where the packaged model is among those that write."""
-    if LOCAL in names and not quiet:
-        say(_WEAK)
 
 
 @contextmanager

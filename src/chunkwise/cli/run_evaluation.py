@@ -14,7 +14,6 @@ from chunkwise.base.schema import Name, Names, Option
 from chunkwise.base.wording import as_set, counted, did_you_mean
 from chunkwise.cli.dataclass_options import is_typed
 from chunkwise.cli.llm import (
-    LOCAL,
     AskingStrategy,
     DryRunEnded,
     LlmClients,
@@ -23,7 +22,6 @@ from chunkwise.cli.llm import (
     or_local,
     refuse_unasked,
     show_spent,
-    warn_of_weak,
 )
 from chunkwise.cli.options import (
     ConfigOption,
@@ -113,7 +111,9 @@ class PreparedEvaluation(Generic[Checked]):
         """`on_search` gets what asks further questions of the same system; a dry run raises `DryRunEnded`."""
         documents: list[Document] = []
         queries: list[Query] = []
-        results, left_out = _results(self.paths, self.options, documents, queries, on_search)
+        results, left_out = _results(
+            self.paths, self.options, documents, queries, self.types, on_search
+        )
         return Evaluated(results, documents, queries, left_out)
 
     def missed(self, results: Results) -> list[str]:
@@ -133,8 +133,6 @@ def prepare(options: Checked) -> PreparedEvaluation[Checked]:
     limits = [*_limits(options.at_least, 1), *_limits(options.at_most, -1)]
     limits = _measured_as(limits, options)
     types = _types(options.types)
-    if types:
-        _refuse_unknown_types(_types_in(options.test_queries or paths[0]), types)
     _check_live(options)
     return PreparedEvaluation(options, paths, limits, types)
 
@@ -179,6 +177,7 @@ def _results(
     options: EvaluationOptions,
     documents: list[Document],
     queries: list[Query],
+    types: tuple[str, str] | None,
     on_search: OnSearch | None,
 ) -> tuple[Results, tuple[str, ...]]:
     from chunkwise.base.errors import ChunkwiseError
@@ -191,9 +190,7 @@ def _results(
             raise DryRunEnded(estimate)
 
     def on_questions(asked: Sequence[Query]) -> None:
-        _refuse_unknown_types(
-            {each for query in asked for each in query.types}, _types(options.types)
-        )
+        _refuse_unknown_types(asked, types)
         queries.extend(asked)
 
     total = bytes_of(paths)
@@ -212,8 +209,6 @@ def _results(
 
     clients = LlmClients(options, options.quiet or options.as_json)
     client = clients.of(options.llm_name) if options.asks_llm and options.llm_name else None
-    if client and options.llm_name == LOCAL and not options.quiet:
-        say("the small local model is weak at this: measure it with `chunkwise testset calibrate`")
     asking = _asking(options, clients)
     _fetch_weights(paths, options)
     if asking and options.dry_run and (estimate := _summaries(paths, options, asking)):
@@ -272,29 +267,11 @@ def _types(named: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-def _types_in(test_queries: str) -> set[str] | None:
-    """The types of the questions in a file; None: it can be read only once, or reading it will say what is wrong."""
-    from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.records.read import is_read_once
-    from chunkwise.testsets.reading import drafts_of
-    from chunkwise.testsets.testset import Draft
-
-    if is_read_once(test_queries):
-        return None
-    try:
-        drafts = [each for each in drafts_of(test_queries) if isinstance(each, Draft)]
-    except (ChunkwiseError, OSError):
-        return None
-    return {each for draft in drafts for each in draft.question.types}
-
-
-def _refuse_unknown_types(there: set[str] | None, types: tuple[str, str] | None) -> None:
-    """Before anything is indexed, asked and judged, which may take long and cost money."""
+def _refuse_unknown_types(queries: Sequence[Query], types: tuple[str, str] | None) -> None:
+    """Before anything is asked and judged, which may take long and cost money."""
     from chunkwise.base.errors import InvalidParameter
 
-    if there is None:
-        return
-    known = sorted(there)
+    known = sorted({name for query in queries for name in query.types})
     for name in types or ():
         if name not in known:
             listed = f"there are: {', '.join(known) or 'no types at all'}"
@@ -313,22 +290,14 @@ def _checked_judge(options: Checked) -> Checked:
 
 
 def _checked_count(options: Checked) -> Checked:
-    """A number of hits and a budget are two ways to say how much is handed out: metrics are cut at one of them.
-
-    What is typed beats what a file says; two that are typed contradict each other.
-    """
+    """What is typed beats what a file says; a number of hits and a budget that are typed contradict each other."""
     if not is_typed("k"):
         return options
-    of_file = None if is_typed("budget") else options.budget
-    if of_file is not None:
+    if not is_typed("budget"):
         options = replace(options, budget=None)
     if (budget := _budget(options)) is not None:
         filled = f"a budget of {counted(budget, 'token')} is filled with as many hits as fit"
         raise click.UsageError(f"-k {options.k} is given, and {filled}; leave -k out, or --budget")
-    if of_file is not None:
-        say(
-            f"-k {options.k} is given: the budget of --config, {counted(of_file, 'token')}, is left out"
-        )
     return options
 
 
@@ -395,10 +364,7 @@ def _asking(options: EvaluationOptions, clients: LlmClients) -> AskingStrategy |
     """The strategy where it asks a model itself: within the same limit of cost as the judge."""
     if not options.strategy or not _strategy_asks(options):
         return None
-    asking = asking_strategy(str(options.strategy), options, clients)
-    if not options.dry_run:
-        warn_of_weak((getattr(asking.strategy.chunker, "llm", None),), options.quiet)
-    return asking
+    return asking_strategy(str(options.strategy), options, clients)
 
 
 def _summaries(

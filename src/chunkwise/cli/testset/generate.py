@@ -146,10 +146,6 @@ def _announce(client: LlmClient | None, options: GenerateOptions) -> None:
         )
         if options.types and list(parse_types(options.types)) != ["two-hop"]:
             say("--types is for a model, but for two-hop alone: rules make what they find")
-    elif client.model.price_name == "local" and not options.quiet:
-        say(
-            "a small local model is weak at this, and most of its questions are dropped: look at those that are kept"
-        )
 
 
 def _show(
