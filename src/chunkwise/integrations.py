@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from threading import Lock
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -71,34 +70,17 @@ def chunk_metadata(chunk: Chunk) -> dict[str, Any]:
 IndexLike = str | os.PathLike[str] | Index
 
 
-@dataclass(frozen=True, eq=False)
 class IndexSearch:
     """An index and how it is searched; an index named by its path is opened by the first question."""
 
-    index: IndexLike
-    options: SearchOptions = SearchOptions()
-    _opened: list[Index] = field(default_factory=list, repr=False)
-    _rerankers: dict[str, Reranker] = field(default_factory=dict, repr=False)
-    _making: Lock = field(default_factory=Lock, repr=False)
+    def __init__(self, index: IndexLike, options: SearchOptions = SearchOptions()) -> None:
+        self.index = index
+        self.options = options
 
-    @property
+    @cached_property
     def opened(self) -> Index:
         """The index itself."""
-        if isinstance(self.index, Index):
-            return self.index
-        with self._making:  # frameworks ask from several threads at once
-            if not self._opened:
-                self._opened.append(open_index(self.index))
-        return self._opened[0]
-
-    def _load_reranker(self, reranker: str | Reranker | None) -> Reranker | None:
-        """Load a named reranker once: it may take seconds."""
-        if not isinstance(reranker, str):
-            return reranker
-        with self._making:
-            if reranker not in self._rerankers:
-                self._rerankers[reranker] = get_reranker(reranker)
-        return self._rerankers[reranker]
+        return self.index if isinstance(self.index, Index) else open_index(self.index)
 
     def hits(self, query: str, **changes: Any) -> list[Hit]:
         """Find the hits of one question; `changes` are search options for this question only."""
@@ -107,7 +89,8 @@ class IndexSearch:
     def batch(self, queries: Sequence[str], **changes: Any) -> list[list[Hit]]:
         """Find the hits of several questions, searched together."""
         options = self.options.override(**changes)
-        options = replace(options, reranker=self._load_reranker(options.reranker))
+        if isinstance(options.reranker, str):
+            options = options.override(reranker=_named_reranker(options.reranker))
         return self.opened.search(queries, options=options)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> IndexSearch:
@@ -117,6 +100,12 @@ class IndexSearch:
     def __reduce__(self) -> tuple[object, ...]:
         # Another process opens the index for itself.
         return IndexSearch, (self.index, self.options)
+
+
+@cache
+def _named_reranker(name: str) -> Reranker:
+    """Loaded once: it may take seconds."""
+    return get_reranker(name)
 
 
 def index_place(index: IndexLike) -> str | None:

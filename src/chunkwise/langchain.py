@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Self
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra
@@ -46,12 +43,7 @@ from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.text.source_code import LANGUAGES
-from chunkwise.text.tokens.tokenizers import (
-    DEFAULT_TOKENIZER,
-    MODELS,
-    canonical_name,
-    tokenizer_names,
-)
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
 __all__ = [
     "ChunkwiseEmbeddings",
@@ -88,7 +80,11 @@ class ChunkwiseTextSplitter(TextSplitter):
     ) -> None:
         if isinstance(strategy, list | tuple):
             strategy, separators = None, strategy
-        _check_kept(keep_separator, strip_whitespace)
+        if keep_separator not in (True, "start") or not strip_whitespace:
+            raise InvalidParameter(
+                "chunks are exact spans, with their separators and without white space around them: leave "
+                "keep_separator and strip_whitespace out"
+            )
         by_separators = separators is not None or is_separator_regex
         if strategy is None:
             strategy = "recursive" if by_separators else DEFAULT_STRATEGY
@@ -112,31 +108,13 @@ class ChunkwiseTextSplitter(TextSplitter):
 
     @classmethod
     def from_tiktoken_encoder(
-        cls,
-        encoding_name: str = DEFAULT_TOKENIZER,
-        model_name: str | None = None,
-        allowed_special: Any = None,
-        disallowed_special: Any = "all",
-        **kwargs: Any,
+        cls, encoding_name: str = DEFAULT_TOKENIZER, model_name: str | None = None, **kwargs: Any
     ) -> Self:
-        """Sizes in tokens: of o200k_base where nothing is named (LangChain takes gpt2).
+        """Sizes in tokens of an encoding or a model, o200k_base where none is named (LangChain takes gpt2).
 
-        cl100k_base and o200k_base, and models that read them, need neither tiktoken nor a network. What looks like a
-        special token is text, which it is in a document, unless `allowed_special` is given.
+        Neither tiktoken nor a network is needed. What looks like a special token is text, which it is in a document.
         """
-        name = canonical_name(model_name or encoding_name)
-        if allowed_special is None and name in tokenizer_names():
-            return cls(tokenizer=name, **kwargs)
-        read = _encoding_of(encoding_name, model_name)
-        # Names of models are known to tiktoken by their beginnings, too.
-        if allowed_special is None and read in tokenizer_names():
-            return cls(tokenizer=read, **kwargs)
-        if allowed_special is None and disallowed_special == "all":
-            disallowed_special = ()
-        made: Self = super().from_tiktoken_encoder(
-            encoding_name, model_name, allowed_special or set(), disallowed_special, **kwargs
-        )
-        return made
+        return cls(tokenizer=model_name or encoding_name, **kwargs)
 
     @classmethod
     def from_language(cls, language: Any, **kwargs: Any) -> Self:
@@ -146,12 +124,6 @@ class ChunkwiseTextSplitter(TextSplitter):
         if name not in known:
             raise InvalidParameter(
                 f"language is {name!r}; {did_you_mean(name, known, f'known: {all_listed(known)}')}"
-            )
-        if name in _MARKUP:
-            raise InvalidParameter(
-                f"language is {name!r}, which is no source code; cut its files with chunkwise.chunk(path), or write "
-                "separators=RecursiveCharacterTextSplitter.get_separators_for_language(language), "
-                "is_separator_regex=True"
             )
         if name == "markdown":
             return cls(DEFAULT_STRATEGY, **{"format": "markdown", **kwargs})
@@ -189,51 +161,6 @@ class ChunkwiseTextSplitter(TextSplitter):
 
 
 _CALLED_HERE = {"js": "javascript", "ts": "typescript"}
-_MARKUP = ("html", "latex", "rst")
-_ENCODINGS = ("gpt2", "r50k_base", "p50k_base", "p50k_edit", "o200k_harmony")
-"""Those of tiktoken that chunkwise does not bring."""
-
-
-def _check_kept(keep_separator: bool | str, strip_whitespace: bool) -> None:
-    """Chunks are exact spans of the text: nothing inside them can be left out, and white space around them is none."""
-    if keep_separator not in (True, "start"):
-        raise InvalidParameter(
-            f"keep_separator is {keep_separator!r}; chunks are exact spans, with their separators: leave it out"
-        )
-    if not strip_whitespace:
-        raise InvalidParameter(
-            "strip_whitespace is False; chunks begin and end with text: leave it out, and take what stands between "
-            "them from the text by start_index and end_index"
-        )
-
-
-def _encoding_of(encoding_name: str, model_name: str | None) -> str:
-    """The encoding by tiktoken's own rules; what it does not know, or cannot be asked about, in a sentence."""
-    own = tuple(name for name in tokenizer_names() if name.endswith("_base"))
-    said, value, known = "encoding_name", encoding_name, (*own, *_ENCODINGS)
-    if model_name is not None:
-        said, value, known = "model_name", model_name, tuple(MODELS)
-    hint = did_you_mean(value, known, "")
-    wrong = InvalidParameter(
-        f"{said} is {value!r}; known: {', '.join(known)}{hint and f'; {hint}'}"
-    )
-    # Imported by name: it is no extra of ours, and types of it are not at hand.
-    tiktoken: Any = import_module("tiktoken") if find_spec("tiktoken") else None
-    if tiktoken is None:
-        if value not in known and (model_name is None or hint):
-            raise wrong
-        raise InvalidParameter(
-            f"{said} is {value!r}, which needs tiktoken: pip install tiktoken, or name {' or '.join(own)}, "
-            "which need nothing"
-        )
-    if model_name is None:
-        if encoding_name not in tiktoken.list_encoding_names():
-            raise wrong
-        return encoding_name
-    try:
-        return str(tiktoken.model.encoding_name_for_model(model_name))
-    except KeyError:
-        raise wrong from None
 
 
 def _place(found: Chunk | Hit) -> dict[str, int]:
@@ -309,7 +236,7 @@ class ChunkwiseRetriever(BaseRetriever):
         # Looked up now: fields may have been assigned to, and copies by `configurable_fields` have their own.
         fields = ("k", "budget", "retriever", "reranker", "where")
         given = {name: getattr(self, name) for name in fields}
-        search = replace(self._search, options=self.options.override(**given))
+        search = IndexSearch(self._search.opened, self.options.override(**given))
         return [_found(hit) for hit in search.hits(query, **changes)]
 
     async def _aget_relevant_documents(

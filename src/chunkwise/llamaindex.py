@@ -132,7 +132,7 @@ class _NodeBuilder:
         self._text = source.get_content(metadata_mode=MetadataMode.NONE)
         # What was cut before is cut further: places are those in the document that both come from.
         whole = source.source_node
-        self._source_info = whole or _related_document(source)
+        self._source_info = whole or source.as_related_node_info()
         start = getattr(source, "start_char_idx", None)
         self._offset: int | None = start if whole is not None else 0
 
@@ -173,32 +173,18 @@ class _NodeBuilder:
         return str(uuid.uuid5(_NODE_IDS, name.encode("utf-8", "backslashreplace").decode()))
 
 
-_TEMPLATES = ("metadata_separator", "metadata_seperator", "metadata_template", "text_template")
-"""How metadata and text are put together; one of them was misspelt in older versions."""
+_TEMPLATES = ("metadata_separator", "metadata_template", "text_template")
 
 
 def _templates(source: BaseNode) -> dict[str, str]:
-    """Those that the document has and a node takes."""
-    return {
-        name: getattr(source, name)
-        for name in _TEMPLATES
-        if name in TextNode.model_fields and hasattr(source, name)
-    }
+    """How metadata and text of the document are put together."""
+    return {name: getattr(source, name) for name in _TEMPLATES if hasattr(source, name)}
 
 
 def _chain(nodes: Iterable[TextNode]) -> None:
     for before, behind in pairwise(nodes):
         before.relationships[NodeRelationship.NEXT] = _related(behind)
         behind.relationships[NodeRelationship.PREVIOUS] = _related(before)
-
-
-def _related_document(source: BaseNode) -> RelatedNodeInfo:
-    try:
-        return source.as_related_node_info()
-    except UnicodeEncodeError:  # half a surrogate pair has no bytes, so the document has no hash
-        return RelatedNodeInfo(
-            node_id=source.node_id, node_type=source.get_type(), metadata=source.metadata
-        )
 
 
 def _related(node: TextNode) -> RelatedNodeInfo:

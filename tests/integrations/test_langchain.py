@@ -141,10 +141,6 @@ def test_arguments_of_the_recursive_splitter_mean_recursive(
 @cases("language", list(Language))
 def test_a_language_is_cut_as_code_or_told(language: Language) -> None:
     made = partial(ChunkwiseTextSplitter.from_language, chunk_size=40, chunk_overlap=0)
-    if language.value in ("html", "latex", "rst"):
-        with pytest.raises(ChunkwiseError, match="no source code; cut its files with"):
-            made(language)
-        return
     splitter = made(language)
     label = splitter.strategy.label
     assert label.startswith("structure" if language is Language.MARKDOWN else "code"), label
@@ -196,15 +192,15 @@ def test_headings_and_parents_are_told() -> None:
         (lambda: ChunkwiseTextSplitter("sentence"), "did you mean sentences"),
         (lambda: ChunkwiseTextSplitter(chunkwise.ext.get_strategy("words"), chunk_size=3), "made already"),
         (lambda: ChunkwiseTextSplitter().create_documents(["a"], [{}, {}]), "2 metadatas for 1 text"),
-        (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator=False), "keep_separator is False; .* leave it out"),
-        (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator="end"), "keep_separator is 'end'"),
-        (lambda: ChunkwiseTextSplitter(SEPARATORS, strip_whitespace=False), "strip_whitespace is False; .* leave it"),
+        (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator=False), "leave keep_separator and"),
+        (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator="end"), "leave keep_separator and"),
+        (lambda: ChunkwiseTextSplitter(SEPARATORS, strip_whitespace=False), "and strip_whitespace out"),
         (lambda: ChunkwiseTextSplitter("sentences", separators=["x"]), "has no parameter 'separators'"),
         (lambda: ChunkwiseTextSplitter(is_separator_regex=True), "give a list of regular expressions"),
         (lambda: ChunkwiseTextSplitter.from_language("pyton"), "did you mean python"),
         (lambda: ChunkwiseTextSplitter.from_language("zzz"), "known: cpp, go, java"),
         (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder("cl100k_bse"), "did you mean cl100k_base"),
-        (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder("latin"), "known: o200k_base, cl100k_base, gpt2"),
+        (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder("latin"), "known: "),
         (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder(model_name="gtp-4o-mini"), "did you mean gpt-4o-mini"),
     ],
 )  # fmt: skip
@@ -234,21 +230,13 @@ def test_sizes_in_tokens_are_those_of_tiktoken(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", os.fspath(folder))
     text = "Ships pay by weight; <|endoftext|> is text, and so is 👨‍👩‍👧. " * 30
     encoding = tiktoken.get_encoding("cl100k_base")
-    for special in (
-        {},
-        {"disallowed_special": ()},
-        {"allowed_special": "all"},
-    ):  # the last is counted by tiktoken
-        splitter = ChunkwiseTextSplitter.from_tiktoken_encoder(
-            "cl100k_base", **special, chunk_size=40, chunk_overlap=10
-        )
-        found = splitter.create_documents([text])
-        check_documents(text, found)
-        sizes = [len(encoding.encode(each.page_content, **_ALL | special)) for each in found]
-        assert 20 < max(sizes) <= 40
-
-
-_ALL: dict[str, Any] = {"disallowed_special": ()}
+    splitter = ChunkwiseTextSplitter.from_tiktoken_encoder(
+        "cl100k_base", chunk_size=40, chunk_overlap=10
+    )
+    found = splitter.create_documents([text])
+    check_documents(text, found)
+    sizes = [len(encoding.encode(each.page_content, disallowed_special=())) for each in found]
+    assert 20 < max(sizes) <= 40
 
 
 def test_files_become_documents_with_their_places(tmp_path: Path) -> None:
