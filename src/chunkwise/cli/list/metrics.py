@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
-
-from chunkwise.base.schema import Option, Options, argument
+from chunkwise.base.schema import Option, argument
 from chunkwise.base.wording import as_set
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.options import Json
-from chunkwise.cli.streams import print_json, stdout_console
+from chunkwise.cli.report_options import JsonOrReport
 
 if TYPE_CHECKING:
     from chunkwise.metrics.metric import Metric
+    from chunkwise.report.report import Report
 
 _EXAMPLES = """
   chunkwise list metrics
@@ -25,12 +24,11 @@ _EXAMPLES = """
 _AT = {"none": "", "hits": "@k", "hits or tokens": "@k or @Nt"}
 
 
-class MetricsOptions(Options):
+class MetricsOptions(JsonOrReport):
     """The options of `chunkwise list metrics`."""
 
     names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
     brief: Annotated[bool, Option("Show only what each one says", common=True)] = False
-    as_json: Json = False
 
 
 @dataclass_command("metrics", MetricsOptions, examples=_EXAMPLES)
@@ -39,18 +37,33 @@ def command(options: MetricsOptions) -> None:
 
     NAMES are metrics or groups; without any, all are listed, those of other packages, too.
     """
-    if options.brief and options.as_json:
-        raise click.UsageError("--brief and --json: give one of them; JSON is always complete")
     found = _named(options.names)
-    if options.as_json:
-        print_json([described(each) for each in found])
-        return
-
-    console = stdout_console()
-    _list(console, found) if options.brief else _show(console, found)
-    console.print(
-        "[dim]@k looks at the best k hits, @1000t at 1,000 tokens of context. Third parties add their own.[/]"
+    options.print_result(
+        lambda: _report(found, options.brief), lambda: [described(metric) for metric in found]
     )
+
+
+def _report(metrics: list[Metric], brief: bool) -> Report:
+    from chunkwise.report.report import Code, Note, Report, ReportPart, Section
+
+    if brief:
+        lines = (f"{metric.name}  {metric.help}" for metric in metrics)
+        parts: list[ReportPart] = [Code("\n".join(lines))]
+    else:
+        parts = [
+            Section(
+                group,
+                tuple(
+                    Code(facts_of(metric), f"{metric.name}{_AT[metric.at]}  {metric.help}")
+                    for metric in members
+                ),
+            )
+            for group, members in groupby(metrics, key=lambda metric: metric.group)
+        ]
+    at = Note(
+        "@k looks at the best k hits, @1000t at 1,000 tokens of context. Third parties add their own."
+    )
+    return Report("Metrics", (*parts, at))
 
 
 def described(metric: Metric) -> dict[str, Any]:
@@ -88,35 +101,6 @@ def _named(names: tuple[str, ...]) -> list[Metric]:
         for metric in in_group or [parse(name).metric]:
             found[metric.name] = metric
     return list(found.values())
-
-
-def _list(console: Any, metrics: list[Metric]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    table.add_column(style="bold cyan", no_wrap=True)
-    for metric in metrics:
-        table.add_row(escape(metric.name), escape(metric.help))
-    console.print(table)
-    console.print()
-
-
-def _show(console: Any, metrics: list[Metric]) -> None:
-    from rich.markup import escape
-    from rich.padding import Padding
-
-    group = ""
-    for metric in metrics:
-        if metric.group != group:
-            group = metric.group
-            asked = metric.question
-            beside = f"  [green]{escape(asked.text)}[/]" if asked and asked.name == group else ""
-            console.print(f"[bold]{escape(group)}[/]{beside}")
-        head = f"[bold cyan]{escape(metric.name)}[/]{_AT[metric.at]}  {escape(metric.help)}"
-        console.print(Padding(head, (0, 0, 0, 2)))
-        console.print(Padding(escape(facts_of(metric)), (0, 0, 0, 6)), style="dim")
-    console.print()
 
 
 def facts_of(metric: Metric) -> str:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.base.schema import Options, argument
+from chunkwise.base.schema import argument
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.options import Json
-from chunkwise.cli.streams import print_json, stdout_console
+from chunkwise.cli.report_options import JsonOrReport
 
 if TYPE_CHECKING:
     from chunkwise.base.registry import RegisteredPart, Registry
+    from chunkwise.report.report import Report
 
 _EXAMPLES = """
   chunkwise list plugins
@@ -40,11 +40,10 @@ KINDS = {
 """Where the registry of each kind is; the entry point group is `chunkwise.` and the kind."""
 
 
-class PluginsOptions(Options):
+class PluginsOptions(JsonOrReport):
     """The options of `chunkwise list plugins`."""
 
     kinds: Annotated[tuple[str, ...], argument("[KINDS]...")] = ()
-    as_json: Json = False
 
 
 @dataclass_command("plugins", PluginsOptions, examples=_EXAMPLES)
@@ -58,14 +57,30 @@ def command(options: PluginsOptions) -> None:
         if kind not in KINDS:
             raise click.UsageError(f"{kind!r} cannot be added to; kinds: {', '.join(KINDS)}")
     found = {kind: (_registry(kind), _parts(kind)) for kind in options.kinds or KINDS}
-    if options.as_json:
-        print_json({
-            kind: {"group": registry.group, "parts": [asdict(each) for each in parts]}
+    options.print_result(
+        lambda: _report(found),
+        lambda: {
+            kind: {"group": registry.group, "parts": [asdict(part) for part in parts]}
             for kind, (registry, parts) in found.items()
-        })  # fmt: skip
-        return
+        },
+    )
+
+
+def _report(found: dict[str, tuple[Registry, list[RegisteredPart]]]) -> Report:
+    from chunkwise.report.report import Code, Note, Report, Section
+
+    sections = []
     for kind, (registry, parts) in found.items():
-        _show(kind, registry, parts)
+        ours = [part.name for part in parts if part.package == "chunkwise"]
+        names = ", ".join([*ours, *(form for form in registry.forms if form not in ours)])
+        others = [
+            "  ".join(filter(None, (part.name, f"{part.package}, {part.target}", part.problem)))
+            for part in parts
+            if part.package != "chunkwise"
+        ]
+        lead = f"entry points in {registry.group}"
+        sections.append(Section(kind, (Note(names), Code("\n".join(others))), lead))
+    return Report("Plugins", tuple(sections))
 
 
 def _registry(kind: str) -> Registry:
@@ -80,19 +95,3 @@ def _parts(kind: str) -> list[RegisteredPart]:
 
         return listed_metrics()
     return _registry(kind).listed()
-
-
-def _show(kind: str, registry: Registry, parts: list[RegisteredPart]) -> None:
-    from rich.markup import escape
-    from rich.padding import Padding
-
-    console = stdout_console()
-    console.print(f"[bold]{kind}[/]  [dim]entry points in {registry.group}[/]")
-    own = [each.name for each in parts if each.package == "chunkwise"]
-    told = ", ".join([*own, *(form for form in registry.forms if form not in own)])
-    console.print(Padding(escape(told), (0, 0, 0, 2)))
-    for each in (each for each in parts if each.package != "chunkwise"):
-        line = f"[bold cyan]{escape(each.name)}[/]  {escape(each.package)}, {escape(each.target)}"
-        console.print(Padding(line, (0, 0, 0, 2)))
-        if each.problem:
-            console.print(Padding(f"[red]{escape(each.problem)}[/]", (0, 0, 0, 4)))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
-
-from chunkwise.base.schema import Option, Options, argument
+from chunkwise.base.schema import Option, argument
 from chunkwise.base.wording import as_set
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.options import Json
-from chunkwise.cli.streams import print_json, stdout_console
+from chunkwise.cli.report_options import JsonOrReport
+
+if TYPE_CHECKING:
+    from chunkwise.report.report import Report
 
 _EXAMPLES = """
   chunkwise list strategies --brief
@@ -21,12 +21,11 @@ _EXAMPLES = """
 """
 
 
-class StrategiesOptions(Options):
+class StrategiesOptions(JsonOrReport):
     """The options of `chunkwise list strategies`."""
 
     names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
     brief: Annotated[bool, Option("Leave parameters out", common=True)] = False
-    as_json: Json = False
 
 
 @dataclass_command("strategies", StrategiesOptions, examples=_EXAMPLES)
@@ -37,65 +36,43 @@ def command(options: StrategiesOptions) -> None:
     """
     from chunkwise.chunkers import describe_strategies, describe_strategy, strategies
 
-    if options.brief and options.as_json:
-        raise click.UsageError("--brief and --json: give one of them; JSON is always complete")
     described = (
         [describe_strategy(name, strategies.get(name)) for name in options.names]
         if options.names
         else describe_strategies()
     )
-    if options.as_json:
-        print_json(json.loads(json.dumps(described, default=str)))
-        return
-
-    console = stdout_console(highlight=True)
-    if options.brief:
-        _list(console, described)
-    else:
-        for strategy in described:
-            _show(console, strategy)
-    console.print(
-        '[dim]Write a strategy as "name(parameter=value, …)". Third parties add their own.[/]'
+    options.print_result(
+        lambda: _report(described, options.brief),
+        lambda: json.loads(json.dumps(described, default=str)),
     )
 
 
-def _list(console: Any, strategies: list[dict[str, Any]]) -> None:
-    from rich.markup import escape
-    from rich.padding import Padding
-    from rich.table import Table
+def _report(strategies: list[dict[str, Any]], brief: bool) -> Report:
+    from chunkwise.report.report import Code, Column, Note, Report, Section, ValueTable
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column(style="bold cyan", no_wrap=True)
-    table.add_column("asks")
-    table.add_column("MB/s", justify="right")
-    table.add_column()
-    for strategy in strategies:
-        asked = ", ".join(strategy["asks"]) or "–"
-        speed = strategy["megabytes_per_second"]
-        shown = "–" if speed is None else f"{speed:g}"
-        table.add_row(*map(escape, (strategy["name"], asked, shown, strategy["purpose"])))
-    console.print(Padding(table, (0, 0, 1, 0)))
-
-
-def _show(console: Any, strategy: dict[str, Any]) -> None:
-    from rich.markup import escape
-    from rich.padding import Padding
-    from rich.table import Table
-
-    console.print(f"[bold cyan]{escape(strategy['name'])}[/]  {escape(strategy['purpose'])}")
-    console.print(Padding(escape(strategy["use"]), (0, 0, 0, 2)), style="green")
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    # A value that is cut off cannot be typed: what is too wide goes on in the next line.
-    table.add_column(no_wrap=True)
-    for widest in (20, 26, None):
-        table.add_column(max_width=widest, overflow="fold")
-    for parameter in strategy["parameters"]:
-        default = parameter["default"]
-        shown = "–" if default is None else json.dumps(default, default=str)
-        table.add_row(
-            *map(escape, (parameter["name"], shown, _allowed(parameter), parameter["help"]))
+    columns = (Column("strategy"), Column("asks"), Column("MB/s", "number"), Column("purpose"))
+    rows = tuple(
+        (one["name"], ", ".join(one["asks"]) or "–", one["megabytes_per_second"], one["purpose"])
+        for one in strategies
+    )
+    sections = (
+        Section(
+            f"{one['name']}  {one['purpose']}",
+            (Code("\n".join(map(_parameter, one["parameters"]))),),
+            lead=one["use"],
         )
-    console.print(Padding(table, (0, 0, 1, 2)))
+        for one in strategies
+    )
+    how = Note('Write a strategy as "name(parameter=value, …)". Third parties add their own.')
+    parts = (ValueTable(columns, rows, brief_rows=len(rows)),) if brief else sections
+    return Report("Strategies", (*parts, how))
+
+
+def _parameter(parameter: dict[str, Any]) -> str:
+    default = parameter["default"]
+    shown = "" if default is None else f"={json.dumps(default, default=str)}"
+    allowed = _allowed(parameter)
+    return f"{parameter['name']}{shown}  {parameter['help']}{f' ({allowed})' if allowed else ''}"
 
 
 def _allowed(parameter: dict[str, Any]) -> str:
