@@ -98,6 +98,7 @@ def _classify(point: int) -> int:
     return kind
 
 
+@cache
 def kind_of(char: str) -> int:
     """The kinds of one character."""
     point = ord(char)

@@ -12,17 +12,10 @@ from chunkwise.chunkers.packing.cuts import NONE, CutLevel
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import gaps_beside_fences, is_led_in
 
-_BEHIND_NUMBER = re.compile(r"(?:^|[\s(（])(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
-_FIRST_NUMBER, _SECOND_NUMBER = (
-    # Digits of other scripts may be any number.
-    re.compile(rf"(?<!\w)(?:{numbers}|[^\W\x00-\x7f]\w{{0,2}})\.?[.):：．）]")
-    for numbers in ("[1aAiI]", "[2bB]|ii|II")
-)
+_NUMBER = re.compile(r"(?:^|[\s(（])(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
 _BEHIND_NUMBERS, _BEHIND_LEAD_IN, _ROMAN = ".):", ":：*_", "ivxIVX"
 _SOLID = re.compile(r"\S")
 _LONGEST_NUMBER = 8
-_PARAGRAPH = 2000
-"""Characters of a paragraph, before a cut and behind it, that are searched for its first two numbers."""
 _MOST_SKIPPED = 64
 
 
@@ -99,25 +92,24 @@ class Fragments:
     def _behind_number(self, cut: int) -> tuple[int, int] | None:
         """The white space behind a cut that is behind the number of an item."""
         text = self._text
-        if _BEHIND_NUMBER.search(text, max(cut - _LONGEST_NUMBER, 0), cut) and self._may_be_item(
-            cut
-        ):
-            solid = _SOLID.search(text, cut)
-            if solid and solid.start() in self._items:
-                return cut, solid.start()
-        return None
+        number = _NUMBER.search(text, max(cut - _LONGEST_NUMBER, 0), cut)
+        solid = number and _SOLID.search(text, cut)
+        if not (number and solid and self._has_neighbor(number[1], cut)):
+            return None
+        return (cut, solid.start()) if solid.start() in self._items else None
 
-    def _may_be_item(self, cut: int) -> bool:
-        """Whether the paragraph has a first number and a second: enumerations are sought only in texts cut behind an
-        item."""
-        text, low, high = self._text, cut - _PARAGRAPH, cut + _PARAGRAPH
-        start, end = text.rfind("\n\n", max(low, 0), cut), text.find("\n\n", cut, high)
-        if "_items" in self.__dict__ or start < 0 < low:
+    def _has_neighbor(self, number: str, cut: int) -> bool:
+        """Whether the paragraph may have the number before this one, or the second where this is the first."""
+        if number.isascii() and number.isdecimal():
+            neighbor = str(int(number) - 1) if int(number) > 1 else "2"
+        elif len(number) == 1 and number not in _ROMAN:
+            neighbor = chr(ord(number) + (1 if number in "aA" else -1))
+        else:
             return True
-        if not _FIRST_NUMBER.search(text, max(start, 0), cut):
-            return False
-        # Behind a cut far from the end of its paragraph the second may be anywhere.
-        return end < 0 or _SECOND_NUMBER.search(text, max(start, 0), end) is not None
+        text = self._text
+        start, end = text.rfind("\n\n", 0, cut), text.find("\n\n", cut)
+        end = end if end >= 0 else len(text)
+        return text.find(neighbor + text[cut - 1], max(start, 0), end) >= 0
 
     @cached_property
     def _items(self) -> frozenset[int]:

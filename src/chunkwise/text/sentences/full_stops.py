@@ -225,13 +225,12 @@ def perhaps_last() -> Hashes:
 @lru_cache(maxsize=1)
 def endings() -> NDArray[np.bool_]:
     """Marks where the hashes of how listed words end come to lie."""
-    words = {word[-ENDING:] for word in frozenset().union(*_BEFORE[:-1])}
     marks = np.zeros(MARKS, dtype=np.bool_)
-    marks[hash_words(words, backwards=True) % MARKS] = True
+    marks[hash_words(_endings(), backwards=True) % MARKS] = True
     return marks
 
 
-_WORD = LETTER | DIGIT | MARK | JOINER
+WORD = LETTER | DIGIT | MARK | JOINER
 _INSIDE_WORD = ".-’'"
 _FEW_WORDS = 8
 _SPACES = 8
@@ -253,6 +252,17 @@ def starts_behind_stops(
     index = (~ends).nonzero()[0]
     ends[index] = full_stop_ends(characters, at[index], at[index] + 1, start[index])
     return start[ends]
+
+
+@lru_cache(maxsize=1)
+def _endings() -> frozenset[str]:
+    return frozenset(word[-ENDING:] for words in _BEFORE[:-1] for word in words)
+
+
+def ends_behind_word(text: str, at: int) -> bool:
+    """Whether a full stop ends its sentence because no abbreviation ends as the word before it does."""
+    ending = text[max(at - ENDING, 0) : at]
+    return len(ending) == ENDING and ending.isalpha() and ending.lower() not in _endings()
 
 
 def full_stop_ends(
@@ -397,14 +407,14 @@ def words_beside(
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """What `hash_beside` says; a short text's few words are read one by one, arrays would cost more."""
     if len(positions) > _FEW_WORDS:
-        return hash_beside(characters, positions, _WORD, also, step)
+        return hash_beside(characters, positions, WORD, also, step)
     hashes, lengths = [], []
     for position in positions.tolist():
         lo, hi = (max(position - 12, 0), position + 1) if step < 0 else (position, position + 13)
         word = characters.text[lo:hi][::step]
         length = 0
         for char in word:
-            if not (kind_of(char) & _WORD or char in also):
+            if not (kind_of(char) & WORD or char in also):
                 break
             length += 1
         hashes.append(_hash_of(word[:length]))
