@@ -110,7 +110,8 @@ class Registry:
     def build(self, name: str, part: Any, values: Mapping[str, object]) -> Any:
         """A class or a function is called with the parameters; an object is taken as it is."""
         if isinstance(part, type) or (callable(part) and self._missing(part)):
-            return self.checked(parameters.build(part, name, values), name)
+            made = parameters.build(part, name, values)
+            return made if name in self.builtin else self.checked(made, name)
         if values:
             raise InvalidParameter(
                 f"{name} has no parameter {next(iter(values))!r}; it is an object that is made already"

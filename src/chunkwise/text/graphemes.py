@@ -147,6 +147,9 @@ FIRST_MARK = "\u0300"
 _FIRST_CONSONANT = "\u0915"
 """The first of those that a virama joins to the one before it."""
 _FLAG_A, _FLAG_Z = 0x1F1E6, 0x1F1FF
+_SEARCHES, _NEAR = 64, 32
+"""So many positions are looked at by themselves, so many characters around: then the whole text is."""
+Runs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class Graphemes:
@@ -162,9 +165,10 @@ class Graphemes:
         has_pair = "\r" in self._text and "\r\n" in self._text
         self.trivial = self._text.isascii() and not has_pair
         """Every position may be cut."""
+        self._searches = 0
 
     @cached_property
-    def _runs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _runs(self) -> Runs:
         return _forbidden_runs(self._characters)
 
     def _is_sure(self, position: int) -> bool:
@@ -180,20 +184,19 @@ class Graphemes:
             return False
         return not (_is_flag(before) and _is_flag(after))
 
-    def _are_sure(self, cuts: NDArray[np.int64]) -> bool:
+    def _doubtful(self, cuts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which of the sorted cuts are not made sure by the two characters beside them."""
         low, high = cuts.searchsorted([1, len(self._text)])
         cuts, points = cuts[low:high], self._characters.points
         before, after = points.take(cuts - 1), points.take(cuts)
-        if ((before == 13) & (after == 10)).any():
-            return False
-        rare = (before >= ord(FIRST_MARK)) | (after >= ord(FIRST_MARK))
-        if not rare.any():
-            return True
-        before, after = before[rare], after[rare]
-        unsure = (kinds_of(after) & np.uint16(_JOINING)) | (kinds_of(before) & np.uint16(JOINER))
-        indic = after >= ord(_FIRST_CONSONANT)
-        unsure |= kinds_of(before) & np.uint16(MARK) * indic
-        return not (unsure.any() or ((after >= _FLAG_A) & (after <= _FLAG_Z)).any())
+        doubtful = (before == 13) & (after == 10)
+        rare = ((before >= ord(FIRST_MARK)) | (after >= ord(FIRST_MARK))).nonzero()[0]
+        if len(rare):
+            before, after = before[rare], after[rare]
+            unsure = kinds_of(after) & np.uint16(_JOINING) | kinds_of(before) & np.uint16(JOINER)
+            unsure |= kinds_of(before) & np.uint16(MARK) * (after >= ord(_FIRST_CONSONANT))
+            doubtful[rare] |= (unsure != 0) | ((after >= _FLAG_A) & (after <= _FLAG_Z))
+        return doubtful.nonzero()[0] + low
 
     def is_break(self, position: int) -> bool:
         return self._is_sure(position) or self._run_around(position) is None
@@ -215,16 +218,33 @@ class Graphemes:
         return np.unique(np.array([self.floor(each) for each in positions.tolist()], np.int64))
 
     def _run_around(self, position: int) -> tuple[int, int] | None:
-        first, last = self._runs
-        run = int(first.searchsorted(position, "right")) - 1
-        if run >= 0 and position <= last[run]:
-            return int(first[run]), int(last[run])
+        near = "_runs" not in self.__dict__ and self._searches < _SEARCHES
+        start, (first, last) = self._runs_near(position) if near else (0, self._runs)
+        run = int(first.searchsorted(position - start, "right")) - 1
+        if run >= 0 and position - start <= last[run]:
+            return start + int(first[run]), start + int(last[run])
         return None
+
+    def _runs_near(self, position: int) -> tuple[int, Runs]:
+        """The runs between two sure breaks around a position, and where their text starts."""
+        self._searches += 1
+        low = high = position
+        while not self._is_sure(low) and position - low < _NEAR:
+            low -= 1
+        while not self._is_sure(high) and high - position < _NEAR:
+            high += 1
+        if max(position - low, high - position) >= _NEAR:
+            return 0, self._runs
+        return low, _forbidden_runs(CharacterArrays(self._text[low:high]))
 
     def keep(self, cuts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Only those of the sorted cuts that break no cluster."""
-        if self.trivial or self._are_sure(cuts):
+        doubtful = cuts[:0] if self.trivial else self._doubtful(cuts)
+        if not len(doubtful):
             return cuts
+        if "_runs" not in self.__dict__ and self._searches + len(doubtful) < _SEARCHES:
+            joined = [at for at in doubtful.tolist() if self._run_around(int(cuts[at]))]
+            return np.delete(cuts, joined)
         first, last = self._runs
         run = first.searchsorted(cuts, "right") - 1
         return cuts[(run < 0) | (cuts > np.append(last, 0)[run])]
@@ -234,7 +254,7 @@ def _is_flag(char: str) -> bool:
     return _FLAG_A <= ord(char) <= _FLAG_Z
 
 
-def _forbidden_runs(characters: CharacterArrays) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _forbidden_runs(characters: CharacterArrays) -> Runs:
     points = characters.points
     if characters.text.isascii():
         behind = characters.places("\r") + 1  # a line feed behind one is all that can be joined

@@ -10,12 +10,14 @@ from weakref import ref
 
 from chunkwise.chunkers.packing.cuts import NONE, CutLevel
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.blocks.blocks import gaps_beside_fences, is_led_in
+from chunkwise.text.blocks.blocks import fence_edges, is_led_in
 
 _NUMBER = re.compile(r"(?:^|[\s(（])(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
 _BEHIND_NUMBERS, _BEHIND_LEAD_IN, _ROMAN = ".):", ":：*_", "ivxIVX"
 _SOLID = re.compile(r"\S")
 _LONGEST_NUMBER = 8
+_LONGEST_GAP = 200
+"""Characters of white space before or behind an edge; more of it parts what is around it."""
 _MOST_SKIPPED = 64
 
 
@@ -75,9 +77,13 @@ class Fragments:
             self._gap = self._space_around(cut)
             if is_led_in(text, *self._gap):
                 return self._gap
-        lows, highs = self._gaps
-        if highs and (index := bisect_left(highs, cut)) < len(highs) and lows[index] <= cut:
-            return lows[index], highs[index]
+        if edges := self._edges:
+            index = bisect_left(edges, cut)
+            for edge in edges[max(index - 1, 0) : index + 1]:
+                if -_LONGEST_GAP <= edge - cut <= _LONGEST_GAP:
+                    low, high = _space_around(text, edge)
+                    if low <= cut <= high:
+                        return low, high
         return self._row(cut) if self._is_table else None
 
     def _space_around(self, cut: int) -> tuple[int, int]:
@@ -93,10 +99,12 @@ class Fragments:
         """The white space behind a cut that is behind the number of an item."""
         text = self._text
         number = _NUMBER.search(text, max(cut - _LONGEST_NUMBER, 0), cut)
-        solid = number and _SOLID.search(text, cut)
-        if not (number and solid and self._has_neighbor(number[1], cut)):
-            return None
-        return (cut, solid.start()) if solid.start() in self._items else None
+        # Enumerations are sought only in texts that are cut behind an item.
+        if number and ("_items" in self.__dict__ or self._has_neighbor(number[1], cut)):
+            solid = _SOLID.search(text, cut)
+            if solid and solid.start() in self._items:
+                return cut, solid.start()
+        return None
 
     def _has_neighbor(self, number: str, cut: int) -> bool:
         """Whether the paragraph may have the number before this one, or the second where this is the first."""
@@ -127,13 +135,17 @@ class Fragments:
         return spans[:, 0].tolist(), spans[:, 1].tolist()
 
     @cached_property
-    def _gaps(self) -> tuple[list[int], list[int]]:
-        document = self._document
+    def _edges(self) -> list[int]:
+        """Places whose white space parts nothing: beside fences, and before what goes with what precedes it."""
         if self._has_marks_alone:
-            gaps = gaps_beside_fences(document.text)
-            return [low for low, _ in gaps], [high for _, high in gaps]
-        highs = document.characters.next_solid(document.fragment_starts)
-        return document.characters.behind_solid(highs).tolist(), highs.tolist()
+            return fence_edges(self._text)
+        document = self._document
+        return document.characters.next_solid(document.fragment_starts).tolist()
+
+
+def _space_around(text: str, at: int) -> tuple[int, int]:
+    before, behind = text[max(at - _LONGEST_GAP, 0) : at], text[at : at + _LONGEST_GAP]
+    return at - len(before) + len(before.rstrip()), at + len(behind) - len(behind.lstrip())
 
 
 def without_fragments(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:

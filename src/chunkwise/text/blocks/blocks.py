@@ -229,34 +229,31 @@ def is_led_in(text: str, low: int, high: int) -> bool:
     )
 
 
-_FENCE = re.compile(r"\n[^\S\n]*+(```|~~~)")
+_FENCES = "```", "~~~"
 
 
-def gaps_beside_fences(text: str) -> list[tuple[int, int]]:
-    """White space inside of fences, told by their marks alone: layout takes longer to find."""
-    if not any(mark[0] in text and mark in text for mark in ("```", "~~~")):
-        return []
-    gaps = []
-    opened = ""
-    # A line break before the text stands for its start: it moves all places by one.
-    for match in _FENCE.finditer("\n" + text):
+def fence_edges(text: str) -> list[int]:
+    """Ends of lines that open a fence and starts of those that close it, told by their marks alone: layout takes
+    longer to find."""
+    lines: list[tuple[int, int, str]] = []
+    for mark in _FENCES:
+        at = text.find(mark) if mark[0] in text else -1  # one character is found much quicker
+        while at >= 0:
+            start = at
+            while start and text[start - 1] != "\n" and text[start - 1].isspace():
+                start -= 1
+            if not start or text[start - 1] == "\n":
+                lines.append((at, start, mark))
+            at = text.find(mark, at + len(mark))
+    edges, opened = [], ""
+    for at, start, mark in sorted(lines):
         if not opened:
-            opened = match[1]
-            end = text.find("\n", match.end() - 1)
-            gaps.append(_space_around(text, end if end >= 0 else len(text)))
-        elif match[1] == opened:
+            opened, end = mark, text.find("\n", at)
+            edges.append(end if end >= 0 else len(text))
+        elif mark == opened:
             opened = ""
-            gaps.append(_space_around(text, match.start()))
-    return sorted(set(gaps))
-
-
-_GAP = 200
-"""Characters of white space beside a fence; more of it parts what is around it."""
-
-
-def _space_around(text: str, at: int) -> tuple[int, int]:
-    before, behind = text[max(at - _GAP, 0) : at], text[at : at + _GAP]
-    return at - len(before) + len(before.rstrip()), at + len(behind) - len(behind.lstrip())
+            edges.append(start)
+    return edges
 
 
 def are_marks(
