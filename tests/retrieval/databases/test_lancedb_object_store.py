@@ -22,8 +22,8 @@ from moto.server import ThreadedMotoServer
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.retrieval.databases import StoredIndex
+from chunkwise.retrieval.databases.address import parse_store_address
 from chunkwise.retrieval.databases.lancedb import LanceStore
-from chunkwise.retrieval.databases.store import parse_store_address
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
 from retrieval.databases.test_lancedb import documents, found, made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Document
-from chunkwise.retrieval.databases import StoredIndex
 from chunkwise.retrieval.databases.opensearch import _check_version
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
@@ -32,39 +30,11 @@ def served() -> Iterator[tuple[str, Server]]:
         yield f"{address}/kb", server
 
 
-def _store(place: str) -> Any:
-    index = chunkwise.open_index(place, embedder=HashedWords())
-    assert isinstance(index.source, StoredIndex)
-    store: Any = index.source.store
-    store.opened_by = (
-        index  # one that nobody holds any more closes its store, whenever it is collected
-    )
-    return store
-
-
-def test_it_keeps_the_contract() -> None:
+@pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
+def test_it_keeps_the_contract(kind: str) -> None:
     numbers = itertools.count()
-    with opensearch_endpoint() as (address, _):
+    with opensearch_endpoint(kind) as (address, _):
         check_engine(lambda: f"{address}/kb{next(numbers)}")
-
-
-@cases("retriever", ["bm25", "dense", "hybrid", "multiscale"])
-def test_elasticsearch_finds_what_memory_finds(retriever: str) -> None:
-    """All of its requests that are not OpenSearch's: what a vector is, and how it is compared."""
-    with opensearch_endpoint("elasticsearch") as (address, _):
-        made(f"{address}/kb", documents(4))
-        index = made(f"{address}/kb", documents(6, "bell")[2:])
-        memory = chunkwise.index(
-            documents(6, "bell")[2:], STRATEGY, embedder=HashedWords(), vectors="own"
-        )
-        mine, theirs = (
-            sorted(
-                (hit.doc_id, hit.start, round(hit.score, 4))
-                for hit in each.search("pier 3", budget=60, retriever=retriever)
-            )
-            for each in (index, memory)
-        )
-        assert mine == theirs
 
 
 @pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
@@ -73,7 +43,7 @@ def test_many_chunks_are_found_by_the_index_of_vectors(
 ) -> None:
     monkeypatch.setattr("chunkwise.retrieval.databases.opensearch.MANY", 3)
     monkeypatch.setattr("chunkwise.retrieval.databases.opensearch._LISTED", 5)
-    with opensearch_endpoint(kind) as (address, server):
+    with opensearch_endpoint(kind) as (address, _):
         given = [
             Document(each.id, each.text, metadata={"n": int(each.id[0])}) for each in documents(8)
         ]
@@ -91,27 +61,17 @@ def test_many_chunks_are_found_by_the_index_of_vectors(
                 for each in (index, memory)
             )
             assert mine == theirs
-        assert server.requests
 
 
 def test_more_than_one_answer_holds_comes_in_pages(
     served: tuple[str, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chunkwise.retrieval.databases.opensearch._WINDOW", 2)
-    monkeypatch.setattr("chunkwise.retrieval.databases.opensearch.LISTED_PAGE", 2)
-    monkeypatch.setattr("chunkwise.retrieval.databases.opensearch.PIECE", 40)
-    monkeypatch.setattr("chunkwise.retrieval.databases.revisions._FETCHED_BYTES", 100)
     place, _ = served
-    index = made(place, documents(6))
-    assert index.source.ids() == [f"{number}.md" for number in range(6)]
-    store = _store(place)
-    vector = HashedWords().embed(["the lamp"])[0]
-    ranked = store.nearest(vector, 5, None, True)
+    store: Any = made(place, documents(6)).source
+    ranked = store.store.nearest(HashedWords().embed(["the lamp"])[0], 5, None, True)
     assert len(ranked.numbers) == 5
     assert (np.diff(ranked.scores) <= 0).all()
-    assert [index.source.document(each).text for each in index.source.document_numbers()] == [
-        each.text for each in documents(6)
-    ]
 
 
 @pytest.mark.parametrize("status", [-1, 403])
@@ -120,15 +80,16 @@ def test_wherever_the_server_fails_the_index_is_the_old_or_the_new_one(
 ) -> None:
     """The connection drops, or the disk is full: at any request, and for good."""
     monkeypatch.setattr("chunkwise.retrieval.databases.opensearch._TRIES", 0)
+    monkeypatch.setattr("chunkwise.retrieval.databases.update.SECONDS", 2.0)
     place, server = served
     made(place, documents(3))
     old = found(place)
     changed = [*documents(2), *documents(5, "bell")[3:]]
     made(f"{place}2", changed)
     new = found(f"{place}2")
-    for at in itertools.count(4, 6):
+    for at in itertools.count(2, 3):
         count = itertools.count(1)
-        server.fault = lambda method, path, count=count, at=at: (  # type: ignore[misc]
+        server.fault = lambda method, path, count=count, at=at: (
             status if next(count) >= at and (status < 0 or method in ("PUT", "POST")) else 0
         )
         try:
@@ -138,9 +99,6 @@ def test_wherever_the_server_fails_the_index_is_the_old_or_the_new_one(
         else:
             is_done = True
         server.fault = lambda method, path: 0
-        server.indexes["kb__about"].put(
-            "lock", {"writer": "gone", "until": 0.0}
-        )  # its time is over
         assert found(place) in (old, new), at
         if is_done:
             break
@@ -150,98 +108,16 @@ def test_wherever_the_server_fails_the_index_is_the_old_or_the_new_one(
     assert found(place) == new
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_a_writer_whose_time_was_over_changes_nothing(
-    served: tuple[str, Server], anew: bool
-) -> None:
+def test_the_name_stands_for_the_chunks_of_the_latest_rows(served: tuple[str, Server]) -> None:
     place, server = served
     made(place, documents(2))
-    store = _store(place)
-    with store.locked(0.0):
-        store._take("other", time.time() + 100, store._lease.writer)
-        store._lease.renew()
-        before = {name: dict(index.entries) for name, index in server.indexes.items()}
-        with pytest.raises(ChunkwiseError, match="another writer took over"):
-            store.begin(HashedWords.dimensions, anew=anew)
-        assert before == {name: dict(index.entries) for name, index in server.indexes.items()}
-        store._take("", 0.0, "other")
-        store._lease.renew()  # nobody has it, yet somebody may have written
-        with pytest.raises(ChunkwiseError, match="another writer took over"):
-            store.begin(HashedWords.dimensions, anew=anew)
-    store = _store(place)
-    with store.locked(0.0):
-        store.begin(HashedWords.dimensions, anew=anew)
-        store._take("other", time.time() + 100, store._lease.writer)
-        with pytest.raises(ChunkwiseError, match=r"another writer took over.*run it again"):
-            store.publish("{}")
-        with pytest.raises(ChunkwiseError, match="another writer took over"):
-            store.remove([1])
-        store._take(store._lease.writer, time.time() + 100, "other")
-    assert len(chunkwise.open_index(place, embedder=HashedWords())) == 2
-
-
-def test_who_began_from_another_state_does_not_publish(served: tuple[str, Server]) -> None:
-    """Even with a lease that both believe in: the server looks whether the state is the one that was read."""
-    place, server = served
-    made(place, documents(2))
-    store = _store(place)
-    with store.locked(0.0):
-        store.begin(HashedWords.dimensions, anew=False)
-        about = server.indexes["kb__about"]
-        about.put("state", dict(about.entries["state"]["_source"]))  # written again meanwhile
-        with pytest.raises(ChunkwiseError, match="another writer took over"):
-            store.publish("{}")
-
-
-def test_the_second_writer_is_told(served: tuple[str, Server]) -> None:
-    place, _ = served
-    made(place, documents(2))
-    with (
-        _store(place).locked(0.0),
-        pytest.raises(ChunkwiseError, match="is being written by process"),
-    ):
-        made(place, documents(1), wait=0.0)
-
-
-def test_the_name_stands_for_the_chunks_that_count(served: tuple[str, Server]) -> None:
-    place, server = served
-    made(place, documents(2))
+    first = server.aliases["kb"]
     made(place, documents(2), rebuild=True)
-    made(place, documents(3))
-    ((_, index),) = ((name, each) for name, each in server.indexes.items() if "kb" in each.aliases)
-    hits = server._hits(
-        index, {"query": index.aliases["kb"]["filter"], "size": 100, "_source": ["text"]}
-    )
-    assert len(hits) == len(made(place, documents(3)).source.chunk_table().start)
-    assert all(hit["_source"]["text"] for hit in hits)
-    assert len(server.indexes) == 2  # with the one that says what counts
-
-
-@pytest.mark.parametrize("kind", ["index", "alias"])
-def test_a_name_that_others_have_is_refused_before_anything_is_written(
-    served: tuple[str, Server], kind: str
-) -> None:
-    place, server = served
-    empty = {"mappings": {"properties": {}}}
-    server._whole_index("PUT", "theirs", empty)
-    name = "theirs"
-    if kind == "alias":
-        name = "called"
-        server._set_aliases({"actions": [{"add": {"index": "theirs", "alias": "called"}}]})
-    with pytest.raises(ChunkwiseError, match=f"the {kind} '{name}' is not this index's; nothing"):
-        made(f"{place.rpartition('/')[0]}/{name}", documents(2))
-    assert sorted(server.indexes) == sorted(["theirs", f"{name}__about"])
-
-
-def test_an_update_removes_only_indexes_of_its_own(served: tuple[str, Server]) -> None:
-    place, server = served
-    made(place, documents(2))
-    others = ["kb__archive", "kb__0123456", "kb__012345678", "kb2", "kb-0123abcd"]
-    for name in (*others, "kb__0123abcd"):
-        server._whole_index("PUT", name, {"mappings": {"properties": {}}})
-    before = {*server.indexes}
-    made(place, documents(3))
-    assert before - {*server.indexes} == {"kb__0123abcd"}  # as a writer that stopped leaves it
+    assert server.aliases["kb"] != first
+    made(place, documents(3))  # takes away what was replaced
+    assert sorted(server.indexes) == sorted([server.aliases["kb"], "kb__state"])
+    texts = [each["_source"].get("text") for each in server.indexes[server.aliases["kb"]].values()]
+    assert len([*filter(None, texts)]) == made(place, documents(3)).source.chunk_count
 
 
 def test_who_may_is_asked_for_in_the_environment_alone(

@@ -7,14 +7,15 @@ import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import chunkwise
-from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.errors import DamagedIndex
+from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
 
@@ -68,15 +69,18 @@ class _Asked:
         return Completion('{"names": [], "relations": []}', 10, 10)
 
 
-def test_relations_that_could_not_be_kept_are_refused_before_the_model_is_asked(
-    installed: Path,
-) -> None:
+def test_relations_and_communities_are_kept(installed: Path) -> None:
     asked = _Asked()
-    for graph in (True, "relations"):
-        with pytest.raises(InvalidParameter, match=r"graph='names' .*a folder or PostgreSQL"):
-            made(f"sqlite://{installed}/kb.db", graph=graph, llm=asked)
-    assert asked.requests == 0
-    assert len(made(f"sqlite://{installed}/kb.db", graph="names")) > 0
+    place = f"sqlite://{installed}/kb.db"
+    index = made(place, graph=True, llm=asked)
+    assert asked.requests > 0
+    requests = asked.requests
+    again = made(place, graph=True, llm=asked)
+    assert asked.requests == requests
+    source: Any = chunkwise.open_index(place, embedder=HashedWords()).source
+    for number in source.document_numbers():
+        assert source.relations(number) == StatedRelations()
+    assert source.communities() == again.source.communities() == index.source.communities()  # type: ignore[attr-defined]
 
 
 _WRONG = {
@@ -89,15 +93,14 @@ _WRONG = {
 
 @pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("wrong", _WRONG)
-@pytest.mark.parametrize("part", ["about", "chunks", "atoms"])
+@pytest.mark.parametrize("part", ["about", "outline", "chunks", "atoms"])
 def test_bytes_that_were_not_written_so_are_damage(installed: Path, part: str, wrong: str) -> None:
     file = installed / "kb.db"
     made(f"sqlite://{file}")
     with closing(sqlite3.connect(file)) as db, db:
-        asked = "select bytes from parts where name = ? and number = 1"
-        ((whole,),) = db.execute(asked, [part]).fetchall()
-        change = "update parts set bytes = ? where name = ? and number = 1"
-        db.execute(change, [_WRONG[wrong](whole), part])
+        ((number, whole),) = db.execute(f"select number, {part} from documents limit 1").fetchall()
+        change = f"update documents set {part} = ? where number = ?"
+        db.execute(change, [_WRONG[wrong](whole), number])
     with pytest.raises(DamagedIndex, match="the index is damaged"):
         _look_at_everything(f"sqlite://{file}")
 
@@ -112,9 +115,9 @@ def test_a_part_that_is_missing_is_damage(installed: Path) -> None:
     file = installed / "kb.db"
     made(f"sqlite://{file}")
     with closing(sqlite3.connect(file)) as db, db:
-        db.execute("delete from parts where name = 'about' and number = 1")
-    with pytest.raises(DamagedIndex, match="the number of documents"):
-        chunkwise.open_index(f"sqlite://{file}")
+        db.execute("delete from documents where number = (select min(number) from documents)")
+    with pytest.raises(DamagedIndex, match=r"the part '(about|chunks|outline)'"):
+        _look_at_everything(f"sqlite://{file}")
 
 
 @pytest.mark.parametrize(

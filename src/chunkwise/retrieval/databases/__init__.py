@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from chunkwise.retrieval.databases.index import StoredIndex
-from chunkwise.retrieval.databases.store import (
-    PARTS,
-    PartName,
-    Store,
-    StoredDocument,
-    StoreProblem,
-    position_of,
-)
+from chunkwise.retrieval.databases.store import PARTS, PartName, Store, StoredDocument, StoreProblem
 from chunkwise.retrieval.databases.update import StoredEngine
 
 __all__ = [
@@ -21,5 +14,4 @@ __all__ = [
     "StoredDocument",
     "StoredEngine",
     "StoredIndex",
-    "position_of",
 ]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, wraps
 from threading import RLock
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import thousands
 from chunkwise.retrieval.ann_recall import Recall, recall_of
 from chunkwise.retrieval.bm25 import K1, B
-from chunkwise.retrieval.databases.serialization import FetchedArrays
-from chunkwise.retrieval.databases.store import CHUNK_BITS, Store, StoredState, read_state
+from chunkwise.retrieval.databases.serialization import FetchedArrays, read_text_part
+from chunkwise.retrieval.databases.store import CHUNK_BITS, State, Store, parse_state
 from chunkwise.retrieval.errors import (
     ChangedMeanwhile,
     DamagedIndex,
@@ -25,56 +25,85 @@ from chunkwise.retrieval.errors import (
     wrong_dimensions_error,
 )
 from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
-from chunkwise.retrieval.indexed_document import document_of
+from chunkwise.retrieval.indexed_document import StatedRelations, document_of
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import NOTHING, Ranking
-from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
+from chunkwise.retrieval.searchable import (
+    AtomBounds,
+    AtomTable,
+    ChunkTable,
+    Communities,
+    FoundChunk,
+)
 from chunkwise.retrieval.settings import IndexStats
 from chunkwise.retrieval.tables_lists_code import WholeBlocks
 
 _POSITION = (1 << CHUNK_BITS) - 1
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_I = TypeVar("_I", bound="StoredIndex")
+
+
+def in_snapshot(
+    method: Callable[Concatenate[_I, _P], _R],
+) -> Callable[Concatenate[_I, _P], _R]:
+    """All that a method looks up is of one state."""
+
+    @wraps(method)
+    def call(self: _I, /, *given: _P.args, **named: _P.kwargs) -> _R:
+        with self.snapshot():
+            return method(self, *given, **named)
+
+    return call
 
 
 class StoredIndex(LocalIndex):
-    """Arrays are brought over once for each state, and searched as those of a folder; what others publish is seen
-    with the next question. Threads may share it: they take turns."""
+    """Arrays are fetched once for each state, and searched as those of a folder; what others publish is seen with the
+    next question. Documents and chunks have the numbers of the store. Threads may share it: they take turns."""
 
-    _state: StoredState
-    _fetched: FetchedArrays
+    fetched: FetchedArrays
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, state: State | None = None) -> None:
+        """With a state it shows that one, for whoever writes."""
         self.store = store
+        self.state = State()
         self._lock = RLock()
         self._depth = 0
-        self._published = ""
+        self._is_fixed = state is not None
+        if state is not None:
+            self._show(state)
+            return
         self._follow()
         # An index that nobody closed takes its connection along.
         weakref.finalize(self, store.close)
 
-    def _follow(self) -> None:
-        """What was published last is what is searched from now on."""
-        published = self.store.state()
-        if published is None:
+    def _published(self) -> State:
+        state = parse_state(self.store.read_state(), self.store.shown)
+        if state.settings is None:
             raise ChunkwiseError(
                 f"{self.store.shown}: no index here yet; make it with: chunkwise index DOCUMENTS --into ADDRESS"
             )
-        if published == self._published:
-            return
-        state = read_state(published, self.store.shown)
-        if self._published and state.settings != self._state.settings:
+        return state
+
+    def _follow(self) -> None:
+        """Search what was published last from now on."""
+        if not self._is_fixed:
+            state = self._published()
+            if state.published != self.state.published:
+                self._show(state)
+
+    def _show(self, state: State) -> None:
+        assert state.settings is not None
+        if self.state.settings not in (None, state.settings):
             raise ChunkwiseError(
                 f"{self.store.shown}: the index was made again with other settings; open it again"
             )
-        arrays = FetchedArrays(self.store, state.settings)
-        if len(arrays.about) != state.documents:
-            raise DamagedIndex(
-                "the number of documents",
-                f"{thousands(len(arrays.about))} instead of {thousands(state.documents)}",
-            )
         for name in ("_bm25", "_atom_table", "_metadata"):
             self.__dict__.pop(name, None)  # made of the arrays there were
-        super().__init__(arrays, state.settings, state.languages)
-        self._fetched, self._state, self._published = arrays, state, published
+        self.store.use(state.rows)
+        self.fetched = FetchedArrays(self.store, state.settings, state.numbers)
+        super().__init__(self.fetched, state.settings, state.languages)
+        self.state = state
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -85,31 +114,45 @@ class StoredIndex(LocalIndex):
             self._depth += 1
             try:
                 yield
+            except (DamagedIndex, KeyError):
+                self._check_unchanged()  # rows that are gone are no damage then
+                raise
             finally:
                 self._depth -= 1
+
+    def _check_unchanged(self) -> None:
+        """Rows that were replaced may be gone already: then the question is to be asked again."""
+        if not self._is_fixed and self._published().published != self.state.published:
+            raise self._changed()
+
+    def _changed(self) -> ChangedMeanwhile:
+        return ChangedMeanwhile(
+            f"{self.store.shown}: the index changed during the search; ask again"
+        )
 
     @property
     def document_count(self) -> int:
         with self.snapshot():
-            return self._state.documents
+            return self.state.documents
 
     @property
     def chunk_count(self) -> int:
         with self.snapshot():
-            return self._state.chunks
+            return self.state.chunks
 
     @property
     def has_summaries(self) -> bool:
         with self.snapshot():
             return super().has_summaries
 
+    @in_snapshot
     def words(
         self, queries: Sequence[str], depth: int, only: Filter, *, k1: float = K1, b: float = B
     ) -> list[Ranking]:
-        with self.snapshot():
-            found = super().words(queries, depth, only, k1=k1, b=b)
-            return [Ranking(self._stored_numbers(each.numbers), each.scores) for each in found]
+        found = super().words(queries, depth, only, k1=k1, b=b)
+        return [Ranking(self._stored_numbers(each.numbers), each.scores) for each in found]
 
+    @in_snapshot
     def nearest(
         self,
         vectors: NDArray[np.float32],
@@ -119,132 +162,151 @@ class StoredIndex(LocalIndex):
         exact: bool | None = None,
     ) -> list[Ranking]:
         """By the engine; `exact` says whether all chunks are compared instead of leaving it to the engine."""
-        with self.snapshot():
-            self._need_vectors()
-            dimensions = self.settings.dimensions
-            if vectors.ndim != 2 or vectors.shape[1] != dimensions:
-                raise wrong_dimensions_error(vectors.shape, dimensions)
-            taken = self.allowed("chunk", only)
-            among = None if taken is None else self._stored_numbers(np.flatnonzero(taken))
-            if not self.chunk_count or depth < 1 or (among is not None and not len(among)):
-                return [NOTHING] * len(vectors)
-            return [
-                _ordered(self.store.nearest(vector, depth, among, exact), depth)
-                if vector.any()
-                else NOTHING
-                for vector in np.ascontiguousarray(vectors, np.float32)
-            ]
+        self._check_vectors(vectors)
+        taken = self.allowed("chunk", only)
+        among = None if taken is None else self._stored_numbers(np.flatnonzero(taken))
+        if not self.state.chunks or depth < 1 or (among is not None and not len(among)):
+            return [NOTHING] * len(vectors)
+        found = [
+            self._nearest(vector, depth, among, exact) if vector.any() else NOTHING
+            for vector in np.ascontiguousarray(vectors, np.float32)
+        ]
+        if not self.store.is_transactional:
+            self._check_unchanged()
+        return found
 
+    def _nearest(
+        self,
+        vector: NDArray[np.float32],
+        depth: int,
+        among: NDArray[np.int64] | None,
+        exact: bool | None,
+    ) -> Ranking:
+        """Of the rows that count: as many more are asked for as do not."""
+        asked = depth
+        while True:
+            found = self.store.nearest(vector, asked, among, exact)
+            live = np.isin(found.numbers >> CHUNK_BITS, self.fetched.numbers)
+            if live.all() or live.sum() >= depth or len(live) < asked:
+                numbers, scores = found.numbers[live], found.scores[live]
+                order = np.lexsort((numbers, -scores))[:depth]
+                return Ranking(numbers[order], scores[order])
+            asked *= 2
+
+    def _check_vectors(self, vectors: NDArray[np.float32] | None = None) -> None:
+        dimensions = self.settings.dimensions
+        if not dimensions:
+            raise no_vectors_error()
+        if vectors is not None and (vectors.ndim != 2 or vectors.shape[1] != dimensions):
+            raise wrong_dimensions_error(vectors.shape, dimensions)
+
+    @in_snapshot
     def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
-        with self.snapshot():
-            document = self._positions(np.asarray(numbers, np.int64) >> CHUNK_BITS)
-            own = self._begins("chunk")[document] + (np.asarray(numbers, np.int64) & _POSITION)
-            return [
-                found._replace(number=int(number), document=int(number) >> CHUNK_BITS)
-                for number, found in zip(numbers, super().chunks(own), strict=True)
-            ]
+        every = np.asarray(numbers, np.int64)
+        positions = self._positions(every >> CHUNK_BITS)
+        return [
+            found._replace(number=int(number), document=int(number) >> CHUNK_BITS)
+            for number, found in zip(
+                numbers,
+                super().chunks(self._begins("chunk")[positions] + (every & _POSITION)),
+                strict=True,
+            )
+        ]
 
+    @in_snapshot
     def chunk_vectors(self, numbers: Sequence[int]) -> NDArray[np.float32]:
-        with self.snapshot():
-            self._need_vectors()
-            if not len(numbers):
-                return np.zeros((0, self.settings.dimensions), np.float32)
-            try:
-                return self.store.vectors([int(number) for number in numbers])
-            except KeyError:
-                raise self._changed() from None
+        self._check_vectors()
+        if not len(numbers):
+            return np.zeros((0, self.settings.dimensions), np.float32)
+        return self.store.vectors([int(number) for number in numbers])
 
+    @in_snapshot
     def chunk_range(self, document: int) -> tuple[int, int]:
-        with self.snapshot():
-            low, high = super().chunk_range(self._position(document))
-            return document << CHUNK_BITS, (document << CHUNK_BITS) + high - low
+        low, high = super().chunk_range(self._position(document))
+        return document << CHUNK_BITS, (document << CHUNK_BITS) + high - low
 
+    @in_snapshot
     def blocks(self, document: int) -> WholeBlocks:
-        with self.snapshot():
-            return super().blocks(self._position(document))
+        return super().blocks(self._position(document))
 
+    @in_snapshot
     def atoms(self, document: int) -> AtomBounds:
-        with self.snapshot():
-            return super().atoms(self._position(document))
+        return super().atoms(self._position(document))
 
+    @in_snapshot
+    def relations(self, number: int) -> StatedRelations:
+        return super().relations(self._position(number))
+
+    @in_snapshot
+    def communities(self) -> Communities:
+        number = self.state.communities
+        if not number:
+            return Communities()
+        return Communities.from_json(self.fetched.parts("text", [number])[0].decode("ascii"))
+
+    @in_snapshot
     def atom_table(self) -> AtomTable:
-        with self.snapshot():
-            return super().atom_table()
+        return super().atom_table()
 
     @cached_property
     def _atom_table(self) -> AtomTable:
         atoms = super()._atom_table
-        return replace(atoms, document=self._fetched.numbers[atoms.document].astype(np.int32))
+        return replace(atoms, document=self.fetched.numbers[atoms.document].astype(np.int32))
 
+    @in_snapshot
     def section_path(self, number: int) -> tuple[str, ...]:
-        with self.snapshot():
-            return super().section_path(number)
+        return super().section_path(number)
 
+    @in_snapshot
     def allowed(self, table: RowKind, only: Filter) -> NDArray[np.bool_] | None:
-        with self.snapshot():
-            return super().allowed(table, only)
+        return super().allowed(table, only)
 
+    @in_snapshot
     def document_numbers(self) -> list[int]:
         """Those of documents that were replaced are missing, and never used again."""
-        with self.snapshot():
-            return self._fetched.numbers.tolist()
+        return self.fetched.numbers.tolist()
 
+    @in_snapshot
     def ids(self) -> list[str]:
-        with self.snapshot():
-            return [each.id for each in self._fetched.about]
+        return super().ids()
 
+    @in_snapshot
     def fingerprints(self) -> list[str]:
-        with self.snapshot():
-            return [each.fingerprint for each in self._fetched.about]
+        return super().fingerprints()
 
+    @in_snapshot
     def chunk_table(self) -> ChunkTable:
-        with self.snapshot():
-            return super().chunk_table()
+        return super().chunk_table()
 
     def _position(self, document: int) -> int:
         return int(self._positions(np.array([document], np.int64))[0])
 
     def _positions(self, documents: NDArray[np.int64]) -> NDArray[np.intp]:
         """Where documents stand in the arrays, by their numbers."""
-        numbers = self._fetched.numbers
+        numbers = self.fetched.numbers
         at = np.minimum(numbers.searchsorted(documents), max(0, len(numbers) - 1))
         if len(documents) and (not len(numbers) or (numbers[at] != documents).any()):
             raise self._changed()
         return at
 
-    def _changed(self) -> ChangedMeanwhile:
-        return ChangedMeanwhile(
-            f"{self.store.shown}: the index changed during the search; ask again"
-        )
-
     def _stored_numbers(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
         """Of chunks by their place in the arrays."""
         first = self._begins("chunk")
         document = first.searchsorted(chunks, "right") - 1
-        found: NDArray[np.int64] = (
-            (self._fetched.numbers[document] << CHUNK_BITS) + chunks - first[document]
-        )
-        return found
-
-    def _need_vectors(self) -> None:
-        if not self.settings.dimensions:
-            raise no_vectors_error()
+        found: NDArray[np.int64] = (self.fetched.numbers[document] << CHUNK_BITS) + chunks
+        return found - first[document]
 
     def _read_document(self, number: int) -> WholeBlocks:
-        about = self._fetched.about[number]
-        stored = dict(self.store.parts("text", [int(self._fetched.numbers[number])]))
-        if not stored:
-            raise self._changed()
+        (stored,) = self.fetched.parts("text", [int(self.fetched.numbers[number])])
         try:
-            (text,) = (each.decode("utf-8", "surrogatepass") for each in stored.values())
             pages = tuple(self._pages(number).tolist())
-            document = document_of(about.id, about.record, text, pages)
+            document = document_of(self.text_of("id", number), *read_text_part(stored), pages)
             return WholeBlocks(document, self.block_rows(number))
         except (ValueError, TypeError) as error:
             raise DamagedIndex(f"document {number}", error) from error
 
     def count_context_tokens(self) -> int:
-        return sum(each.context_tokens for each in self._fetched.about)
+        return sum(each.context_tokens for each in self.fetched.about)
 
     @property
     def is_exact(self) -> bool:
@@ -252,36 +314,36 @@ class StoredIndex(LocalIndex):
         with self.snapshot():
             return not self.settings.dimensions or self.store.is_exact()
 
+    @in_snapshot
     def recall(self, sample: int = 50, depth: int = 10) -> Recall:
         """How many of the truly nearest chunks the engine finds, measured on chunks of the index itself."""
-        with self.snapshot():
-            places = np.unique(np.linspace(0, self.chunk_count - 1, sample).astype(np.int64))
-            numbers = self._stored_numbers(places) if self.chunk_count else places[:0]
-            return recall_of(self, self.chunk_vectors(numbers.tolist()), depth)
+        places = np.unique(np.linspace(0, self.state.chunks - 1, sample).astype(np.int64))
+        numbers = self._stored_numbers(places) if self.state.chunks else places[:0]
+        return recall_of(self, self.chunk_vectors(numbers.tolist()), depth)
 
+    @in_snapshot
     def stats(self) -> IndexStats:
         """Bytes are those that the engine takes, as far as it knows."""
-        with self.snapshot():
-            about, settings = self._fetched.about, self.settings
-            beside, atoms = self.count_context_tokens(), sum(each.atoms for each in about)
-            late = atoms if settings.vectors in ("late", "both") else 0
-            return IndexStats(
-                documents=len(about),
-                chunks=self.chunk_count,
-                atoms=atoms,
-                tokens=sum(each.tokens for each in about),
-                indexed_tokens=sum(each.chunk_tokens for each in about) + beside,
-                context_tokens=beside,
-                vectors=(self.chunk_count if settings.dimensions else 0) + late,
-                dimensions=settings.dimensions,
-                bytes=self.store.size(),
-            )
+        about, settings = self.fetched.about, self.settings
+        beside, atoms = self.count_context_tokens(), sum(each.atoms for each in about)
+        late = atoms if settings.vectors in ("late", "both") else 0
+        return IndexStats(
+            documents=len(about),
+            chunks=self.state.chunks,
+            atoms=atoms,
+            tokens=sum(each.tokens for each in about),
+            indexed_tokens=sum(each.chunk_tokens for each in about) + beside,
+            context_tokens=beside,
+            vectors=(self.state.chunks if settings.dimensions else 0) + late,
+            dimensions=settings.dimensions,
+            bytes=self.store.size(),
+        )
 
     def close(self) -> None:
         self.store.close()
 
+    def __enter__(self: _I) -> _I:
+        return self
 
-def _ordered(found: Ranking, depth: int) -> Ranking:
-    """Among equal scores the lower number comes first."""
-    order = np.lexsort((found.numbers, -found.scores))[:depth]
-    return Ranking(found.numbers[order], found.scores[order])
+    def __exit__(self, *error: Any) -> None:
+        self.close()

@@ -1,38 +1,29 @@
-"""LanceDB: an index as tables in a folder or an object store, each with its versions; readers keep to those that were
-published."""
+"""LanceDB: an index as tables in a folder or an object store, and a table of one row that is the published state."""
 
 from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.atomic_files import bytes_in
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.retrieval.databases import (
-    PARTS,
-    PartName,
-    StoredDocument,
-    StoredEngine,
-    StoreProblem,
-)
-from chunkwise.retrieval.databases.lease import Lease
-from chunkwise.retrieval.databases.store import (
+from chunkwise.base.errors import InvalidParameter, MissingExtra
+from chunkwise.retrieval.databases import PARTS, PartName, Store, StoredDocument, StoredEngine
+from chunkwise.retrieval.databases.address import (
     DEFAULT_NAME,
     StoreAddress,
     checked_name,
-    explained,
     parse_store_address,
 )
-from chunkwise.retrieval.local import folder as folder_module
+from chunkwise.retrieval.databases.store import explained
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 
 MANY = 50_000
@@ -41,7 +32,6 @@ _LISTED = 1000
 """Chunks of a filter that are named to LanceDB; of more, enough are looked for until as many pass as are wanted."""
 _TEXTS = ("doc_id", "title", "source", "section", "text", "context")
 _NUMBERS = ("position", "start", "end", "tokens", "page")
-_TAG = "published"
 _OBJECT_STORES = ("s3", "gs", "az")
 
 
@@ -82,16 +72,16 @@ def _of_azure(connection: str) -> dict[str, str]:
     return {**known, **_by_http(endpoint)} if endpoint else known
 
 
-class _Versions(NamedTuple):
-    """What was published, and the versions of the tables that hold it."""
-
-    state: str
-    documents: int
-    chunks: int
+_KEPT = timedelta(hours=1)
+"""For how long versions stay: whoever reads them has this time to end."""
+_PROBES = 40
+"""Lists of vectors that are looked through, of as many as the square root of the number of chunks."""
 
 
-class LanceStore:
-    """Three tables: chunks, documents, and one row that says which versions of those are the index."""
+class LanceStore(Store):
+    """Two tables per set of rows, documents and chunks; a reader has them as they were when it opened them."""
+
+    has_versions = True
 
     def __init__(self, address: StoreAddress) -> None:
         address.only("kb")
@@ -101,111 +91,141 @@ class LanceStore:
         self._uri = str(self._folder or f"{address.variant}://{address.host}{address.path}")
         self._name = checked_name(address.options.get("kb", DEFAULT_NAME), address.shown)
         self._database: Any = None
-        self._about: Any = None
         self._tables: dict[str, Any] = {}
-        self._read: _Versions | None = None
-        self._seen: frozenset[str] = frozenset()
-        self._began: _Versions | None = None
-        self._lease = None if self._folder else Lease(self.shown, self._take)
+        self._seen: tuple[frozenset[str], str | None] = frozenset(), None
         try:
             import lancedb  # noqa: F401
             import pyarrow  # noqa: F401
         except ImportError:
             raise MissingExtra("a LanceDB index", "lancedb") from None
 
-    def _table_name(self, table: str) -> str:
-        return f"{self._name}_{table}"
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self.shown, lambda: _FAILURES)
 
     def _open_database(self) -> Any:
         if self._database is None:
             import lancedb
 
-            with self._explained():
-                options = None if self._folder else lance_storage_options(self._uri)
-                self._database = lancedb.connect(self._uri, storage_options=options)
+            options = None if self._folder else lance_storage_options(self._uri)
+            self._database = lancedb.connect(self._uri, storage_options=options)
         return self._database
 
-    def _has_table(self, table: str) -> bool:
+    def _table_name(self, table: str) -> str:
+        return f"{self._name}__{table if table == 'state' else f'{self.rows}_{table}'}"
+
+    def _home(self, table: str) -> Path:
+        assert self._folder
+        return self._folder / f"{self._table_name(table)}.lance"
+
+    def _table(self, table: str) -> Any:
+        if table not in self._tables:
+            with self._explained():
+                self._tables[table] = self._open_database().open_table(self._table_name(table))
+        return self._tables[table]
+
+    def use(self, rows: str) -> None:
+        super().use(rows)
+        self._tables = {name: table for name, table in self._tables.items() if name == "state"}
+
+    def read_state(self) -> str | None:
+        seen = self._seen_versions()
+        if seen and seen == self._seen[0]:
+            return self._seen[1]
+        if not self._has_state():
+            return None
+        state = self._table("state")
+        with self._explained():
+            state.checkout_latest()
+            rows = state.search().limit(2).to_arrow().to_pylist()
+        text = str(rows[0].get("text", "")) if rows else ""
+        self._seen = seen, text
+        return text
+
+    def _seen_versions(self) -> frozenset[str]:
+        """The files of the state: each change of it has another. Nothing: nobody knows."""
+        try:
+            return frozenset(os.listdir(self._home("state") / "_versions") if self._folder else ())
+        except OSError:
+            return frozenset()
+
+    def _has_state(self) -> bool:
         if self._folder:
-            return (self._folder / f"{self._table_name(table)}.lance").is_dir()
+            return self._home("state").is_dir()
         with self._explained():
             try:
-                self._open_database().open_table(self._table_name(table))
+                self._open_database().open_table(self._table_name("state"))
             except (ValueError, FileNotFoundError) as error:
                 if "not found" in str(error).lower():
                     return False
                 raise
         return True
 
-    def _open(self, table: str) -> Any:
-        """As it is now, whatever was published."""
+    def swap_state(self, old: str | None, new: str) -> None:
+        """Of two that change one row of a table, LanceDB lets the second look again at what the first has written."""
+        import pyarrow
+
+        row = {"stamp": _stamp(new), "text": new}
         with self._explained():
-            return self._open_database().open_table(self._table_name(table))
-
-    def _explained(self) -> AbstractContextManager[None]:
-        return explained(self.shown, lambda: _FAILURES, _told)
-
-    def state(self) -> str | None:
-        seen = self._seen_versions()
-        if seen and seen == self._seen and self._read:
-            return self._read.state
-        found = self._published()
-        if found is None or not found.state:
-            return None
-        if found != self._read:
-            opened = {}
-            for table, version in (("documents", found.documents), ("chunks", found.chunks)):
-                opened[table] = self._open(table)
-                with self._explained():
-                    opened[table].checkout(version)
-            self._tables, self._read = opened, found
-        self._seen = seen
-        return found.state
-
-    def _seen_versions(self) -> frozenset[str]:
-        """The files of the row that says what counts: each commit of it has another. None: nobody knows."""
-        if not self._folder:
-            return frozenset()
-        try:
-            home = self._folder / f"{self._table_name('about')}.lance" / "_versions"
-            return frozenset(os.listdir(home))
-        except OSError:
-            return frozenset()
-
-    def _published(self) -> _Versions | None:
-        """The row that says what counts; None: there is none yet."""
-        if not self._has_table("about"):
-            return None
-        if self._about is None:
-            self._about = self._open("about")
-        with self._explained():
-            self._about.checkout_latest()
-            rows = self._about.search().limit(2).to_arrow().to_pylist()
-        try:
-            (row,) = rows
-            return _Versions(row["state"], int(row["documents"]), int(row["chunks"]))
-        except (ValueError, KeyError, TypeError):
-            raise self._foreign("about") from None
-
-    def _foreign(self, table: str) -> ChunkwiseError:
-        return ChunkwiseError(
-            f"{self.shown}: the table {self._table_name(table)!r} is not chunkwise's; nothing was touched: choose "
-            "another name with ?kb=NAME"
-        )
-
-    def parts(
-        self, name: PartName, numbers: Sequence[int] | None = None
-    ) -> Iterator[tuple[int, bytes]]:
-        table = self._tables["documents"]
-        with self._explained():
-            asked = table.search().select(["number", name])
-            if numbers is None:
-                asked = asked.limit(max(1, table.count_rows()))
+            if old is None:
+                table = pyarrow.Table.from_pylist([row])
+                self._open_database().create_table(self._table_name("state"), table)
             else:
+                self._table("state").update(where=f"stamp = '{_stamp(old)}'", values=row)
+
+    def make(self, dimensions: int) -> None:
+        for table, schema in _schemas(dimensions).items():
+            with self._explained():
+                name = self._table_name(table)
+                self._tables[table] = self._open_database().create_table(name, schema=schema)
+
+    def drop(self, rows: str) -> None:
+        for table in ("documents", "chunks"):
+            with self._explained():
+                name = f"{self._name}__{rows}_{table}"
+                self._open_database().drop_table(name, ignore_missing=True)
+
+    def put(self, documents: Sequence[StoredDocument]) -> None:
+        import pyarrow
+
+        tables = self._table("documents"), self._table("chunks")
+        rows = [
+            {"number": each.number, **{part: each.parts.get(part) for part in PARTS}}
+            for each in documents
+        ]
+        chunks = {
+            "number": [number for each in documents for number in each.chunks],
+            "document": [each.number for each in documents for _ in each.chunks],
+            "metadata": [json.dumps(row["metadata"]) for each in documents for row in each.rows],
+        }
+        for name in (*_TEXTS, *_NUMBERS):
+            chunks[name] = [row[name] for each in documents for row in each.rows]
+        vectors = [each.vectors for each in documents if each.vectors is not None]
+        if vectors:
+            values = np.ascontiguousarray(np.concatenate(vectors), np.float32)
+            flat = pyarrow.array(values.reshape(-1))
+            chunks["vector"] = pyarrow.FixedSizeListArray.from_arrays(flat, values.shape[1])
+        with self._explained():
+            tables[0].add(pyarrow.Table.from_pylist(rows, schema=tables[0].schema))
+            if chunks["number"]:
+                tables[1].add(pyarrow.table(chunks, schema=tables[1].schema))
+
+    def delete(self, first: int, last: int) -> None:
+        for table, column in (("documents", "number"), ("chunks", "document")):
+            opened = self._table(table)
+            with self._explained():
+                opened.delete(f"{column} >= {first} and {column} <= {last}")
+
+    def get(self, part: PartName, numbers: Sequence[int]) -> dict[int, bytes]:
+        table = self._table("documents")
+        with self._explained():
+            asked = table.search().select(["number", part])
+            if len(numbers) <= _LISTED:
                 asked = asked.where(_among("number", numbers)).limit(max(1, len(numbers)))
+            else:
+                asked = asked.limit(max(1, table.count_rows()))
             found = asked.to_arrow()
-        rows = zip(found["number"].to_pylist(), found[name].to_pylist(), strict=True)
-        yield from sorted(rows, key=lambda row: row[0])
+        every = zip(found["number"].to_pylist(), found[part].to_pylist(), strict=True)
+        return dict(every)
 
     def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
         wanted = np.asarray(chunks, np.int64)
@@ -214,7 +234,7 @@ class LanceStore:
         condition = run if high - low < 2 * len(wanted) else _among("number", wanted)
         with self._explained():
             found = (
-                self._tables["chunks"]
+                self._table("chunks")
                 .search()
                 .where(condition)
                 .select(["number", "vector"])
@@ -236,7 +256,7 @@ class LanceStore:
         among: NDArray[np.int64] | None,
         exact: bool | None,
     ) -> Ranking:
-        rows = self._tables["chunks"].count_rows()
+        rows = self._table("chunks").count_rows()
         if among is None or len(among) >= rows:
             return self._asked(vector, min(depth, rows), None, exact)
         if len(among) <= _LISTED:
@@ -256,7 +276,7 @@ class LanceStore:
     ) -> Ranking:
         if depth < 1:
             return NOTHING
-        table = self._tables["chunks"]
+        table = self._table("chunks")
         with self._explained():
             # Vectors have length 1: the product is the cosine, and one of zeros is as far as any.
             asked = table.search(vector, vector_column_name="vector").distance_type("dot")
@@ -272,198 +292,37 @@ class LanceStore:
         return Ranking(found["number"].to_numpy().astype(np.int64), scores.astype(np.float32))
 
     def is_exact(self) -> bool:
+        table = self._table("chunks")
         with self._explained():
-            return not self._tables["chunks"].list_indices()
+            return not table.list_indices()
+
+    def settle(self) -> None:
+        """Small files are joined, and versions that nobody reads any more go."""
+        from lancedb.index import IvfFlat
+
+        for name in ("state", "documents", "chunks"):
+            table = self._table(name)
+            with self._explained():
+                table.optimize(cleanup_older_than=_KEPT)
+        with self._explained():
+            known = any("vector" in each.columns for each in table.list_indices())
+            if "vector" in table.schema.names and not known and table.count_rows() >= MANY:
+                table.create_index("vector", config=IvfFlat(distance_type="dot"))
 
     def size(self) -> int:
         """All files of its tables, with the versions that are still kept; in an object store what counts now."""
-        if not self._folder:
-            with self._explained():
-                return sum(int(each.stats().total_bytes) for each in self._tables.values())
-        homes = [self._folder / f"{self._table_name(each)}.lance" for each in _TABLES]
-        return sum(map(bytes_in, homes))
-
-    def locked(self, wait: float) -> AbstractContextManager[None]:
-        if self._lease is None:
-            return folder_module.locked(Path(self._uri), wait)
-        self._make_lock()
-        return self._lease.held(wait)
-
-    def _make_lock(self) -> None:
-        import pyarrow
-
-        if not self._has_table("lock"):
-            free = pyarrow.table({"writer": [""], "until": [0.0]})
-            with self._explained():
-                self._open_database().create_table(self._table_name("lock"), free, exist_ok=True)
-
-    def _take(self, writer: str, until: float, before: str) -> str:
-        """Of two that change one row of a table LanceDB lets the second look again at what the first has written."""
-        lock = self._open("lock")
+        if self._folder:
+            return sum(bytes_in(self._home(each)) for each in ("state", "documents", "chunks"))
         with self._explained():
-            held_by = before.replace("'", "''")
-            free = f"writer = '{held_by}' or until < {time.time()!r}"
-            lock.update(where=free, values={"writer": writer, "until": until})
-            lock.checkout_latest()
-            (row,) = lock.search().limit(2).to_arrow().to_pylist()
-        return str(row["writer"])
-
-    @contextmanager
-    def _written(self) -> Iterator[None]:
-        """Around each call that changes something: only as long as nobody else may write."""
-        if self._lease is not None:
-            self._lease.check()
-        with self._explained():
-            yield
-
-    def begin(self, dimensions: int, *, anew: bool) -> None:
-        self._began = published = self._published()
-        if published is None:
-            for table in ("documents", "chunks"):
-                if self._has_table(table):
-                    raise self._foreign(table)
-            # It comes first: what else is here is ours from now on.
-            self._publish(made := _Versions("", 0, 0))
-            self._began = made
-        self._dimensions = dimensions
-        self._tables, self._read = {}, None
-        for table, schema in _schemas(dimensions).items():
-            if published is None or not published.state:
-                self._tables[table] = self._made(table, schema)
-                continue
-            version = getattr(published, table)
-            opened = self._tables[table] = self._open(table)
-            with self._written():
-                _tag(opened, version)
-            if anew:
-                self._tables[table] = self._made(table, schema)
-                continue
-            with self._written():
-                if opened.version != version:
-                    opened.checkout(version)
-                    opened.restore()  # what a writer that stopped has left is no part of the next version
-
-    def _made(self, table: str, schema: Any) -> Any:
-        """Empty; where there is one, this is another version of it."""
-        name = self._table_name(table)
-        with self._written():
-            if self._has_table(table):
-                return self._open_database().create_table(name, schema=schema, mode="overwrite")
-            return self._open_database().create_table(name, schema=schema)
-
-    def add(self, documents: Sequence[StoredDocument]) -> None:
-        import pyarrow
-
-        schemas = _schemas(self._dimensions)
-        rows = [
-            {"number": each.number, **{part: each.parts[part] for part in PARTS}}
-            for each in documents
-        ]
-        chunks = {
-            "number": [number for each in documents for number in each.chunks],
-            "document": [each.number for each in documents for _ in each.chunks],
-            "metadata": [json.dumps(row["metadata"]) for each in documents for row in each.rows],
-        }
-        for name in (*_TEXTS, *_NUMBERS):
-            chunks[name] = [row[name] for each in documents for row in each.rows]
-        if self._dimensions:
-            own = [each.vectors for each in documents if each.vectors is not None]
-            flat = np.concatenate([each.reshape(-1) for each in own]) if own else np.empty(0, "f4")
-            values = pyarrow.array(np.ascontiguousarray(flat, np.float32))
-            chunks["vector"] = pyarrow.FixedSizeListArray.from_arrays(values, self._dimensions)
-        with self._written():
-            self._tables["documents"].add(
-                pyarrow.Table.from_pylist(rows, schema=schemas["documents"])
-            )
-            if chunks["number"]:
-                self._tables["chunks"].add(pyarrow.table(chunks, schema=schemas["chunks"]))
-
-    def remove(self, numbers: Sequence[int]) -> None:
-        for low in range(0, len(numbers), _LISTED):
-            some = numbers[low : low + _LISTED]
-            with self._written():
-                self._tables["documents"].delete(_among("number", some))
-                self._tables["chunks"].delete(_among("document", some))
-
-    def publish(self, state: str) -> None:
-        before = self._published()
-        for table in ("documents", "chunks"):
-            with self._written():
-                # Small files are joined; LanceDB refuses to remove a version with a tag, however old it is.
-                self._tables[table].optimize(cleanup_older_than=_FOREVER)
-        chunks = self._tables["chunks"]
-        if self._dimensions:
-            self._index_vectors(chunks)
-        made = _Versions(state, self._tables["documents"].version, chunks.version)
-        if self._lease is not None:
-            self._lease.renew()
-        self._publish(made)
-        with self._explained():
-            _tag(self._tables["documents"], made.documents)
-            _tag(chunks, made.chunks)
-        self._clean_up("documents", before.documents if before else 0)
-        self._clean_up("chunks", before.chunks if before else 0)
-        self._clean_up("about", 0)
-        if self._lease is not None:
-            self._tables["lock"] = self._open("lock")
-            self._clean_up("lock", 0)
-
-    def _clean_up(self, table: str, replaced: int) -> None:
-        """Away with old versions, but for the one that was just replaced: it may still be read."""
-        with (
-            suppress(StoreProblem),
-            self._explained(),
-        ):  # the update counts; the next one tries again
-            opened, age = self._tables[table], _KEPT
-            for each in opened.list_versions():
-                if each["version"] == replaced:
-                    age = max(age, datetime.now() - each["timestamp"] + timedelta(seconds=1))
-            opened.optimize(cleanup_older_than=age)
-
-    def _index_vectors(self, chunks: Any) -> None:
-        from lancedb.index import IvfFlat
-
-        with self._explained():
-            known = any("vector" in each.columns for each in chunks.list_indices())
-            if not known and chunks.count_rows() >= MANY:
-                chunks.create_index("vector", config=IvfFlat(distance_type="dot"))
-
-    def _publish(self, made: _Versions) -> None:
-        """One commit of one table: who reads finds the row that was, or this one."""
-        import pyarrow
-
-        row = pyarrow.table({
-            "state": [made.state],
-            "documents": pyarrow.array([made.documents], pyarrow.int64()),
-            "chunks": pyarrow.array([made.chunks], pyarrow.int64()),
-        })  # fmt: skip
-        with self._written():
-            if not self._has_table("about"):
-                self._open_database().create_table(self._table_name("about"), row)
-                return
-            opened = self._tables["about"] = self._open("about")
-            if self._lease is None:
-                opened.add(row, mode="overwrite")
-                return
-            began = self._began or made
-            # Only where it is the row that this writer began with, whatever it believes of its lease.
-            condition = f"documents = {began.documents} and chunks = {began.chunks}"
-            opened.update(where=condition, values=made._asdict())
-        if self._published() != made:
-            raise self._lease.overtaken()
+            tables = [self._table(each) for each in ("documents", "chunks")]
+            return sum(int(each.stats().total_bytes) for each in tables)
 
     def close(self) -> None:
-        self._database = self._about = None
-        self._tables, self._read = {}, None
+        self._database, self._tables = None, {}
 
 
-_TABLES = ("about", "documents", "chunks")
-_KEPT = timedelta(hours=1)
-"""For how long versions stay: who reads them has this time to end. The one replaced last stays in any case."""
-_FOREVER = timedelta(days=36_500)
-"""Without an age LanceDB removes what is older than a week."""
-_PROBES = 40
-"""Lists of vectors that are looked through, of as many as the square root of the number of chunks."""
+def _stamp(text: str) -> str:
+    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _folder(address: StoreAddress) -> Path | None:
@@ -480,20 +339,9 @@ def _folder(address: StoreAddress) -> Path | None:
     return None if address.variant else Path(address.host + address.path)
 
 
-def _told(_: Exception, said: str) -> str:
-    if "not found" not in said.lower():
-        return said[:400]
-    return f"the index changed meanwhile, or files of it are missing; ask again ({said[:200]})"
-
-
 def _among(column: str, numbers: Sequence[int] | NDArray[np.int64]) -> str:
     """Whole numbers only: nothing of a user's is ever part of a condition."""
     return f"{column} in ({', '.join(str(int(each)) for each in numbers)})"
-
-
-def _tag(table: Any, version: int) -> None:
-    tags = table.tags
-    (tags.update if _TAG in tags.list() else tags.create)(_TAG, version)
 
 
 def _matrix(column: Any) -> NDArray[np.float32]:

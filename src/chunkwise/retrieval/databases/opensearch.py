@@ -1,4 +1,4 @@
-"""OpenSearch and Elasticsearch: chunks and parts of documents as entries that say in which revisions they count."""
+"""OpenSearch and Elasticsearch: chunks and parts of documents as entries, and one entry that is the published state."""
 
 from __future__ import annotations
 
@@ -6,31 +6,29 @@ import base64
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.retrieval.databases import PartName, StoredDocument, StoredEngine, StoreProblem
-from chunkwise.retrieval.databases.revisions import (
-    LISTED_PAGE,
-    LIVE,
-    PIECE,
-    KeptRow,
-    ListedPiece,
-    Published,
-    RevisionStore,
-    fetched_together,
-    joined_pieces,
+from chunkwise.retrieval.databases import (
+    PartName,
+    Store,
+    StoredDocument,
+    StoredEngine,
+    StoreProblem,
 )
-from chunkwise.retrieval.databases.store import (
+from chunkwise.retrieval.databases.address import (
     DEFAULT_NAME,
     StoreAddress,
     checked_name,
     parse_store_address,
 )
+from chunkwise.retrieval.databases.store import explained, join_pieces, pieces_of
 from chunkwise.retrieval.ranking import Ranking
 
 Kind = Literal["opensearch", "elasticsearch"]
@@ -41,6 +39,8 @@ _OLDEST: Mapping[Kind, tuple[int, int]] = {"opensearch": (2, 13), "elasticsearch
 """Earlier ones do not compare by the product of vectors."""
 _ENTRIES, _BYTES = 500, 1 << 23
 """Sent at once: servers take 100 MB unless they are told otherwise."""
+_DELETED = 1_000
+"""Documents in one request."""
 _LISTED = 50_000
 """Numbers in one condition: servers take 65,536."""
 _NEAREST = 1_000
@@ -48,153 +48,173 @@ _NEAREST = 1_000
 _WINDOW = 10_000
 """Hits of one answer at most."""
 _TRIES = 4
-_CHANGED_MEANWHILE, _GONE = 409, 404
+_STATE = "state"
 
 Body = dict[str, Any]
 
 
-class OpenSearchStore(RevisionStore):
-    """Chunks and pieces of parts are entries of one index of the server; an alias stands for the chunks that count."""
-
-    kind = "index"
-    advice = "check host, port, user and password or key, and that the server runs"
+class OpenSearchStore(Store):
+    """One index of the server per set of rows, and an alias for the one that is live."""
 
     def __init__(self, address: StoreAddress) -> None:
-        super().__init__(address, _index_name(address))
-        self._known_kind: Kind | None = None
-        self._rows = 0
+        self.shown = address.shown
+        self._address = address
+        self._name = _index_name(address)
+        self._about = f"{self._name}__state"
+        self._is_small: bool | None = None
         try:
             import opensearchpy  # noqa: F401
         except ImportError:
             raise MissingExtra("an OpenSearch index", "opensearch") from None
 
-    def _connected(self) -> Any:
-        return _connected(self._address)
+    @cached_property
+    def _client(self) -> Any:
+        with self._explained():
+            return _connected(self._address)
 
-    def _failures(self) -> tuple[type[Exception], ...]:
-        from opensearchpy.exceptions import ImproperlyConfigured, OpenSearchException
+    @property
+    def _entries(self) -> str:
+        return f"{self._name}__{self.rows}"
 
-        return OpenSearchException, ImproperlyConfigured, OSError, ValueError, KeyError
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(
+            self.shown, _failures, "check host, port, user and password or key, and that the server runs"
+        )  # fmt: skip
 
-    def _told(self, error: Exception, said: str) -> str:
-        from opensearchpy.helpers import BulkIndexError
-
-        if isinstance(error, BulkIndexError):
-            first: Any = next(iter(error.errors[0].values()), {}) if error.errors else {}
-            return f"{_first_words(first.get('error', error))}; nothing of this update counts"
-        return super()._told(error, said)
-
+    @cached_property
     def _kind(self) -> Kind:
         """Which of the two answers, whatever the address calls it."""
-        if self._known_kind is None:
-            with self._explained():
-                version = self._server().info()["version"]
-                number = str(version["number"])
-            known: Kind = (
-                "opensearch" if version.get("distribution") == "opensearch" else "elasticsearch"
-            )
-            _check_version(known, number, self.shown)
-            self._known_kind = known
-        return self._known_kind
+        with self._explained():
+            version = self._client.info()["version"]
+            number = str(version["number"])
+        is_first = version.get("distribution") == "opensearch"
+        known: Kind = "opensearch" if is_first else "elasticsearch"
+        _check_version(known, number, self.shown)
+        return known
 
-    def _row(self, name: str) -> KeptRow | None:
-        """Whether it is searched already or not."""
+    def use(self, rows: str) -> None:
+        super().use(rows)
+        self._is_small = None
+
+    def _read(self) -> Body | None:
+        """The entry that is the state, whether it is searched already or not."""
         from opensearchpy.exceptions import NotFoundError
 
         with self._explained():
             try:
-                found = self._server().get(index=self._about, id=name)
+                found: Body = self._client.get(index=self._about, id=_STATE)
             except NotFoundError:
                 return None
-            condition = {"if_seq_no": found["_seq_no"], "if_primary_term": found["_primary_term"]}
-            return KeptRow(found["_source"], condition)
+        return found
 
-    def _put(self, name: str, values: Mapping[str, Any], before: KeptRow | None) -> None:
+    def read_state(self) -> str | None:
+        found = self._read()
+        return None if found is None else str(found["_source"].get("text", ""))
+
+    def swap_state(self, old: str | None, new: str) -> None:
         from opensearchpy.exceptions import ConflictError
 
-        condition = {"op_type": "create"} if before is None else before.condition
+        found, condition = self._read(), {"op_type": "create"}
+        if found is not None:
+            condition = {
+                "if_seq_no": found["_seq_no"],
+                "if_primary_term": found["_primary_term"],
+            }
+        if (found and found["_source"].get("text")) != old:
+            return
+        _ = self._kind  # too old a server is refused before anything is written
         with self._explained():
+            if old is None and not self._client.indices.exists(index=self._about):
+                mappings: Body = {"dynamic": False, "properties": {}}
+                self._client.indices.create(
+                    index=self._about, body={"mappings": mappings}, params={"ignore": "400"}
+                )
             try:
-                self._server().index(
-                    index=self._about, id=name, body=dict(values), params={**condition, "refresh": "true"}
-                )  # fmt: skip
+                self._client.index(
+                    index=self._about, id=_STATE, body={"text": new}, params=condition
+                )
             except ConflictError:
                 return
 
-    def state(self) -> str | None:
-        before, found = self._read, super().state()
-        if self._read != before:
-            self._rows = 0
-        return found
-
-    def _search(self, body: Body, index: str = "") -> list[Body]:
+    def make(self, dimensions: int) -> None:
         with self._explained():
-            found: Body = self._server().search(index=index or self._now().entries, body=body)
+            self._client.indices.create(index=self._entries, body=_made(dimensions, self._kind))
+
+    def drop(self, rows: str) -> None:
+        with self._explained():
+            self._client.indices.delete(
+                index=f"{self._name}__{rows}", params={"ignore_unavailable": "true"}
+            )
+
+    def put(self, documents: Sequence[StoredDocument]) -> None:
+        from opensearchpy.helpers import BulkIndexError, bulk
+
+        actions = (
+            {"_index": self._entries, "_id": id, "_source": entry}
+            for document in documents
+            for id, entry in _entries_of(document)
+        )
+        with self._explained():
+            try:
+                bulk(
+                    self._client, actions, chunk_size=_ENTRIES, max_chunk_bytes=_BYTES,
+                    max_retries=_TRIES, initial_backoff=1,
+                )  # fmt: skip
+            except BulkIndexError as error:
+                first: Any = next(iter(error.errors[0].values()), {}) if error.errors else {}
+                raise ValueError(f"{first.get('error', error)}") from None
+
+    def delete(self, first: int, last: int) -> None:
+        """Numbers are never used again: it does no harm where the server goes on with it for longer than we wait."""
+        self.settle()  # what is not searched yet is not found
+        for low in range(first, last + 1, _DELETED):
+            run = {"gte": low, "lte": min(last, low + _DELETED - 1)}
+            with self._explained():
+                self._client.delete_by_query(
+                    index=self._entries, body={"query": {"range": {"document": run}}},
+                    params={"conflicts": "proceed", "refresh": "true"},
+                )  # fmt: skip
+
+    def _sources(self, ids: Sequence[str], fields: str) -> Iterator[Body | None]:
+        """What entries hold; None: there is no such entry."""
+        with self._explained():
+            answer = self._client.mget(
+                index=self._entries, body={"ids": list(ids)}, params={"_source": fields}
+            )
+            for entry in answer["docs"]:
+                yield entry["_source"] if entry.get("found") else None
+
+    def get(self, part: PartName, numbers: Sequence[int]) -> dict[int, bytes]:
+        def fetch(
+            asked: Sequence[tuple[int, int]],
+        ) -> Mapping[tuple[int, int], tuple[bytes, int]]:
+            ids = [f"{part}-{number}-{place}" for number, place in asked]
+            entries = zip(asked, self._sources(ids, "bytes,pieces"), strict=True)
+            return {
+                key: (base64.b64decode(entry["bytes"]), int(entry["pieces"]))
+                for key, entry in entries
+                if entry is not None
+            }
+
+        return join_pieces(numbers, fetch)
+
+    def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
+        found: list[NDArray[np.float32]] = []
+        for low in range(0, len(chunks), _ENTRIES):
+            ids = [f"c{number}" for number in chunks[low : low + _ENTRIES]]
+            for id, entry in zip(ids, self._sources(ids, "vector_bytes"), strict=True):
+                if entry is None:
+                    raise KeyError(id)
+                found.append(np.frombuffer(base64.b64decode(entry["vector_bytes"]), "<f4"))
+        return np.array(found, np.float32)
+
+    def _search(self, body: Body) -> list[Body]:
+        with self._explained():
+            found: Body = self._client.search(index=self._entries, body=body)
             if found.get("timed_out") or found["_shards"]["failed"]:
                 raise StoreProblem(f"{self.shown}: a part of the index did not answer; ask again")
             hits: list[Body] = found["hits"]["hits"]
         return hits
-
-    def parts(
-        self, name: PartName, numbers: Sequence[int] | None = None
-    ) -> Iterator[tuple[int, bytes]]:
-        if numbers is None:
-            yield from joined_pieces(self._pieces({"term": {"part": name}}))
-            return
-        wanted = sorted(int(each) for each in numbers)
-        for low in range(0, len(wanted), _LISTED):
-            some = {"terms": {"document": wanted[low : low + _LISTED]}}
-            yield from joined_pieces(self._pieces({"term": {"part": name}}, some))
-
-    def _pieces(self, *asked: Body) -> Iterator[tuple[int, bytes]]:
-        for group in fetched_together(self._listed(*asked)):
-            entries = self._fetched([each.id for each in group], "bytes")
-            for each, entry in zip(group, entries, strict=True):
-                if entry is None:
-                    raise self._changed()
-                yield each.document, entry
-
-    def _listed(self, *asked: Body) -> Iterator[ListedPiece]:
-        """All of them, by document and piece; those of one revision stay what they are from page to page."""
-        order: list[Body] = [{"document": "asc"}, {"piece": "asc"}]
-        body = {
-            "query": _counts(self._now(), *asked), "size": LISTED_PAGE, "sort": order, "_source": ["size"],
-            "track_total_hits": False,
-        }  # fmt: skip
-        while True:
-            hits = self._search(body)
-            for hit in hits:
-                document, piece = hit["sort"]
-                yield ListedPiece(document, piece, hit["_source"].get("size", PIECE), hit["_id"])
-            if len(hits) < LISTED_PAGE:
-                return
-            body["search_after"] = hits[-1]["sort"]
-
-    def _fetched(self, ids: Sequence[str], field: str) -> list[bytes | None]:
-        """What entries hold in a field of bytes; None: there is no such entry."""
-        with self._explained():
-            answer = self._server().mget(
-                index=self._now().entries, body={"ids": list(ids)}, params={"_source": field}
-            )
-            return [
-                base64.b64decode(entry["_source"][field]) if entry.get("found") else None
-                for entry in answer["docs"]
-            ]
-
-    def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
-        found: dict[int, bytes] = {}
-        for low in range(0, len(chunks), _ENTRIES):
-            some = {"terms": {"number": [int(each) for each in chunks[low : low + _ENTRIES]]}}
-            body = {
-                "query": _counts(self._now(), some), "size": _ENTRIES, "_source": ["number", "vector_bytes"],
-                "track_total_hits": False,
-            }  # fmt: skip
-            hits = self._search(body)
-            with self._explained():
-                for hit in hits:
-                    own = hit["_source"]
-                    found[int(own["number"])] = base64.b64decode(own["vector_bytes"])
-        return np.array([np.frombuffer(found[int(each)], "<f4") for each in chunks], np.float32)
 
     def nearest(
         self,
@@ -214,7 +234,7 @@ class OpenSearchStore(RevisionStore):
         compares_all = exact or are_few or depth > _NEAREST or (exact is None and self.is_exact())
         hits: list[tuple[int, float]] = []
         for taken in parts:
-            held = _counts(self._now(), _IS_CHUNK, *([taken] if taken else []))
+            held = {"bool": {"filter": [_IS_CHUNK, *([taken] if taken else [])]}}
             ask = self._compared if compares_all else self._looked_for
             hits += ask(vector.tolist(), depth, held)
         numbers = np.array([number for number, _ in hits], np.int64)
@@ -224,7 +244,7 @@ class OpenSearchStore(RevisionStore):
 
     def _compared(self, vector: list[float], depth: int, held: Body) -> Iterator[tuple[int, float]]:
         """All of them, by a script of the server."""
-        if self._kind() == "opensearch":
+        if self._kind == "opensearch":
             params = {"field": "vector", "query_value": vector, "space_type": "innerproduct"}
             script: Body = {"lang": "knn", "source": "knn_score", "params": params}
         else:
@@ -249,7 +269,7 @@ class OpenSearchStore(RevisionStore):
         """By the server's index of vectors, which may miss some."""
         wide = max(128, 2 * depth)
         asked: Body = {"size": depth, "_source": False, "track_total_hits": False}
-        if self._kind() == "opensearch":
+        if self._kind == "opensearch":
             asked["query"] = {"knn": {"vector": {"vector": vector, "k": wide, "filter": held}}}
         else:
             asked["knn"] = {
@@ -260,211 +280,68 @@ class OpenSearchStore(RevisionStore):
 
     def is_exact(self) -> bool:
         """Few are all compared."""
-        if not self._rows:
-            held = _counts(self._now(), _IS_CHUNK)
+        if self._is_small is None:
             with self._explained():
-                found = self._server().count(index=self._now().entries, body={"query": held})
-                self._rows = max(1, int(found["count"]))
-        return self._rows <= MANY
+                found = self._client.count(index=self._entries, body={"query": _IS_CHUNK})
+            self._is_small = int(found["count"]) <= MANY
+        return self._is_small
 
-    def size(self) -> int:
+    def settle(self) -> None:
         with self._explained():
-            found = self._server().indices.stats(index=self._now().entries, metric="store")
-            return int(found["_all"]["primaries"]["store"]["size_in_bytes"])
-
-    def _make_about(self) -> None:
-        from opensearchpy.exceptions import RequestError
-
-        self._kind()
-        with self._explained():
-            if self._server().indices.exists(index=self._about):
-                return
-            try:
-                mappings = {"dynamic": False, "properties": {}}
-                self._server().indices.create(index=self._about, body={"mappings": mappings})
-            except RequestError as error:  # another was quicker
-                if error.error != "resource_already_exists_exception":
-                    raise
-
-    def _make_entries(self, entries: str, dimensions: int) -> None:
-        made = _made(dimensions, self._kind())
-        with self._written():
-            self._server().indices.create(index=entries, body=made)
-
-    def _drop_entries(self, entries: str) -> None:
-        with self._written():
-            self._server().indices.delete(index=entries)
-
-    def _aliases(self) -> dict[str, Any]:
-        """Of all that may be ours, or has our name."""
-        with self._explained():
-            found: dict[str, Any] = self._server().indices.get_alias(
-                index=f"{self._name},{self._name}__*", params={"ignore_unavailable": "true"}
-            )
-            return {name: about["aliases"] for name, about in found.items()}
-
-    def _named(self) -> tuple[set[str], str]:
-        found = self._aliases()
-        own = {name for name in found if self._own.fullmatch(name)}
-        if self._name in found:
-            return own, "index"
-        is_taken = any(self._name in found[name] for name in found if name not in own)
-        return own, "alias" if is_taken else ""
-
-    def _undo(self, before: Published) -> None:
-        revision, lost = before.revision, _within("until", before.lost)
-        left = {"bool": {"filter": [_range("until", lte=revision)], "must_not": lost}}
-        gone = [_range("since", gt=revision), *_within("since", before.lost), left]
-        self._change(before.entries, {"bool": {"should": gone}}, None)
-        removed = [_range("until", gt=revision, lt=LIVE), *lost]
-        self._change(before.entries, {"bool": {"should": removed}}, LIVE)
-
-    def _change(self, index: str, held: Body, until: int | None) -> None:
-        """All that match are given another end, or are deleted (None).
-
-        By their ids, some at a time: a query that changes things runs on in the server when its writer is gone.
-        """
-        body = {
-            "query": held, "size": _WINDOW, "_source": False, "seq_no_primary_term": True,
-            "sort": ["_doc"], "track_total_hits": False,
-        }  # fmt: skip
-        while True:
-            with self._written():  # what is not yet searched is not found either
-                self._server().indices.refresh(index=index)
-            hits = self._search(body, index)
-            if not hits:
-                return
-            done = self._send_changes([_change(index, hit, until) for hit in hits])
-            if not done:
-                raise StoreProblem(
-                    f"{self.shown}: entries of this index are changed by somebody else; nothing of this update counts: "
-                    "run it again when that is done"
-                )
-
-    def _send_changes(self, actions: Sequence[Body]) -> int:
-        """How many were done; of those that are not as they were read, the next look shows what they are."""
-        from opensearchpy.helpers import BulkIndexError
-
-        done, failed = self._bulk(actions, raise_on_error=False)
-        for each in failed:
-            (answer,) = each.values()
-            if answer.get("status") not in (_CHANGED_MEANWHILE, _GONE):
-                with self._explained():
-                    raise BulkIndexError("not all was changed", [each])
-        return done
-
-    def _bulk(self, actions: Iterable[Body], **more: Any) -> tuple[int, list[Body]]:
-        from opensearchpy.helpers import bulk
-
-        def checked() -> Iterator[Body]:
-            for each in actions:
-                self._lease.check()
-                yield each
-
-        with self._written():
-            done, failed = bulk(
-                self._server(), checked(), chunk_size=_ENTRIES, max_chunk_bytes=_BYTES, max_retries=_TRIES,
-                initial_backoff=1, **more,
-            )  # fmt: skip
-        return done, failed if isinstance(failed, list) else []
-
-    def add(self, documents: Sequence[StoredDocument]) -> None:
-        self._bulk(action for document in documents for action in self._actions(document))
-
-    def _actions(self, document: StoredDocument) -> Iterator[Body]:
-        """An id has the writer's number in it: what another sends late is never written over this."""
-        assert self._writing is not None
-        index, since = self._writing.entries, self._writing.revision
-        counts = {"document": document.number, "since": since, "until": LIVE}
-        for at, (number, row) in enumerate(zip(document.chunks, document.rows, strict=True)):
-            entry = {**row, **counts, "number": int(number)}
-            if document.vectors is not None:
-                vector = np.ascontiguousarray(document.vectors[at], "<f4")
-                entry["vector"] = vector.tolist()
-                entry["vector_bytes"] = base64.b64encode(vector.tobytes()).decode("ascii")
-            yield {"_index": index, "_id": f"c{int(number)}-{since}", "_source": entry}
-        for name, part in document.parts.items():
-            for piece, low in enumerate(range(0, max(1, len(part)), PIECE)):
-                data = base64.b64encode(part[low : low + PIECE]).decode("ascii")
-                entry = {**counts, "part": name, "piece": piece, "size": len(data), "bytes": data}
-                id = f"{name}-{document.number}-{piece}-{since}"
-                yield {"_index": index, "_id": id, "_source": entry}
-
-    def remove(self, numbers: Sequence[int]) -> None:
-        """Until the revision that is being written: who reads the one before still finds them."""
-        assert self._writing is not None
-        entries, until, lost = self._writing.entries, self._writing.revision, self._writing.lost
-        # Not what a writer after this one has removed.
-        still = {"bool": {"should": [_range("until", gte=LIVE), *_within("until", lost)]}}
-        for low in range(0, len(numbers), _LISTED):
-            held = {"terms": {"document": [int(each) for each in numbers[low : low + _LISTED]]}}
-            self._change(entries, {"bool": {"filter": [held, still]}}, until)
-
-    def _settle(self, made: Published) -> None:
-        with self._written():
-            found = self._server().indices.refresh(index=made.entries)
+            found = self._client.indices.refresh(index=self._entries)
             if found["_shards"]["failed"]:
                 raise ValueError("a part of the index was not written")
 
-    def _is_named(self, published: Published) -> bool:
-        held = {"filter": _counts(published, _IS_CHUNK)}
-        named = {
-            name: about[self._name]
-            for name, about in self._aliases().items()
-            if self._name in about
-        }
-        return named == {published.entries: held}
+    def expose(self) -> None:
+        name = self._name
+        with self._explained():
+            known = self._client.indices.get_alias(
+                index=f"{name}__*", params={"ignore_unavailable": "true"}
+            )
+            old = [each for each, about in known.items() if name in about["aliases"]]
+            actions: list[Body] = [{"remove": {"index": each, "alias": name}} for each in old]
+            added = {"index": self._entries, "alias": name, "filter": _IS_CHUNK}
+            self._client.indices.update_aliases(body={"actions": [*actions, {"add": added}]})
 
-    def _name_chunks(self, published: Published) -> None:
-        own = [name for name, about in self._aliases().items() if self._name in about]
-        actions: list[Body] = [{"remove": {"index": each, "alias": self._name}} for each in own]
-        added = {
-            "index": published.entries,
-            "alias": self._name,
-            "filter": _counts(published, _IS_CHUNK),
-        }
-        self._server().indices.update_aliases(body={"actions": [*actions, {"add": added}]})
+    def size(self) -> int:
+        with self._explained():
+            found = self._client.indices.stats(index=self._entries, metric="store")
+            return int(found["_all"]["primaries"]["store"]["size_in_bytes"])
+
+    def close(self) -> None:
+        client = self.__dict__.pop("_client", None)
+        if client is not None:
+            client.close()
 
 
 _IS_CHUNK: Body = {"exists": {"field": "number"}}
 
 
-def _range(field: str, **bounds: int) -> Body:
-    return {"range": {field: bounds}}
+def _failures() -> tuple[type[Exception], ...]:
+    from opensearchpy.exceptions import ImproperlyConfigured, OpenSearchException
+
+    return OpenSearchException, ImproperlyConfigured, OSError, ValueError
 
 
-def _within(field: str, runs: Iterable[tuple[int, int]]) -> list[Body]:
-    return [_range(field, gte=first, lte=last) for first, last in runs]
-
-
-def _counts(published: Published, *more: Body) -> Body:
-    """Holds for what a revision holds."""
-    live = [_range("until", gt=published.revision), *_within("until", published.lost)]
-    begun = _range("since", lte=published.revision)
-    return {
-        "bool": {
-            "filter": [begun, {"bool": {"should": live}}, *more],
-            "must_not": _within("since", published.lost),
-        }
-    }
-
-
-def _change(index: str, hit: Body, until: int | None) -> Body:
-    """Only where it is still what was found."""
-    one = {
-        "_index": index, "_id": hit["_id"], "if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"],
-    }  # fmt: skip
-    if until is None:
-        return {"_op_type": "delete", **one}
-    return {"_op_type": "update", **one, "doc": {"until": until}}
+def _entries_of(document: StoredDocument) -> Iterator[tuple[str, Body]]:
+    shared = {"document": document.number}
+    for at, (number, row) in enumerate(zip(document.chunks, document.rows, strict=True)):
+        entry = {**row, **shared, "number": int(number)}
+        if document.vectors is not None:
+            vector = np.ascontiguousarray(document.vectors[at], "<f4")
+            entry["vector"] = vector.tolist()
+            entry["vector_bytes"] = base64.b64encode(vector.tobytes()).decode("ascii")
+        yield f"c{int(number)}", entry
+    for name, part in document.parts.items():
+        pieces = pieces_of(part)
+        for place, piece in enumerate(pieces):
+            data = base64.b64encode(piece).decode("ascii")
+            entry = {**shared, "part": name, "pieces": len(pieces), "bytes": data}
+            yield f"{name}-{document.number}-{place}", entry
 
 
 def _chunk_of(id: str) -> int:
-    return int(id.removeprefix("c").partition("-")[0])
-
-
-def _first_words(error: object) -> str:
-    return " ".join(str(error).split())[:400]
+    return int(id.removeprefix("c"))
 
 
 def _product(score: float) -> float:
@@ -479,8 +356,8 @@ def _made(dimensions: int, kind: Kind) -> Body:
     text, data = {"type": "text"}, {"type": "binary"}
     fields: Body = {
         **dict.fromkeys(("doc_id", "title", "source", "section", "part"), whole),
-        **dict.fromkeys(("document", "number", "since", "until"), number),
-        **dict.fromkeys(("position", "start", "end", "tokens", "page", "piece", "size"), count),
+        **dict.fromkeys(("document", "number"), number),
+        **dict.fromkeys(("position", "start", "end", "tokens", "page", "pieces"), count),
         **dict.fromkeys(("text", "context"), text),
         **dict.fromkeys(("bytes", "vector_bytes"), data),
         "metadata": {"type": "object", "enabled": False},
@@ -513,10 +390,9 @@ def _index_name(address: StoreAddress) -> str:
             f"the address is {address.shown}; name a server: {engine}://host:{PORT}/index"
         )
     name = checked_name(address.path.strip("/") or DEFAULT_NAME, address.shown)
-    if "__" in name or name.endswith("_") or name != name.lower():
+    if name != name.lower():
         raise InvalidParameter(
-            f"the index of {address.shown} is {name!r}; a name has small letters, digits, - and single _, and does "
-            "not end in _"
+            f"the index of {address.shown} is {name!r}; its name has small letters alone"
         )
     return name
 

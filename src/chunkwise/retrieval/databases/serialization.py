@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import blake2b
 from itertools import accumulate, pairwise
 from typing import Annotated, Any
 
@@ -17,7 +19,7 @@ from chunkwise.base.schema import Amount
 from chunkwise.base.wording import counted
 from chunkwise.core import SECTION_SEPARATOR, Document
 from chunkwise.retrieval.bm25 import TermTable
-from chunkwise.retrieval.databases.store import CHUNK_BITS, PARTS, PartName, Store, StoredDocument
+from chunkwise.retrieval.databases.store import CHUNK_BITS, PartName, Store, StoredDocument
 from chunkwise.retrieval.errors import DamagedIndex
 from chunkwise.retrieval.indexed_document import metadata_of, readable, record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
@@ -26,7 +28,6 @@ from chunkwise.retrieval.local.columns import (
     PARENT,
     TERM_COLUMNS,
     Array,
-    Portion,
     Strings,
     encode,
     encoded,
@@ -37,20 +38,10 @@ from chunkwise.text.terms import TermCounts
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 _TABLES: Mapping[PartName, tuple[str, ...]] = {
-    "chunks": (
-        "page",
-        "block",
-        "path",
-        "title",
-        "chunk",
-        "context",
-        "summary",
-        "span",
-        "chunk_term",
-    ),
-    "atoms": ("atom", "atom_term", "token", "mention"),
+    "outline": ("page", "block", "path", "title"),
+    "chunks": ("chunk", "context", "summary", "span", "chunk_term"),
+    "atoms": ("atom", "atom_term", "token", "mention", "relation"),
 }
-_ROWS: Mapping[PartName, str] = {"chunks": "chunk", "atoms": "atom"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +53,7 @@ class AboutDocument:
     language: str
     """Its terms were found in."""
     record: str
+    """See `brief_record`."""
     chunks: Amount
     atoms: Amount
     tokens: Amount
@@ -69,89 +61,94 @@ class AboutDocument:
     context_tokens: Amount
     """Counted as often as a context stands beside a chunk."""
 
-    @property
-    def source(self) -> str:
-        """Where the document came from."""
-        found: str = json.loads(self.record)["source"]
-        return found
-
     def to_bytes(self) -> bytes:
-        values = {name: getattr(self, name) for name in AboutDocument.__slots__}
-        return json.dumps(values).encode("ascii")  # half a surrogate pair is written as an escape
+        return json.dumps(asdict(self)).encode("ascii")  # half a surrogate pair is an escape
 
 
 def read_about(stored: bytes) -> AboutDocument:
     """Whoever wrote it: what is not as we write it is damage."""
     try:
         found = msgspec.convert(json.loads(stored), AboutDocument)
-        json.loads(found.record)
+        json.loads(found.record)["source"]
         return found
-    except (ValueError, RecursionError) as error:
-        raise DamagedIndex("what is known of a document", error) from error
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise DamagedIndex("the summary of a document", error) from error
+
+
+def brief_record(document: Document) -> str:
+    """The record of a document with a hash of its layout, which may be long and is stored with the text."""
+    values = json.loads(record_of(document))
+    layout = [values.pop(name, None) for name in ("blocks", "boxes", "links")]
+    if any(each is not None for each in layout):
+        values["layout"] = blake2b(json.dumps(layout).encode(), digest_size=16).hexdigest()
+    return json.dumps(values)
+
+
+def text_part(document: Document) -> bytes:
+    """Its record, a line of ASCII, and its text."""
+    return f"{record_of(document)}\n{document.text}".encode("utf-8", "surrogatepass")
+
+
+def read_text_part(stored: bytes) -> tuple[str, str]:
+    """Record and text."""
+    record, _, text = stored.decode("utf-8", "surrogatepass").partition("\n")
+    return record, text
 
 
 def stored_document(number: int, built: BuiltDocument, settings: Settings) -> StoredDocument:
     """A document that was just built, under a new number."""
-    part = built.part
-    portion = encode(part, built.language)
+    part, portion = built.part, encode(built.part, built.language)
     count = get_tokenizer(settings.tokenizer).count
     about = AboutDocument(
         part.document.id,
         part.fingerprint,
         built.language,
-        record_of(part.document),
+        brief_record(part.document),
         len(part.chunks),
         len(part.atoms),
         int(part.atoms.tokens.sum(dtype=np.int64)),
         int(part.chunks.tokens.sum(dtype=np.int64)),
         sum(count(each) for each in part.contexts if each),
     )
-    parts: dict[PartName, bytes] = {
-        "about": about.to_bytes(),
-        "chunks": _packed(portion, "chunks", settings),
-        "atoms": _packed(portion, "atoms", settings),
-        "text": part.document.text.encode("utf-8", "surrogatepass"),
-    }
-    return _stored(number, part.document, parts, settings, part.chunk_vectors)
+    parts: dict[PartName, bytes] = {"about": about.to_bytes(), "text": text_part(part.document)}
+    for name in _TABLES:
+        pieces: list[bytes] = []
+        for column in _names(name, settings):
+            table, _, kind = column.partition(".")
+            values = portion.size[table] if kind == "size" else portion.column[column]
+            pieces.append(np.ascontiguousarray(values, _dtype(column)).tobytes())
+        parts[name] = np.array([len(each) for each in pieces], "<i8").tobytes() + b"".join(pieces)
+    return stored_parts(number, part.document, parts, settings, part.chunk_vectors)
 
 
-def recorded_anew(
-    number: int,
-    document: Document,
-    known: AboutDocument,
-    old: int,
-    store: Store,
-    settings: Settings,
-) -> StoredDocument:
-    """A document whose text is stored under an old number, and about which something else is said now."""
-    parts: dict[PartName, bytes] = {"about": replace(known, record=record_of(document)).to_bytes()}
-    for name in PARTS[1:]:
-        parts[name] = dict(store.parts(name, [old]))[old]
-    first = old << CHUNK_BITS
-    vectors = store.vectors(range(first, first + known.chunks)) if settings.dimensions else None
-    return _stored(number, document, parts, settings, vectors)
-
-
-def _stored(
+def stored_parts(
     number: int,
     document: Document,
     parts: Mapping[PartName, bytes],
     settings: Settings,
     vectors: NDArray[np.float32] | None,
 ) -> StoredDocument:
-    rows = list(_rows(document, _arrays([parts["chunks"]], "chunks", settings)))
-    first = number << CHUNK_BITS
+    """A document whose parts are known."""
+    arrays = read_arrays([parts["outline"]], "outline", settings)
+    arrays |= _arrays([parts["chunks"]], "chunks", settings)
+    rows, first = list(_rows(document, arrays)), number << CHUNK_BITS
     return StoredDocument(number, parts, range(first, first + len(rows)), rows, vectors)
 
 
 def _rows(document: Document, arrays: Mapping[str, Array]) -> Iterator[dict[str, Any]]:
-    """What people and other tools read of each chunk."""
+    """The readable fields of each chunk."""
     titles, contexts, summaries = (
         Strings(arrays[f"{table}.first"], arrays[f"{table}.bytes"]).all()
         for table in ("title", "context", "summary")
     )
     sections = [readable(SECTION_SEPARATOR.join(json.loads(title))) for title in titles]
-    shared = _of_document(document)
+    metadata = json.dumps(metadata_of(record_of(document)), ensure_ascii=False)
+    shared = {
+        "doc_id": readable(document.id),
+        "title": readable(document.title),
+        "source": readable(document.source),
+        "metadata": json.loads(readable(metadata)),
+    }
     columns = (arrays[f"chunk.{name}"].tolist() for name in ("start", "end", "tokens", "section"))
     for position, (start, end, tokens, section) in enumerate(zip(*columns, strict=True)):
         yield {
@@ -167,74 +164,56 @@ def _rows(document: Document, arrays: Mapping[str, Array]) -> Iterator[dict[str,
         }
 
 
-def _of_document(document: Document) -> dict[str, Any]:
-    return {
-        "doc_id": readable(document.id),
-        "title": readable(document.title),
-        "source": readable(document.source),
-        "metadata": json.loads(_readable_json(metadata_of(record_of(document)))),
-    }
-
-
-def _readable_json(value: object) -> str:
-    return readable(json.dumps(value, ensure_ascii=False))
-
-
 def _names(part: PartName, settings: Settings) -> list[str]:
     """The arrays of a part, in their order: of each table how many rows each parent has, then its columns."""
     without = left_out(settings) | {"chunk.vector"}
-    found: list[str] = []
-    for table in _TABLES[part]:
-        if f"{table}.first" in without:
-            continue
-        found.append(f"{table}.size")
-        found += [
-            name
-            for name, column in COLUMNS.items()
-            if column.table == table and name not in without
-        ]
-    return found
+    return [
+        name
+        for table in _TABLES[part]
+        if f"{table}.first" not in without
+        for name in (f"{table}.size", *(name for name in COLUMNS if COLUMNS[name].table == table))
+        if name not in without
+    ]
 
 
 def _dtype(name: str) -> str:
     return COLUMNS[name].dtype if name in COLUMNS else "<i8"
 
 
-def _packed(portion: Portion, part: PartName, settings: Settings) -> bytes:
-    """The number of bytes of each array, and all of them."""
-    pieces: list[bytes] = []
-    for name in _names(part, settings):
-        table, _, column = name.partition(".")
-        values = portion.size[table] if column == "size" else portion.column[name]
-        pieces.append(np.ascontiguousarray(values, _dtype(name)).tobytes())
-    return np.array([len(each) for each in pieces], "<i8").tobytes() + b"".join(pieces)
-
-
 def read_arrays(parts: Iterable[bytes], part: PartName, settings: Settings) -> dict[str, Array]:
     """The arrays of an index of all these documents, in this order."""
-    return _with_terms(_arrays(parts, part, settings), _ROWS[part])
+    found = _arrays(parts, part, settings)
+    for table in [name.partition(".")[0] for name in found if name.endswith("_term.first")]:
+        first, term, times = (found.pop(f"{table}.{name}") for name in ("first", "hash", "times"))
+        if len(term) != len(times) or first[-1] != len(term) or (np.diff(first) < 0).any():
+            raise DamagedIndex(table, f"it does not count {counted(len(term), 'row')}")
+        made = TermTable.of(TermCounts(first, term, times))
+        found |= {
+            f"{table}s.{name}": np.ascontiguousarray(getattr(made, name), dtype)
+            for name, dtype in TERM_COLUMNS.items()
+        }
+    return found
 
 
 def _arrays(parts: Iterable[bytes], part: PartName, settings: Settings) -> dict[str, Array]:
     names = _names(part, settings)
     pieces: list[list[memoryview]] = [[] for _ in names]
     for stored in parts:
-        for own, piece in zip(pieces, _pieces(stored, len(names), part), strict=True):
-            own.append(piece)
+        for column, piece in zip(pieces, _pieces(stored, len(names), part), strict=True):
+            column.append(piece)
     found: dict[str, Array] = {}
-    for name, own in zip(names, pieces, strict=True):
-        joined = b"".join(own)
+    for name, column in zip(names, pieces, strict=True):
         shape = COLUMNS[name].shape(settings) if name in COLUMNS else ()
         try:
-            found[name] = np.frombuffer(joined, _dtype(name)).reshape(-1, *shape)
+            values = np.frombuffer(b"".join(column), _dtype(name)).reshape(-1, *shape)
         except ValueError as error:
             raise DamagedIndex(name, error) from error
-    for table in _TABLES[part]:
-        if f"{table}.size" in found:
-            sizes = found.pop(f"{table}.size")
-            found[f"{table}.first"] = np.concatenate(
-                (np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64))
-            )
+        table, _, kind = name.partition(".")
+        if kind == "size":
+            if PARENT[table] == "document" and len(values) != len(column):
+                raise DamagedIndex(name, f"it does not count {counted(len(column), 'document')}")
+            name, values = f"{table}.first", np.append(0, np.cumsum(values, dtype=np.int64))
+        found[name] = values
     return found
 
 
@@ -243,76 +222,61 @@ def _pieces(stored: bytes, count: int, part: str) -> list[memoryview]:
     lengths = np.frombuffer(data[:head], "<i8").tolist() if len(data) >= head else [-1]
     if min(lengths, default=0) < 0 or head + sum(lengths) != len(data):
         raise DamagedIndex(f"the part {part!r} of a document", "it has another length")
-    ends = list(accumulate(lengths, initial=head))
-    return [data[low:high] for low, high in pairwise(ends)]
-
-
-def _with_terms(found: dict[str, Array], table: str) -> dict[str, Array]:
-    first, term, times = (found.pop(f"{table}_term.{name}") for name in ("first", "hash", "times"))
-    if len(term) != len(times) or first[-1] != len(term) or (np.diff(first) < 0).any():
-        raise DamagedIndex(f"{table}_term", f"it does not count {counted(len(term), 'row')}")
-    made = TermTable.of(TermCounts(first, term, times))
-    return found | {
-        f"{table}_terms.{name}": np.ascontiguousarray(getattr(made, name), dtype)
-        for name, dtype in TERM_COLUMNS.items()
-    }
+    return [data[low:high] for low, high in pairwise(accumulate(lengths, initial=head))]
 
 
 class FetchedArrays(Mapping[str, Array]):
-    """The arrays of an index, brought over from a store part by part when they are first looked at."""
+    """The arrays of an index, fetched from a store part by part when they are first looked at."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: Settings, numbers: NDArray[np.int64]) -> None:
         self._store = store
         self._settings = settings
         self._found: dict[str, Array] = {}
-        self.numbers: NDArray[np.int64] = np.empty(0, np.int64)
+        self.numbers = numbers
         """Of the documents, in order."""
-        self.about: list[AboutDocument] = []
-        self._part_of = {name: part for part in _TABLES for name in self._given(part)}
-        self._read_about()
+        self._part_of: dict[str, PartName] = dict.fromkeys(
+            ("document.fingerprint", "id.first", "id.bytes", "record.first", "record.bytes"), "about"
+        )  # fmt: skip
+        empty = {part: read_arrays([], part, settings) for part in _TABLES}
+        self._part_of |= {name: part for part, arrays in empty.items() for name in arrays}
 
-    def _given(self, part: PartName) -> Iterator[str]:
-        """What `read_arrays` gives for a part."""
-        rows = _ROWS[part]
-        for name in _names(part, self._settings):
-            table, _, column = name.partition(".")
-            if table != f"{rows}_term":
-                yield f"{table}.first" if column == "size" else name
-        yield from (f"{rows}_terms.{name}" for name in TERM_COLUMNS)
+    def parts(self, part: PartName, numbers: Sequence[int]) -> list[bytes]:
+        """Of these documents; a `DamagedIndex` where one is missing."""
+        found = self._store.get(part, numbers)
+        try:
+            return [found[number] for number in numbers]
+        except KeyError as error:
+            raise DamagedIndex(f"the part {part!r}", f"document {error} is missing") from None
 
-    def _read_about(self) -> None:
-        rows = [(number, read_about(stored)) for number, stored in self._store.parts("about")]
-        self.numbers = np.array([number for number, _ in rows], np.int64)
-        self.about = [about for _, about in rows]
-        fingerprints = b"".join(bytes.fromhex(each.fingerprint) for each in self.about)
-        self._found["document.fingerprint"] = np.frombuffer(fingerprints, np.uint8).reshape(-1, 16)
-        for name in ("id", "record"):
-            sizes, data = encoded(getattr(each, name) for each in self.about)
-            self._found[f"{name}.first"] = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-            self._found[f"{name}.bytes"] = data
+    @cached_property
+    def about(self) -> list[AboutDocument]:
+        return [read_about(each) for each in self.parts("about", self.numbers.tolist())]
 
     def __getitem__(self, name: str) -> Array:
         if name not in self._found and name in self._part_of:
-            self._load(self._part_of[name])
+            part = self._part_of[name]
+            self._found |= (
+                self._about_arrays()
+                if part == "about"
+                else read_arrays(self.parts(part, self.numbers.tolist()), part, self._settings)
+            )
         return self._found[name]
 
-    def _load(self, part: PartName) -> None:
-        rows = list(self._store.parts(part))
-        if [number for number, _ in rows] != self.numbers.tolist():
-            raise DamagedIndex(f"the part {part!r}", "it is not there for every document")
-        found = read_arrays((stored for _, stored in rows), part, self._settings)
-        for table in _TABLES[part]:
-            if PARENT[table] == "document" and len(found[f"{table}.first"]) != len(rows) + 1:
-                raise DamagedIndex(
-                    f"{table}.first", f"it does not count {counted(len(rows), 'document')}"
-                )
-        self._found |= found
+    def _about_arrays(self) -> dict[str, Array]:
+        fingerprints = b"".join(bytes.fromhex(each.fingerprint) for each in self.about)
+        found: dict[str, Array] = {
+            "document.fingerprint": np.frombuffer(fingerprints, np.uint8).reshape(-1, 16)
+        }
+        for name in ("id", "record"):
+            sizes, found[f"{name}.bytes"] = encoded(getattr(each, name) for each in self.about)
+            found[f"{name}.first"] = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*self._found, *(name for name in self._part_of if name not in self._found)])
+        return iter(self._part_of)
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return len(self._part_of)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._found or name in self._part_of
+        return name in self._part_of

@@ -1,164 +1,42 @@
-"""A database that keeps an index: its address, and what it keeps of documents, chunks and the published state."""
+"""A database that keeps an index: what an engine offers, and the one published value that says which rows count.
+
+Visibility by membership: numbers of documents are never used twice, and a row counts exactly when the number of its
+document is in the published state. A writer reserves its numbers by one conditional write before it writes rows, and
+publishes by another one, which is refused if the reservation was taken over meanwhile. Rows that are neither live nor
+reserved are garbage, which the next writer removes.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Literal, Protocol
-from urllib.parse import parse_qsl, unquote, urlsplit
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.allow_hosts_and_code_from_files import distrust
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.secrets import mask_address
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
 
-DEFAULT_NAME = "chunkwise"
-LOCAL = "local"
-"""The variant of an address whose host is the first part of a folder."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-
-
-@dataclass(frozen=True, slots=True)
-class StoreAddress:
-    """One place of a database."""
-
-    engine: str
-    """The first word, without what stands behind its +."""
-    variant: str
-    """What stands behind the + of the first word; empty: nothing."""
-    host: str
-    """With its port, and without a user."""
-    user: str = field(repr=False)
-    """What stands before the @; empty: nothing."""
-    path: str
-    """As it is spelt behind the host, with its slash."""
-    options: dict[str, str] = field(repr=False)
-    shown: str
-    """The address as it may be printed."""
-
-    @property
-    def folder(self) -> Path | None:
-        """Of a database on this machine that needs no server; None: a server is named, or nothing."""
-        if self.variant != LOCAL and (self.variant or self.host):
-            return None
-        return Path(self.host + self.path) if (self.host + self.path).strip("/") else None
-
-    @property
-    def hostname(self) -> str:
-        return urlsplit(f"//{self.host}").hostname or ""
-
-    @property
-    def port(self) -> int | None:
-        try:
-            return urlsplit(f"//{self.host}").port
-        except ValueError:
-            raise InvalidParameter(
-                f"the address is {self.shown}; a port is a number up to 65535"
-            ) from None
-
-    @property
-    def is_encrypted(self) -> bool:
-        return self.variant == "https"
-
-    def secret(self, variable: str) -> str | None:
-        """From the environment; over an open connection it goes to this machine alone."""
-        value = os.environ.get(variable, "").strip() or None
-        is_near = self.folder is not None or self.hostname in LOOPBACK
-        if value and not is_near and not self.is_encrypted:
-            raise InvalidParameter(
-                f"{variable} would travel to {self.hostname} unencrypted; write {self.engine}+https://…, or unset it"
-            )
-        return value
-
-    def no_secrets(self, instead: str) -> None:
-        """A key has no place in an address: it is shown, and kept in the history of shells."""
-        if self.user:
-            # Not the address itself: a key without a colon is shown as if it were a user.
-            raise InvalidParameter(
-                f"the address of {self.engine} has a user or a key in it; put it into {instead} and leave it out"
-            )
-
-    def only(self, *known: str) -> None:
-        """An option that nobody reads is a slip of the pen."""
-        for name in self.options:
-            if name not in known:
-                raise InvalidParameter(
-                    f"the address {self.shown} has the option {name!r}; known: {', '.join(known) or 'none'}"
-                )
-
-
-def parse_store_address(place: str) -> StoreAddress:
-    """Percent signs are decoded; a name given twice counts as it is given last."""
-    try:
-        parts = urlsplit(place)
-        host = parts.netloc.rpartition("@")
-    except ValueError as error:
-        raise InvalidParameter(f"the address is {mask_address(place)!r}: {error}") from None
-    engine, _, variant = parts.scheme.lower().partition("+")
-    return StoreAddress(
-        engine,
-        variant,
-        host[2],
-        unquote(host[0]),
-        unquote(parts.path),
-        dict(parse_qsl(parts.query, keep_blank_values=True)),
-        mask_address(place),
-    )
-
-
-def checked_name(name: str, shown: str) -> str:
-    """What tables and collections are called by."""
-    if not _NAME.fullmatch(name):
-        raise InvalidParameter(
-            f"the index of {shown} is named {name!r}; letters, digits, - and _ make a name, 63 at most"
-        )
-    return name
-
-
-FORMAT = 2
 CHUNK_BITS = 32
-"""A chunk's number is its document's, then its place in it: never used again for another chunk."""
+"""A chunk's number is its document's, then its position in it."""
+_FORMAT = 3
 
-PartName = Literal["about", "chunks", "atoms", "text"]
-PARTS: tuple[PartName, ...] = ("about", "chunks", "atoms", "text")
-"""Of a document: what is known of it (JSON), the arrays of its chunks, those of its sentences, and its text."""
+PartName = Literal["about", "outline", "chunks", "atoms", "text"]
+PARTS: tuple[PartName, ...] = ("about", "outline", "chunks", "atoms", "text")
+"""Of a document: a summary of it (JSON), its pages, blocks and sections, the arrays of its chunks, those of its
+sentences, and its record with its text."""
 
 
 class StoreProblem(ChunkwiseError):
     """The database could not be reached, refused, or failed."""
-
-
-@contextmanager
-def explained(
-    shown: str,
-    failures: Callable[[], tuple[type[Exception], ...]],
-    told: Callable[[Exception, str], str],
-) -> Iterator[None]:
-    """What the client of a database raises, in one line of ours; `told` says it, given the error and its words."""
-    try:
-        yield
-    except ChunkwiseError:
-        raise
-    except failures() as error:  # looked up late: clients are imported when they are needed
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise StoreProblem(f"{shown}: {told(error, said)}") from error
-
-
-def position_of(chunk: int) -> tuple[int, int]:
-    """The number of a chunk's document, and its place in it."""
-    return chunk >> CHUNK_BITS, chunk & ((1 << CHUNK_BITS) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,33 +48,66 @@ class StoredDocument:
     chunks: Sequence[int]
     """The numbers of its chunks."""
     rows: Sequence[Mapping[str, Any]]
-    """Of each chunk what people and other tools read: `doc_id`, `text`, `start`, `end`, `section`, `metadata`, …;
-    plain values, and texts that are whole Unicode. Nothing of it is read again."""
+    """The readable fields of each chunk: `doc_id`, `text`, `start`, `end`, `section`, `metadata`, …; plain values, and
+    texts that are whole Unicode. Nothing of it is read again."""
     vectors: NDArray[np.float32] | None
-    """One row of length 1 a chunk; None: an index without vectors."""
+    """One row of length 1 per chunk; None: an index without vectors."""
 
 
-class Store(Protocol):
-    """What an engine offers; the rest is arithmetic of ours on what it keeps.
-
-    Readers see what was published last and nothing else, whatever a writer does meanwhile or left when it died.
-    Between `begin` and `publish`, within `locked`, nothing of what they see may change.
-    """
+class Store(ABC):
+    """What an engine offers; the rest is arithmetic of ours on what it keeps. No call needs more than one row changed
+    in one step, and only `swap_state` is conditional."""
 
     shown: str
     """Its address, as it may be printed."""
+    rows = ""
+    """Which set of rows is read and written: each rebuild has a new one."""
+    is_transactional = False
+    """Whether all that is written within `lock` counts once that ends, or nothing of it."""
 
-    def state(self) -> str | None:
-        """What was published last, and from now on what this object reads; None: nothing was yet."""
+    has_versions = False
+    """Whether rows stay as they are for whoever called `use`, also where they are removed."""
 
-    def parts(
-        self, name: PartName, numbers: Sequence[int] | None = None
-    ) -> Iterator[tuple[int, bytes]]:
-        """Number and part of all documents, or of these, in the order of their numbers."""
+    def lock(self, wait: float) -> AbstractContextManager[object]:
+        """Held by one writer at a time, where the database has locks that end with their holder."""
+        return nullcontext()
 
+    def use(self, rows: str) -> None:
+        """Read and write this set of rows from now on, as it is now."""
+        self.rows = rows
+
+    @abstractmethod
+    def read_state(self) -> str | None:
+        """The published value; None: there is none yet."""
+
+    @abstractmethod
+    def swap_state(self, old: str | None, new: str) -> None:
+        """Replace the value in one step, but only if it still is `old`; otherwise nothing happens."""
+
+    @abstractmethod
+    def make(self, dimensions: int) -> None:
+        """Make the current set of rows, which nobody else knows yet."""
+
+    @abstractmethod
+    def drop(self, rows: str) -> None:
+        """Remove a set of rows, as far as it is there."""
+
+    @abstractmethod
+    def put(self, documents: Sequence[StoredDocument]) -> None: ...
+
+    @abstractmethod
+    def delete(self, first: int, last: int) -> None:
+        """Remove the documents with these numbers, as far as they are there."""
+
+    @abstractmethod
+    def get(self, part: PartName, numbers: Sequence[int]) -> dict[int, bytes]:
+        """A part of these documents, by number; those that are not there are left out."""
+
+    @abstractmethod
     def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
-        """Of these chunks, in their order; one that is not there raises a `KeyError`."""
+        """Vectors of these chunks, in their order; one that is not there raises a `KeyError`."""
 
+    @abstractmethod
     def nearest(
         self,
         vector: NDArray[np.float32],
@@ -204,66 +115,164 @@ class Store(Protocol):
         among: NDArray[np.int64] | None,
         exact: bool | None,
     ) -> Ranking:
-        """Chunks by their product with a vector of length 1, best first: numbers and scores.
+        """Chunks by their product with a vector of length 1, best first, whether they count or not.
 
         `among`: only these chunks; `exact`: whether all are compared, None leaves it to the engine.
         """
 
     def is_exact(self) -> bool:
         """Whether `nearest` compares all chunks where it is not said."""
+        return True
 
+    def settle(self) -> None:  # noqa: B027
+        """Before the state is published: all that was written is found from now on."""
+
+    def expose(self) -> None:  # noqa: B027
+        """After the state is published: for people and their own tools, the rows get the name of the index."""
+
+    @abstractmethod
     def size(self) -> int:
         """Bytes it takes, as far as the engine knows."""
 
-    def locked(self, wait: float) -> AbstractContextManager[None]:
-        """Held by one writer at a time; who waits for longer than these seconds is told by a `ChunkwiseError`."""
-
-    def begin(self, dimensions: int, *, anew: bool) -> None:
-        """Away with what an earlier writer left unpublished; `anew`: nothing is to be kept, once it is published."""
-
-    def add(self, documents: Sequence[StoredDocument]) -> None: ...
-
-    def remove(self, numbers: Sequence[int]) -> None:
-        """These documents, with their chunks."""
-
-    def publish(self, state: str) -> None:
-        """In one step: all that was added and removed since `begin` counts, or, if this fails, nothing of it."""
-
+    @abstractmethod
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class StoredState:
-    """As of one moment; `revision` grows with every change."""
+@contextmanager
+def explained(
+    shown: str, failures: Callable[[], tuple[type[Exception], ...]], advice: str = ""
+) -> Iterator[None]:
+    """Turn what the client of a database raises into one line of ours."""
+    try:
+        yield
+    except ChunkwiseError:
+        raise
+    except failures() as error:  # looked up late: clients are imported when they are needed
+        reason = " ".join(str(error).split())[:400] or type(error).__name__
+        raise StoreProblem(f"{shown}: {reason}{f'; {advice}' if advice else ''}") from error
 
-    settings: Settings
-    languages: tuple[str, ...]
-    revision: int
-    next_document: int
-    documents: int
-    chunks: int
+
+class Run(NamedTuple):
+    """Numbers of documents, both ends included."""
+
+    first: int
+    last: int
+
+
+def runs_of(numbers: Sequence[int]) -> tuple[Run, ...]:
+    """Ascending numbers as runs."""
+    if not len(numbers):
+        return ()
+    every = np.asarray(numbers, np.int64)
+    cuts = np.flatnonzero(np.diff(every) != 1) + 1
+    firsts, lasts = every[np.append(0, cuts)].tolist(), every[np.append(cuts, 0) - 1].tolist()
+    return tuple(map(Run, firsts, lasts))
+
+
+class Garbage(NamedTuple):
+    """What the next writer removes: a run of documents, or a whole set of rows."""
+
+    rows: str
+    run: Run | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who has reserved numbers, from the first one of these up to the next one of the state."""
+
+    name: str
+    until: float
+    """By the clock; another writer may take over then, and is still kept apart from this one."""
+    first: int
+    rows: str
+    """What it writes into."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The published value, replaced as a whole."""
+
+    settings: Settings | None = None
+    """None: no index was published yet."""
+    languages: tuple[str, ...] = ()
+    published: str = ""
+    """Another one for each update."""
+    rows: str = ""
+    next_number: int = 1
+    live: tuple[Run, ...] = ()
+    """The documents; rows of all other numbers do not exist for a reader."""
+    documents: int = 0
+    chunks: int = 0
+    communities: int = 0
+    """The number whose text is what a language model says of passages that hang together; 0: there is none."""
+    garbage: tuple[Garbage, ...] = ()
+    writer: Writer | None = None
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """Of all documents."""
+        parts = [np.arange(first, last + 1, dtype=np.int64) for first, last in self.live]
+        return np.concatenate([np.empty(0, np.int64), *parts])
 
     def to_json(self) -> str:
-        return json.dumps({"kind": "chunkwise index", "format": FORMAT, **asdict(self)})
+        return json.dumps({"kind": "chunkwise index", "format": _FORMAT, **asdict(self)})
 
 
-def read_state(text: str, shown: str) -> StoredState:
-    """What a store published."""
+def parse_state(text: str | None, shown: str) -> State:
+    """Read the value of a store."""
+    if text is None:
+        return State()
     try:
         values = json.loads(text)
         if values["kind"] != "chunkwise index":
             raise ValueError(f"kind is {values['kind']!r}")
-        written = int(values["format"])
-        if written != FORMAT:
+        if (written := values["format"]) != _FORMAT:
             raise ChunkwiseError(
                 f"{shown}: the index was written by another version of chunkwise (format {written}, this one reads "
-                f"{FORMAT}); remove it, or name another place"
+                f"{_FORMAT}); remove it, or name another place"
             )
-        state = msgspec.convert(values, StoredState)
-        distrust(state.settings, f"the index {shown}")
+        state = msgspec.convert(values, State)
+        if state.settings:
+            distrust(state.settings, f"the index {shown}")
         return state
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise StoreProblem(
-            f"{shown}: what is there is no index of chunkwise, or a damaged one ({error}); name another place, or "
-            f"{REBUILD}"
+            f"{shown}: what is there is no index of chunkwise, or a damaged one ({error}); nothing was touched: name "
+            f"another place, or {REBUILD}"
         ) from None
+
+
+PIECE = 1 << 20
+"""Bytes of a part in one row, where a database has limits."""
+_ANSWER = 1 << 23
+"""Bytes asked for at once, about."""
+Fetch = Callable[[Sequence[tuple[int, int]]], Mapping[tuple[int, int], tuple[bytes, int]]]
+"""Pieces by document and place, each with how many the part has; those that are not there are left out."""
+
+
+def pieces_of(part: bytes) -> list[bytes]:
+    """One at least."""
+    return [part[low : low + PIECE] for low in range(0, max(1, len(part)), PIECE)]
+
+
+def join_pieces(numbers: Sequence[int], fetch: Fetch) -> dict[int, bytes]:
+    """A part of each of these documents, as many together as are few bytes; what is not whole is left out."""
+    waiting, at, count = [(number, 0) for number in numbers], 0, 16
+    found: dict[tuple[int, int], bytes] = {}
+    wanted: dict[int, int] = {}
+    while at < len(waiting):
+        group = waiting[at : at + count]
+        answer = fetch(group)
+        at += len(group)
+        for (number, place), (data, pieces) in answer.items():
+            found[number, place] = data
+            if not place:
+                wanted[number] = pieces
+                waiting += [(number, further) for further in range(1, pieces)]
+        size = sum(len(data) for data, _ in answer.values())
+        count = min(2000, max(1, _ANSWER * len(answer) // max(1, size)))
+    return {
+        number: b"".join(found[number, place] for place in range(pieces))
+        for number, pieces in wanted.items()
+        if all((number, place) in found for place in range(pieces))
+    }

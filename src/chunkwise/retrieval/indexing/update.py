@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.wording import counted, thousands
@@ -22,7 +23,7 @@ from chunkwise.documents import (
     WhenUnreadable,
     revision_of,
 )
-from chunkwise.retrieval.indexed_document import StatedRelations
+from chunkwise.retrieval.indexed_document import StatedRelations, record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents, texts_at_once
 from chunkwise.retrieval.indexing.fingerprint import (
     OnlyNew,
@@ -35,6 +36,10 @@ from chunkwise.retrieval.indexing.long_documents import LongDocument, ReadLater,
 from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
+from chunkwise.text.names_by_rules import own_file_key
+
+if TYPE_CHECKING:
+    from chunkwise.retrieval.local.index import LocalIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +171,7 @@ def _is_tail(one: str, other: str) -> bool:
 class KnownFiles:
     """Files of stores whose one document an index has, by where they are and in which state."""
 
-    def __init__(self, target: UpdateTarget, options: LoadOptions) -> None:
+    def __init__(self, target: IndexUpdate, options: LoadOptions) -> None:
         self._target = target
         self._options = options
 
@@ -190,32 +195,100 @@ class KnownFiles:
         return bool(revision) and self._known.get(source.origin) == (source.id, revision)
 
 
-class UpdateTarget(Protocol):
-    """What documents go into, wherever it lives; what it is not told of goes."""
+class DocumentRows(Protocol):
+    """Where the rows of documents go; what is not kept of the index there was, goes."""
+
+    def add(self, built: BuiltDocument) -> None: ...
+
+    def add_segments(self, segments: Iterator[BuiltDocument]) -> None:
+        """One document, some rows at a time; where that raises, nothing is added."""
+
+    def keep(self, number: int) -> None:
+        """The document of this number stays as it is."""
+
+    def copy(self, number: int, document: Document) -> None:
+        """The rows of this number, for a document of the same text with another id or other metadata."""
+
+
+class IndexUpdate:
+    """Documents into an index, wherever it lives: what it has already is kept or copied."""
+
+    def __init__(
+        self,
+        before: LocalIndex | None,
+        rows: DocumentRows,
+        record: Callable[[Document], str] = record_of,
+    ) -> None:
+        self._before = before
+        self._rows = rows
+        self._record = record
+        """What the index before says of a document."""
+        known = [] if before is None else before.fingerprints()
+        self._fingerprints = dict(zip(before.ids(), known, strict=True)) if before else {}
+        self._has_names = before is not None and bool(before.settings.graph)
+        self._number = {id: number for number, id in enumerate(self._fingerprints)}
+        # The first of several equal ones serves for all.
+        self._equal = {
+            (fingerprint, self._name(id)): self._number[id]
+            for id, fingerprint in reversed(self._fingerprints.items())
+        }
 
     def fingerprints(self) -> dict[str, str]:
         """Of the documents it has, by id."""
+        return self._fingerprints
 
     def sources(self) -> dict[str, str]:
         """Where they came from, by id."""
+        return {id: json.loads(record)["source"] for id, record in self._records()}
 
     def revisions(self) -> dict[str, str]:
         """Of which states of their sources they were read, by id; those alone whose sources tell."""
+        # Most have none, and what looks like one may stand in a text: parsed is what may have one.
+        marked = (row for row in self._records() if '"revision": "' in row[1])
+        parsed = ((id, json.loads(record).get("revision")) for id, record in marked)
+        return {id: revision for id, revision in parsed if revision}
+
+    def _records(self) -> Iterator[tuple[str, str]]:
+        for id, number in self._number.items():
+            assert self._before is not None
+            yield id, self._before.text_of("record", number)
+
+    def _find(self, id: str, fingerprint: str) -> int | None:
+        """The document that can serve: the one of this id rather than another of the same text."""
+        if self._fingerprints.get(id) == fingerprint:
+            return self._number[id]
+        return self._equal.get((fingerprint, self._name(id)))
+
+    def _name(self, id: str) -> str:
+        """What the id adds to the names of a document: one of the same text may have another."""
+        return own_file_key(id) if self._has_names else ""
 
     def knows(self, id: str, fingerprint: str) -> bool:
         """Whether it can do with what it has."""
+        return self._find(id, fingerprint) is not None
 
     def add(self, built: BuiltDocument) -> None:
         """A new document, or what takes the place of the one with its id."""
+        self._rows.add(built)
 
     def add_segments(self, segments: Iterator[BuiltDocument]) -> None:
         """The same, some rows at a time; where that raises, nothing is added."""
+        self._rows.add_segments(segments)
 
     def keep(self, document: Document, fingerprint: str) -> None:
-        """A document whose text it knows; what is said about it may have changed."""
+        """A document whose text it knows, perhaps under another id or with other metadata."""
+        number = self._find(document.id, fingerprint)
+        assert self._before is not None
+        assert number is not None
+        known = (self._before.text_of(name, number) for name in ("id", "record"))
+        if (document.id, self._record(document)) == (*known,):
+            self._rows.keep(number)
+        else:
+            self._rows.copy(number, document)
 
     def leave(self, id: str) -> None:
         """A document that stays as it was."""
+        self._rows.keep(self._number[id])
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +304,7 @@ class Reading:
     """Whether documents of the index that are not among the inputs stay."""
 
 
-def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedSettings) -> Changes:
+def update_documents(target: IndexUpdate, reading: Reading, resolved: ResolvedSettings) -> Changes:
     """Makes the index one of exactly the inputs; a source that cannot be read keeps the documents it had.
 
     Where the others are to be kept, no document goes.
@@ -335,7 +408,7 @@ class _Group:
 
     def __init__(
         self,
-        target: UpdateTarget,
+        target: IndexUpdate,
         resolved: ResolvedSettings,
         tally: ChangeCounter,
         advance: OnProgress | None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,7 +18,13 @@ from chunkwise.retrieval.indexing.resolve_settings import (
     resolve_for_rebuild,
     resolve_settings,
 )
-from chunkwise.retrieval.indexing.update import BuiltIndex, Changes, Reading, update_documents
+from chunkwise.retrieval.indexing.update import (
+    BuiltIndex,
+    Changes,
+    IndexUpdate,
+    Reading,
+    update_documents,
+)
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import manifest as manifest_module
 from chunkwise.retrieval.local.columns import (
@@ -42,36 +47,9 @@ from chunkwise.retrieval.local.folder import (
 )
 from chunkwise.retrieval.local.index import LocalIndex, open_local_index
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.names_by_rules import own_file_key
 
 
-class _KnownDocuments:
-    """The documents of an older index, by what they are."""
-
-    def __init__(self, index: LocalIndex | None) -> None:
-        rows = [] if index is None else index.fingerprints()
-        self.fingerprints = dict(zip(index.ids(), rows, strict=True)) if index else {}
-        """By id."""
-        self._has_names = index is not None and bool(index.settings.graph)
-        # The first of several equal ones serves for all.
-        self._numbers = {
-            (row, self._name(id)): number
-            for number, (id, row) in reversed(list(enumerate(self.fingerprints.items())))
-        }
-        self.own = {id: number for number, id in enumerate(self.fingerprints)}
-
-    def number(self, id: str, fingerprint: str) -> int | None:
-        """Which of its documents can serve: the one of this id rather than another of the same text."""
-        if self.fingerprints.get(id) == fingerprint:
-            return self.own[id]
-        return self._numbers.get((fingerprint, self._name(id)))
-
-    def _name(self, id: str) -> str:
-        """What the id adds to the names of a document: one of the same text may have another."""
-        return own_file_key(id) if self._has_names else ""
-
-
-class LocalUpdate:
+class ArrayRows:
     """Documents in their order; runs of old ones are copied as they lie.
 
     Where the others are kept, what is new comes first, then the old ones as they lay: adding nothing changes nothing.
@@ -86,31 +64,10 @@ class LocalUpdate:
     ) -> None:
         self._before = before
         self._staying: list[int] | None = [] if keep_others else None
-        self._known = _KnownDocuments(before)
         self._start = start
         self._collector: Collector | None = None
         self._rows: Arrays | None = None
         self._run = (0, 0)
-
-    def fingerprints(self) -> dict[str, str]:
-        return self._known.fingerprints
-
-    def sources(self) -> dict[str, str]:
-        return {id: json.loads(record)["source"] for id, record in self._records()}
-
-    def revisions(self) -> dict[str, str]:
-        # Most have none, and what looks like one may stand in a text: parsed is what may have one.
-        marked = (each for each in self._records() if '"revision": "' in each[1])
-        parsed = ((id, json.loads(record).get("revision")) for id, record in marked)
-        return {id: revision for id, revision in parsed if revision}
-
-    def _records(self) -> Iterator[tuple[str, str]]:
-        if self._before is not None:
-            for id, number in self._known.own.items():
-                yield id, self._before.text_of("record", number)
-
-    def knows(self, id: str, fingerprint: str) -> bool:
-        return self._known.number(id, fingerprint) is not None
 
     def add(self, built: BuiltDocument) -> None:
         self._flush()
@@ -120,21 +77,7 @@ class LocalUpdate:
         self._flush()
         self._into().add_segments(encode(built.part, built.language) for built in segments)
 
-    def keep(self, document: Document, fingerprint: str) -> None:
-        """A document of the older index, perhaps under another id or with other metadata."""
-        number = self._known.number(document.id, fingerprint)
-        assert self._before is not None
-        assert number is not None
-        if _is_same(self._before, number, document):
-            self._stay(number)
-        else:
-            self._flush()
-            self._copy(number, document)
-
-    def leave(self, id: str) -> None:
-        self._stay(self._known.own[id])
-
-    def _stay(self, number: int) -> None:
+    def keep(self, number: int) -> None:
         if self._staying is None:
             self._reuse(number)
         else:
@@ -146,6 +89,13 @@ class LocalUpdate:
         else:
             self._flush()
             self._run = (number, number + 1)
+
+    def copy(self, number: int, document: Document) -> None:
+        self._flush()
+        portion = portion_of(self._old(), number, number + 1)
+        for name, text in (("id", document.id), ("record", record_of(document))):
+            portion.size[name], portion.column[f"{name}.bytes"] = encoded([text])
+        self._into().add(portion)
 
     def finish(self) -> Collector | None:
         """Everything collected; None: it would be the older index again, and nothing of that is missing."""
@@ -175,18 +125,6 @@ class LocalUpdate:
         if low < high:
             self._into().add(portion_of(self._old(), low, high))
 
-    def _copy(self, number: int, document: Document) -> None:
-        portion = portion_of(self._old(), number, number + 1)
-        for name, text in (("id", document.id), ("record", record_of(document))):
-            portion.size[name], portion.column[f"{name}.bytes"] = encoded([text])
-        self._into().add(portion)
-
-
-def _is_same(before: LocalIndex, number: int, document: Document) -> bool:
-    return before.text_of("id", number) == document.id and before.text_of(
-        "record", number
-    ) == record_of(document)
-
 
 def _communities(
     index: LocalIndex, resolved: ResolvedSettings, changes: Changes, advance: OnProgress | None
@@ -205,13 +143,13 @@ def into_memory(
 ) -> BuiltIndex[LocalIndex]:
     """An index that goes with the program."""
     resolved = resolve_settings(requested, before.settings if before else None, reading.advance)
-    assembly = LocalUpdate(
+    rows = ArrayRows(
         before,
         lambda: _collector(MemorySink(), resolved.settings),
         keep_others=reading.keep_others,
     )
-    changes = update_documents(assembly, reading, resolved)
-    collected = assembly.finish()
+    changes = update_documents(IndexUpdate(before, rows), reading, resolved)
+    collected = rows.finish()
     if collected is None:
         assert before is not None
         return BuiltIndex(before, resolved, changes)
@@ -257,9 +195,9 @@ def into_folder(
             return _collector(made[0].sink, resolved.settings)
 
         with reporting_damage(before):
-            assembly = LocalUpdate(before, start, keep_others=reading.keep_others)
-            changes = update_documents(assembly, reading, resolved)
-            collected = assembly.finish()
+            rows = ArrayRows(before, start, keep_others=reading.keep_others)
+            changes = update_documents(IndexUpdate(before, rows), reading, resolved)
+            collected = rows.finish()
         if collected is None:
             assert before is not None
             return BuiltIndex(before, resolved, changes)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import blake2b, sha256
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, OnProgress
@@ -355,7 +355,7 @@ def into_postgres(
         else:
             resolved = resolve_settings(requested, writer.settings, reading.advance)
         update = writer.start(resolved.settings, anew=rebuild)
-        changes = update_documents(update, reading, resolved)
+        changes = update_documents(cast(Any, update), reading, resolved)
         if summaries := community_writer(resolved):
             update.summarize(summaries, reading.advance)
             changes = replace(changes, notes=changes.notes + summaries.notes())
