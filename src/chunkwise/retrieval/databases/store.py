@@ -152,28 +152,28 @@ def explained(
         raise StoreProblem(f"{shown}: {reason}{f'; {advice}' if advice else ''}") from error
 
 
-class Run(NamedTuple):
+class NumberRun(NamedTuple):
     """Numbers of documents, both ends included."""
 
     first: int
     last: int
 
 
-def runs_of(numbers: Sequence[int]) -> tuple[Run, ...]:
+def runs_of(numbers: Sequence[int]) -> tuple[NumberRun, ...]:
     """Ascending numbers as runs."""
     if not len(numbers):
         return ()
     every = np.asarray(numbers, np.int64)
     cuts = np.flatnonzero(np.diff(every) != 1) + 1
     firsts, lasts = every[np.append(0, cuts)].tolist(), every[np.append(cuts, 0) - 1].tolist()
-    return tuple(map(Run, firsts, lasts))
+    return tuple(map(NumberRun, firsts, lasts))
 
 
 class Garbage(NamedTuple):
     """What the next writer removes: a run of documents, or a whole set of rows."""
 
     rows: str
-    run: Run | None = None
+    run: NumberRun | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ class State:
     """Another one for each update."""
     rows: str = ""
     next_number: int = 1
-    live: tuple[Run, ...] = ()
+    live: tuple[NumberRun, ...] = ()
     """The documents; rows of all other numbers do not exist for a reader."""
     documents: int = 0
     chunks: int = 0
