@@ -167,17 +167,3 @@ def test_an_interrupt_amid_a_destructor_is_not_forgotten() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, preexec_fn=listening
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (130, "chunkwise: stopped\n")
-
-
-@pytest.mark.usefixtures("processes")
-def test_an_interrupt_amid_c_code_that_looks_for_no_errors_is_one() -> None:
-    code = (
-        "import chunkwise.cli.main as m\n"
-        "def group(**_): raise SystemError('a result with an exception set') from KeyboardInterrupt()\n"
-        "m.group = group\n"
-        "m.main()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, preexec_fn=listening
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (130, "chunkwise: stopped\n")

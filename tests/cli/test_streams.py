@@ -177,16 +177,3 @@ def test_a_closed_stream_is_one_that_leads_nowhere(
     assert "Traceback" not in done.stderr
     if words.startswith("index"):
         verify_folder(place / "new")
-
-
-@pytest.mark.usefixtures("processes")
-def test_the_numbers_of_closed_streams_are_taken(place: Path) -> None:
-    code = (
-        "import os, sys; from chunkwise.cli.streams import watch_readers;"
-        "[os.close(n) for n in (0, 1, 2)]; watch_readers();"
-        "os.write(os.open('number', os.O_WRONLY | os.O_CREAT), b'x'); os.write(1, b'printed');"
-        "sys.exit(os.open('number', os.O_RDONLY))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=place, timeout=HANG)
-    assert done.returncode > 2
-    assert (place / "number").read_bytes() == b"x"

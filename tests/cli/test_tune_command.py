@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.cli import progress
-from cli.in_process import Run, here, in_a_terminal, running_in
+from cli.in_process import Run, here, running_in
 from cli.small_corpus import PLAN, write_corpus, write_questions
 from models.endpoint_server import Answer, serving
 from untimed import HANG
@@ -558,19 +558,6 @@ def test_leaders_are_shown_while_it_runs(
     assert re.fullmatch(r"configurations: \d of \d; best so far: .+ [01]\.\d{3}", lines[-1])
     quiet = here("tune", "sweep.toml", "-o", "quiet", "-q")
     assert quiet.stderr == ""
-
-
-def test_leaders_stand_under_the_bar_of_a_terminal(
-    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress, "_SECONDS_BEFORE_BAR", 0.0)
-    for name, value in (("COLUMNS", "120"), ("LINES", "40"), ("TERM", "xterm")):
-        monkeypatch.setenv(name, value)
-    done = in_a_terminal(tmp_path, "tune", "sweep.toml", "-o", "out")
-    assert done.returncode == 0
-    bar = done.stderr.decode("utf-8", "replace")
-    assert re.search(r"\n  \d+%  \S.* · bm25", bar)
-    assert re.search(r"configurations \S+ \d of 4 ", re.sub(r"\x1b\[[\d;?]*\w", "", bar))
 
 
 def test_a_report_without_its_questions_is_better_than_none(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -163,7 +161,8 @@ def _answer(
     from chunkwise.answering.ask import answer_question, quote_each
 
     query, hits = questions[0]
-    with _waiting(len(hits), options.quiet):
+    with progress("reading", 0, options.quiet) as advance:
+        advance(0, counted(len(hits), "passage"))
         if client is None:
             answered = next(quote_each(questions))
         else:
@@ -213,15 +212,3 @@ def _answer_file(
             advance(1, f"{thousands(number)} of {counted(len(questions), 'question')}")
     if client is not None and not options.quiet:
         show_spent(client.spent)
-
-
-@contextmanager
-def _waiting(passages: int, quiet: bool) -> Iterator[None]:
-    """A small model reads for some seconds; somebody who waits is told what for."""
-    if quiet or not passages or not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"reading {counted(passages, 'passage')} …"):
-        yield

@@ -84,12 +84,10 @@ _HELP_ALL = click.Option(
 
 _LAST = ("Language model", "Documents", "Workers", "Output", "History", "Options", "Help")
 """Groups at the end of help, in this order."""
-_WORDS = f"{__name__}.words"
-"""Where a context has what was typed behind the command."""
 
 
 class TypedCommand(click.Command):
-    """A command that keeps the words it was given."""
+    """A command with the options it declares."""
 
     options: type[Options]
 
@@ -125,10 +123,6 @@ class TypedCommand(click.Command):
         if ctx.parent is not None and isinstance(group := ctx.parent.command, DefaultGroup):
             write_commands(formatter, group, group.list_commands(ctx), ctx)
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_WORDS] = list(args)
-        return super().parse_args(ctx, args)
-
 
 def dataclass_command(
     name: str, options: type[Command], *, examples: str
@@ -152,14 +146,6 @@ def dataclass_command(
         return typed
 
     return declare
-
-
-def parsed_anew(options: Command) -> Command:
-    """The options as the same words give them now: a file that they name may have been written again."""
-    old = click.get_current_context()
-    words = list(old.meta[_WORDS])
-    with old.command.make_context(old.info_name, words, parent=old.parent) as context:
-        return type(options)(**context.params)
 
 
 def _typed(values: dict[str, Any]) -> dict[str, Any]:

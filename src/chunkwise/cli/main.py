@@ -176,7 +176,6 @@ def main() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _tell
-    too_large = None
     try:
         status = group(standalone_mode=False)
         sys.stdout.flush()
@@ -195,18 +194,10 @@ def main() -> NoReturn:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _stopped()
-    except SystemError as error:
-        if isinstance(
-            error.__cause__, KeyboardInterrupt
-        ):  # it came amid C code that looks for no errors
-            _stopped()
-        raise
     except MemoryError as error:
-        too_large = str(error)
-    if too_large is not None:  # told here, where what filled the memory is let go
         from chunkwise.cli.streams import say
 
-        say(f"{_NO_MEMORY}{f' ({too_large})' if too_large else ''}: {_LESS}")
+        say(f"{_NO_MEMORY}{f' ({error})' if str(error) else ''}: {_LESS}")
         sys.exit(FAILED)
     if _came:
         _stopped()  # some commands end well at Ctrl-C

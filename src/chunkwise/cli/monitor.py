@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,8 +15,8 @@ from msgspec import Meta
 
 from chunkwise.base.amounts import parse_time
 from chunkwise.base.schema import Name, Names, Option, Share
-from chunkwise.cli.dataclass_options import dataclass_command, is_typed, parsed_anew
-from chunkwise.cli.exit_status import settled
+from chunkwise.cli.dataclass_options import dataclass_command, is_typed
+from chunkwise.cli.exit_status import leave, settled
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.keep_run import ExporterOptions, HistoryOption, exporters_of, hand_on
 from chunkwise.cli.llm import DryRunEnded, show_estimate
@@ -33,7 +30,6 @@ from chunkwise.cli.report_options import write_or_say
 from chunkwise.cli.run_evaluation import (
     Evaluated,
     EvaluationOptions,
-    PreparedEvaluation,
     kept_run,
     measured_names,
     prepare,
@@ -49,11 +45,9 @@ from chunkwise.tracking.watch import repeat_every, watched_metrics
 if TYPE_CHECKING:
     from chunkwise.core import Query
     from chunkwise.evaluation.scoring import SearchMore
-    from chunkwise.report.alert_messages import AlertTemplates
+    from chunkwise.report.report import Report
     from chunkwise.report.watch_report import PassageTexts
     from chunkwise.tracking.drift import DriftFigure, QuestionDrift
-    from chunkwise.tracking.notify import Channel
-    from chunkwise.tracking.run import KeptRun
     from chunkwise.tracking.watch import WatchOutcome
 
 _EXAMPLES = """
@@ -112,22 +106,14 @@ def run(options: MonitorOptions) -> None:
     SOURCE and most options are those of `chunkwise evaluate`. The first run is what later ones are compared with, until
     `chunkwise runs baseline set RUN` chooses another.
     """
-    from chunkwise.report.alert_messages import AlertTemplates
-    from chunkwise.tracking.notify import parse_channels, resolve_channels
-
-    channels = resolve_channels(parse_channels(options.alert))
-    templates = AlertTemplates(options.alert_template)
     if options.every is not None and options.dry_run:
         raise click.UsageError("--dry-run and --every: a dry run is one; leave one of them out")
-    watch = _Watch(options, channels, templates)
+    watch = _Watch(options)
     if options.every is None:
         try:
-            status = watch.once()
+            leave(watch.once())
         except DryRunEnded as ended:
             show_estimate(ended.estimate, options.as_json)
-            return
-        if status:
-            sys.exit(status)
         return
 
     def waiting(due: datetime) -> None:
@@ -140,156 +126,104 @@ def run(options: MonitorOptions) -> None:
 class _Watch:
     """What is done each time."""
 
-    def __init__(
-        self, options: MonitorOptions, channels: tuple[Channel, ...], templates: AlertTemplates
-    ) -> None:
-        self._given = options
-        self._channels = channels
-        self._templates = templates
-        self._exporters = exporters_of(options)
-        self._prepare()
-        self._history = options.opened()
-        self._place = self._history.place  # one that can be none is told before any work
+    def __init__(self, options: MonitorOptions) -> None:
+        from chunkwise.report.alert_messages import AlertTemplates
+        from chunkwise.tracking.notify import parse_channels, resolve_channels
 
-    def _prepare(self) -> None:
-        self._prepared: PreparedEvaluation[MonitorOptions] = prepare(self._given)
+        self._channels = resolve_channels(parse_channels(options.alert))
+        self._templates = AlertTemplates(options.alert_template)
+        self._exporters = exporters_of(options)
+        self._prepared = prepare(options)
         self._options = self._prepared.options
         self._metrics = measured_names(self._options.watched, self._options)
+        self._history = options.opened()
 
     def last_time(self) -> datetime | None:
-        """When this watch last kept a run; None: never, or it cannot be told."""
-        from chunkwise.base.errors import ChunkwiseError
+        """When this watch last kept a run; None: never."""
         from chunkwise.tracking.record_run import git_state
         from chunkwise.tracking.watch import reference_of
 
-        try:
-            name = reference_of(
-                self._history, name=self._options.baseline, branch=git_state(".")[1]
-            ).name
-            runs = self._history.watched(name)
-            return datetime.fromisoformat(self._history.run(runs[-1].run).when) if runs else None
-        except (ChunkwiseError, ValueError):
-            return None  # told when the run is to be kept
+        branch = git_state(".")[1]
+        name = reference_of(self._history, name=self._options.baseline, branch=branch).name
+        runs = self._history.watched(name)
+        return datetime.fromisoformat(self._history.run(runs[-1].run).when) if runs else None
 
     def once_told(self) -> None:
         """For a watch that stays: what goes wrong this time may go well the next time."""
         from chunkwise.base.errors import ChunkwiseError
 
         try:
-            self._given = parsed_anew(self._given)
-            self._prepare()
             self.once()
-        except (ChunkwiseError, click.ClickException) as error:
-            say(
-                f"this run failed, and the next one is tried in its time: {getattr(error, 'message', error)}"
-            )
+        except ChunkwiseError as error:
+            say(f"this run failed, and the next one is tried in its time: {error}")
         sys.stdout.flush()
 
     def once(self) -> int:
         """The exit status."""
-        from chunkwise.base.errors import ChunkwiseError
-
-        with self._alone():
+        options = self._options
+        # A history that cannot be written to is an error before any work; a second watch waits.
+        with self._history.watching(
+            lambda: say("another watch of this history is at work: waiting until it is done")
+        ):
             began = time.monotonic()
-            live = _LiveQuestions(self._options)
-            found = self._prepared.run(live.search if self._options.live else None)
-            saved = self._save(found)
-            try:
-                number = self._keep(found, time.monotonic() - began)
-            except ChunkwiseError as error:
-                self._show_lost(found)
-                take = f"chunkwise runs import {shlex.quote(str(saved))}{self._history.option}"
-                where = f"; to take it in later: {take}"
-                say(f"this run is not kept and not compared: {error}{where if saved else ''}")
-                return 1
-            if saved is not None and saved != self._options.output:
-                saved.unlink(missing_ok=True)
-            self._say(f"kept as run {number} in {shown_place(self._place)}")
-            try:
-                self._warn_of_name(number)
-                hand_on(self._history.run(number), self._exporters, self._say)
-                outcome = self._compare(number, found, live)
-            except ChunkwiseError as error:
-                self._show_lost(found)
-                say(f"run {number} is kept, but not compared: {error}")
-                return 1
+            live = _LiveQuestions(options)
+            found = self._prepared.run(live.search if options.live else None)
+            saved = write_or_say(options.output, found.results.save, options.quiet)
+            run = kept_run(found, options.keep_text)
+            number = self._history.add(replace(run, seconds=time.monotonic() - began)).number
+            self._say(f"kept as run {number} in {shown_place(self._history.place)}")
+            outcome = self._compare(number, found, live)
+        hand_on(self._history.run(number), self._exporters, self._say)
         watched = self._watched(outcome, found, live)
         sent = self._tell(watched)
-        written = self._write_page(outcome)
-        self._show(watched)
-        return self._status(outcome, found, live, sent, written)
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """One watch at a time in a history: the second waits, and says so."""
-        from chunkwise.base.errors import ChunkwiseError
-
-        def waiting() -> None:
-            say("another watch of this history is at work: waiting until it is done")
-
-        with ExitStack() as stack:
-            with suppress(
-                ChunkwiseError
-            ):  # told when the run is to be kept, and its results are safe
-                stack.enter_context(self._history.watching(waiting))
-            yield
-
-    def _save(self, found: Evaluated) -> Path | None:
-        """The results as a file, before any history is touched."""
-        from chunkwise.base.errors import ChunkwiseError
-
-        named = self._options.output
-        name = f"watch-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}.json"
-        own = Path(".chunkwise") if "://" in self._place else Path(self._place).parent
-        import tempfile
-
-        for file in [named] if named else [own / name, Path(tempfile.gettempdir()) / name]:
-            try:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                found.results.save(file)
-            except (ChunkwiseError, OSError) as error:
-                problem = error
-                continue
-            return file
-        say(f"the results could not be written to a file: {problem}")
-        return None
-
-    def _keep(self, found: Evaluated, seconds: float) -> int:
-        kept = replace(kept_run(found, self._options.keep_text), seconds=seconds)
-        return self._history.add(kept).number
+        page = self._write_page(outcome)
+        if options.as_json or not options.quiet:
+            options.print_result(watched.report, watched.to_dict)
+        missed = self._prepared.missed(found.results)
+        is_silent = say_why_silent(found.results)
+        exits = any(channel.kind == "exit" for channel in self._channels)
+        is_first = outcome.watched.reference == number
+        compared = watched_metrics(outcome.run, None) if is_first else outcome.watched.figures
+        return settled(
+            failed=not (saved and page),
+            not_reached=bool(missed) or (bool(outcome.alerts) and exits),
+            skipped=bool(found.left_out) or is_silent or live.left_out or not compared
+            or (options.strict_alerts and not sent),
+        )  # fmt: skip
 
     def _say(self, line: str) -> None:
         if not self._options.quiet:
             say(line)
 
-    def _warn_of_name(self, number: int) -> None:
-        """A slip in a name begins a watch of its own, which never alerts."""
-        name = self._options.baseline
-        known = {each.name for each in self._history.baselines() if each.kind == "evaluate"}
-        known |= {each.name for each in self._history.watched()}
-        if name is not None and known and name not in known:
-            say(
-                f"no baseline is named {name!r}, and nothing was watched by that name yet: run {number} is its first; "
-                f"there are: {', '.join(sorted(known))}"
-            )
-
     def _compare(self, number: int, found: Evaluated, live: _LiveQuestions) -> WatchOutcome:
         from chunkwise.tracking.watch import watch_run
 
-        options = self._options
+        options, name = self._options, self._options.baseline
+        known = {baseline.name for baseline in self._history.baselines()}
+        known |= {watch.name for watch in self._history.watched()}
+        if name is not None and known and name not in known:
+            say(
+                f"nothing was watched as {name!r} yet: run {number} is its first; there are: {', '.join(sorted(known))}"
+            )
         live.compare(found.queries)
         return watch_run(
-            self._history, self._history.run(number), name=options.baseline, metrics=self._metrics,
+            self._history, self._history.run(number), name=name, metrics=self._metrics,
             tolerance=options.tolerance, live=live.kept(), command=_again(options, self._prepared.paths),
         )  # fmt: skip
 
     def _watched(self, outcome: WatchOutcome, found: Evaluated, live: _LiveQuestions) -> _Watched:
+        from chunkwise.base.errors import ChunkwiseError
         from chunkwise.report.watch_report import PassageTexts
         from chunkwise.tracking.drift import corpus_drift
         from chunkwise.tracking.explain_difference import changes_between
         from chunkwise.tracking.watch import corpus_of
 
-        first = self._first(outcome)
+        first, number = None, outcome.watched.reference
+        if number != outcome.run.number:
+            try:
+                first = self._history.run(number)
+            except ChunkwiseError as error:  # silences no alert
+                say(f"what changed since run {number} cannot be told: {error}")
         texts = {document.id: document.text for document in found.documents}
         drift: tuple[DriftFigure, ...] = ()
         if first is not None:
@@ -297,41 +231,6 @@ class _Watch:
             drift = corpus_drift(corpus_of(first), outcome.watched.corpus, changes)
         passages = PassageTexts(texts, first, outcome.run)
         return _Watched(outcome, drift, live.drift, passages, tuple(found.left_out))
-
-    def _first(self, outcome: WatchOutcome) -> KeptRun | None:
-        """The run it is compared with; None: it is the first, or cannot be read any more, which silences no alert."""
-        from chunkwise.base.errors import ChunkwiseError
-
-        number = outcome.watched.reference
-        try:
-            return None if number == outcome.run.number else self._history.run(number)
-        except ChunkwiseError as error:
-            say(f"what changed since run {number} cannot be told: {error}")
-            return None
-
-    def _show(self, watched: _Watched) -> None:
-        from chunkwise.report.watch_report import watch_report
-
-        if self._options.as_json or not self._options.quiet:
-            self._options.print_result(
-                lambda: watch_report(
-                    watched.outcome, corpus=watched.corpus, live=watched.live, texts=watched.texts,
-                    left_out=watched.left_out,
-                ),
-                watched.to_dict,
-            )  # fmt: skip
-
-    def _show_lost(self, found: Evaluated) -> None:
-        """The figures themselves, where they can be compared with nothing."""
-        if self._options.as_json:
-            from chunkwise.evaluation.results import results_text
-
-            click.echo(results_text(found.results), nl=False)
-        else:
-            for name, figure in found.results.summary.items():
-                from chunkwise.metrics.registry import format_score
-
-                click.echo(f"{name} {format_score(name, figure.mean, figure.low, figure.high)}")
 
     def _tell(self, watched: _Watched) -> bool:
         """Send the alerts; whether every channel worked."""
@@ -372,26 +271,6 @@ class _Watch:
 
         return write_or_say(self._options.page, write, self._options.quiet)
 
-    def _status(
-        self,
-        outcome: WatchOutcome,
-        found: Evaluated,
-        live: _LiveQuestions,
-        sent: bool,
-        written: bool,
-    ) -> int:
-        missed = self._prepared.missed(found.results)
-        silent = say_why_silent(found.results)
-        exits = any(channel.kind == "exit" for channel in self._channels)
-        is_first = outcome.watched.reference == outcome.run.number
-        compared = bool(watched_metrics(outcome.run, None) if is_first else outcome.watched.figures)
-        left_out = bool(found.left_out) or silent or live.left_out or not compared
-        return settled(
-            failed=not written,
-            not_reached=bool(missed) or (bool(outcome.alerts) and exits),
-            skipped=left_out or (self._options.strict_alerts and not sent),
-        )
-
 
 def _again(options: MonitorOptions, paths: list[str]) -> str:
     """What evaluates the same once more."""
@@ -421,6 +300,14 @@ class _Watched:
     texts: PassageTexts
     left_out: tuple[str, ...]
     """What could not be used: files, questions whose passage is gone."""
+
+    def report(self) -> Report:
+        """What a terminal shows."""
+        from chunkwise.report.watch_report import watch_report
+
+        return watch_report(
+            self.outcome, corpus=self.corpus, live=self.live, texts=self.texts, left_out=self.left_out
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from chunkwise.core import OnProgress
     from chunkwise.models.weights.catalog import ModelKind
 
@@ -20,9 +18,6 @@ VARIABLE = "CHUNKWISE_PROGRESS_SECONDS"
 """In the environment: seconds between two lines where there is no terminal; `inf`: no line."""
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BEFORE_BAR = 0.5
-
-Below = Callable[[], "RenderableType | None"]
-"""What is shown under a bar at the moment; None: nothing yet."""
 
 
 def bytes_of(inputs: Iterable[str]) -> int:
@@ -52,21 +47,19 @@ def _size(path: str) -> int:
 
 
 @contextmanager
-def progress(
-    what: str, total: int, quiet: bool, below: Below | None = None
-) -> Iterator[OnProgress]:
-    """A callback that takes the bytes done and a note; `below` is drawn under the bar of a terminal."""
+def progress(what: str, total: int, quiet: bool) -> Iterator[OnProgress]:
+    """A callback that takes the bytes done and a note."""
     if quiet:
         yield lambda amount, note: None
     elif sys.stderr.isatty():
-        with _bar(what, total, below) as advance:
+        with _bar(what, total) as advance:
             yield advance
     else:
         yield _lines(what)
 
 
 @contextmanager
-def _bar(what: str, total: int, below: Below | None) -> Iterator[OnProgress]:
+def _bar(what: str, total: int) -> Iterator[OnProgress]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -76,13 +69,7 @@ def _bar(what: str, total: int, below: Below | None) -> Iterator[OnProgress]:
         TimeRemainingColumn,
     )
 
-    class Bar(Progress):
-        def get_renderables(self) -> Iterator[RenderableType]:
-            yield from super().get_renderables()
-            if below is not None and (shown := below()) is not None:
-                yield shown
-
-    bar = Bar(
+    bar = Progress(
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
         console=Console(stderr=True), transient=True,

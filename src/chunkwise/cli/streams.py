@@ -109,14 +109,9 @@ def watch_readers() -> None:
 
 def _fill_closed() -> None:
     """Their numbers must not go to the next file that is opened: what a library prints would stand in an index."""
-    for number, (name, how) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
-        try:
-            os.fstat(number)
-        except OSError:
-            # The lowest free number is given, and those below are taken.
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    for name, how in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(number, how, encoding="utf-8", closefd=False))
+            setattr(sys, name, open(os.devnull, how, encoding="utf-8"))  # noqa: SIM115
 
 
 def _watched(stream: Any, kind: type[io.FileIO]) -> Any:

@@ -32,8 +32,6 @@ from chunkwise.cli.streams import say, say_skipped
 from chunkwise.options import LiveOptions, LlmOptions, TuneOptions
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from chunkwise.core import OnProgress
     from chunkwise.records.read import OnBadRow
     from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource
@@ -45,8 +43,6 @@ _UNASKED = (
     "without questions (--queries FILE) cuts, sizes and costs are compared, and nothing is recommended; "
     "chunkwise testset generate DOCUMENTS -o FILE makes questions"
 )
-_LEADERS = 5
-"""Configurations shown while a sweep runs."""
 
 _EXAMPLES = """
   chunkwise tune docs/ -Q q.json
@@ -338,10 +334,10 @@ class Leaders:
         self._chooses = [split == "validation" for split in splits]
         self._sign = 1 if lower_is_better(objective) else -1
         self._quiet = quiet
-        self._means: dict[str, float] = {}
+        self._best: tuple[float, str] | None = None
 
     def add(self, outcome: Outcome) -> None:
-        """One more is known."""
+        """One more is known; of equals the first leads."""
         scores = outcome.scores.get(self._objective, ())
         chosen = [
             score
@@ -349,51 +345,31 @@ class Leaders:
             if chooses and score is not None
         ]
         if chosen:
-            self._means[outcome.configuration.label] = sum(chosen) / len(chosen)
-
-    @property
-    def best(self) -> list[tuple[str, float]]:
-        """At most five, the best first; of equals the one that was known first."""
-        order = sorted(self._means, key=lambda label: self._sign * self._means[label])
-        return [(label, self._means[label]) for label in order[:_LEADERS]]
+            mean = sum(chosen) / len(chosen)
+            if self._best is None or self._sign * mean < self._sign * self._best[0]:
+                self._best = mean, outcome.configuration.label
 
     @contextmanager
     def stages(self, name: str, total: int) -> Iterator[OnProgress]:
-        """A stage of the sweep, with the leaders below its bar or in its lines."""
+        """A stage of the sweep, with the leader in its lines."""
         done = 0
 
         def advance_with_best(amount: int, note: str) -> None:
             nonlocal done
             done += amount
             if name == "configurations":
-                note = f"{thousands(done)} of {thousands(total)}{self._told_best()}"
+                note = f"{thousands(done)} of {thousands(total)}{self.words()}"
             advance(amount, note)
 
-        with progress(name, total, self._quiet, below=self._table) as advance:
+        with progress(name, total, self._quiet) as advance:
             yield advance_with_best
 
-    def _told_best(self) -> str:
-        """For a line; on a terminal the leaders stand below."""
+    def words(self) -> str:
+        """The leader so far; empty: none is known."""
         from chunkwise.metrics.registry import format_score
         from chunkwise.report.sanitize import one_line
 
-        if not self._means or sys.stderr.isatty():
+        if self._best is None:
             return ""
-        label, mean = self.best[0]
+        mean, label = self._best
         return f"; best so far: {one_line(label, 80)} {format_score(self._objective, mean)}"
-
-    def _table(self) -> Table | None:
-        from rich.table import Table
-        from rich.text import Text
-
-        from chunkwise.metrics.registry import format_score
-        from chunkwise.report.sanitize import one_line
-
-        if not self._means:
-            return None
-        table = Table.grid(padding=(0, 2))
-        table.add_column()
-        table.add_column(no_wrap=True, overflow="ellipsis")
-        for label, mean in self.best:
-            table.add_row(f"  {format_score(self._objective, mean)}", Text(one_line(label, 100)))
-        return table
