@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.http_client import JsonClient
+from chunkwise.retrieval.databases.address import parse_store_address
 from chunkwise.retrieval.databases.qdrant import QdrantStore
-from chunkwise.retrieval.databases.store import parse_store_address
 from chunkwise.vector_databases.database import (
     COLLECTION,
     kept_fields,
