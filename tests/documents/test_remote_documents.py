@@ -310,59 +310,10 @@ def test_files_are_read_together_and_folders_listed_together(
     assert len(_read("memory://d")[0]) == 8
 
 
-def test_names_are_listed_no_further_than_they_are_read(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.put({f"d/{n:03}/a.md": b"Text." for n in range(300)})
-    listed: list[str] = []
-    real = type(store.files).ls
-
-    def ls(files: Any, path: str, **how: Any) -> Any:
-        listed.append(path)
-        return real(files, path, **how)
-
-    monkeypatch.setattr(type(store.files), "ls", ls)
-    assert next(chunkwise.read("memory://d", on_unreadable=pytest.fail)).id == "000/a.md"
-    assert len(listed) < 100
-
-
 # What changed
 
 
-class S3:
-    """As much of s3fs as lists a bucket: names with a slash between their parts, whatever the parts are."""
-
-    def __init__(self, keys: list[str]) -> None:
-        self.keys = keys
-
-    def split_path(self, path: str) -> tuple[str, str, None]:
-        bucket, _, key = path.partition("/")
-        return bucket, key, None
-
-    def call_s3(self, name: str, *, Prefix: str, **more: Any) -> dict[str, Any]:  # noqa: N803
-        below = [key[len(Prefix) :] for key in self.keys if key.startswith(Prefix)]
-        folders = {each.partition("/")[0] + "/" for each in below if "/" in each}
-        files = [each for each in below if each and "/" not in each]
-        return {
-            "Contents": [{"Key": Prefix + each, "Size": 1, "ETag": "1"} for each in files],
-            "CommonPrefixes": [{"Prefix": Prefix + each} for each in folders],
-        }
-
-
-def test_keys_below_a_folder_without_a_name_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = ["docs/a.md", "docs//b.md", "docs/x/c.md", "docs/x//d.md", "docs/x///e.md", "docs/"]
-    monkeypatch.setattr(remote_documents, "store", lambda address: (S3(keys), "b/docs"))
-    told: list[str] = []
-    found = walk_store("s3://b/docs", "b/docs", lambda each: told.append(str(each)))
-    assert [each.below for each in found] == ["a.md", "x/c.md"]
-    why = "a folder without a name (// in keys): what is in it is not read"
-    assert sorted(told) == [f"s3://b/docs//: {why}", f"s3://b/docs/x//: {why}"]
-
-
-@pytest.mark.parametrize("size", [None, 10])
-def test_a_server_that_sends_without_end_is_left(
-    monkeypatch: pytest.MonkeyPatch, size: int | None
-) -> None:
+def test_a_server_that_sends_without_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     sent = 0
 
     class Endless:
@@ -384,7 +335,7 @@ def test_a_server_that_sends_without_end_is_left(
             pass
 
         def info(self, path: str) -> dict[str, Any]:
-            return {"name": path, "type": "file", "size": size}
+            return {"name": path, "type": "file", "size": None}
 
         def open(self, path: str, mode: str, **how: Any) -> Endless:
             return Endless()
@@ -395,9 +346,8 @@ def test_a_server_that_sends_without_end_is_left(
     problems = _read("https://example.org/a.txt", max_bytes=2 << 20)[1]
     assert problems == ["larger than 2,097,152 bytes"]
     assert sent < 8 << 20
-    if size is None:
-        problems = _read("https://example.org/a.jsonl")[1]
-        assert problems == ["larger than 3,145,728 bytes"]
+    problems = _read("https://example.org/a.jsonl")[1]
+    assert problems == ["larger than 3,145,728 bytes"]
 
 
 def _index(source: str, into: Path, **more: Any) -> Any:
@@ -553,7 +503,7 @@ def test_an_address_of_this_machine_is_a_path(tmp_path: Path) -> None:
 
 @cases(
     "scheme, package",
-    [("gs", "gcsfs"), ("az", "adlfs"), ("sftp", "paramiko"), ("hdfs", "hdfs-native")],
+    [("gs", "gcsfs"), ("az", "adlfs"), ("sftp", "paramiko")],
 )
 def test_a_package_that_is_missing_is_named_with_the_command(scheme: str, package: str) -> None:
     if _is_installed(package):
@@ -704,31 +654,3 @@ def test_a_part_of_a_file_in_a_store_is_that_part(store: Store) -> None:
         file = StoredFile("memory://docs", "/docs/a", size)
         for start, end in [(0, None), (5, None), (0, 7), (5, 7), (5, 40), (5, 100), (39, 40)]:
             assert file.read(start, end) == bytes(range(40))[start:end], (size, start, end)
-
-
-def test_a_store_that_knows_no_ranges_is_asked_for_the_whole_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    whole: list[str] = []
-
-    class Whole(type(fsspec.filesystem("memory"))):  # type: ignore[misc]
-        protocol = "wholes"
-        store: ClassVar[dict[str, Any]] = {}
-
-        def cat_file(self, path: str, **range: Any) -> bytes:
-            whole.append(path)
-            with self.open(path, "rb") as file:
-                data: bytes = file.read()
-            return data
-
-    fsspec.register_implementation("wholes", Whole, clobber=True)
-    data = bytes(range(256)) * 100_000
-    fsspec.filesystem("wholes").pipe_file("/docs/a", data)
-    file = StoredFile("wholes://docs", "/docs/a", len(data))
-    with file.open() as opened:
-        assert opened.read() == data
-        opened.seek(20_000_000)
-        assert opened.read(100) == data[20_000_000:20_000_100]
-    assert whole == ["/docs/a"]
-    assert file.read(5) == data[5:]
-    assert file.read(7, 9) == data[7:9]

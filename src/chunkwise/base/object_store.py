@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 from urllib.parse import unquote
 
@@ -43,10 +42,10 @@ _LOST = frozenset(
     (errno.EBUSY, errno.EAGAIN, errno.ETIMEDOUT, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE,
      errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
 )  # fmt: skip
-_LOST_BY_REQUESTS = frozenset(
-    ("ConnectionError", "ConnectTimeout", "ReadTimeout", "ChunkedEncodingError")
+_LOST_BY_NAME = frozenset(
+    "ConnectionError ConnectTimeout ReadTimeout ChunkedEncodingError ServerDisconnectedError ClientPayloadError".split()
 )
-"""By their names, since it need not be installed: its errors have no number."""
+"""Errors of requests and aiohttp, which need not be installed: most have no number."""
 _REFUSED = {
     401: errno.EACCES, 403: errno.EACCES, 404: errno.ENOENT, 410: errno.ENOENT, 416: errno.EINVAL,
 }  # fmt: skip
@@ -114,33 +113,8 @@ def store(address: str) -> tuple[Any, str]:
         install = f"pip install 'chunkwise[remote]' {package}" if package else str(error)
         raise ChunkwiseError(f"{scheme}:// needs a package of its own: {install}") from error
     except Exception as error:  # credentials, a host that is no host: in each library's own words
-        if PACKAGES.get(scheme) == "adlfs" and re.search(
-            "connection_string|account_name", str(error)
-        ):
-            raise ChunkwiseError(
-                f"{scheme}:// needs an account of Azure: set AZURE_STORAGE_CONNECTION_STRING, or "
-                "AZURE_STORAGE_ACCOUNT_NAME with AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN"
-            ) from error
-        if scheme == "hdfs" and re.search("libhdfs|libjvm", str(error)):
-            raise ChunkwiseError(
-                "hdfs:// by PyArrow needs Java and Hadoop's libhdfs on this machine, which are not here; without them: "
-                f"pip install 'chunkwise[remote]' {PACKAGES['hdfs']}"
-            ) from error
         raise as_os_error(error) from error
-    _limit_silence(found[0])
     return found
-
-
-_SILENCE = 60.0
-"""Seconds for which a server may say nothing: as many as libraries of other stores allow of themselves."""
-
-
-def _limit_silence(files: Any) -> None:
-    """`requests` waits for ever, and so do the libraries that leave it at that (WebHDFS, DBFS)."""
-    session: Any = getattr(files, "session", None)
-    if type(session).__module__ != "requests.sessions" or isinstance(session.request, partial):
-        return
-    session.request = partial(session.request, timeout=_SILENCE)
 
 
 _NOT_FORKED = ("hdfs", "viewfs")
@@ -188,22 +162,13 @@ def may_pass(error: BaseException) -> bool:
         status = _status(each)
         if status is not None:
             return status in _BUSY
-        if isinstance(each, OSError) and each.errno in _LOST:
+        if (isinstance(each, OSError) and each.errno in _LOST) or type(
+            each
+        ).__name__ in _LOST_BY_NAME:
             return True
         if isinstance(each, TimeoutError | ConnectionError | EOFError):
             return True
-        if type(each).__module__.partition(".")[0] == "aiohttp" and not isinstance(each, OSError):
-            return "Payload" in type(each).__name__ or "Disconnected" in type(each).__name__
-        if type(each).__module__ == "requests.exceptions":
-            # A host that nobody knows is a mistyped one, as a rule.
-            is_unknown = type(_why(each)).__name__ == "NameResolutionError"
-            return type(each).__name__ in _LOST_BY_REQUESTS and not is_unknown
     return False
-
-
-def _why(error: BaseException) -> object:
-    """What requests wraps twice: its own words are about the tries of the library below it."""
-    return getattr(error.args[0] if error.args else None, "reason", None)
 
 
 def as_os_error(error: BaseException, attempts: int = 1) -> OSError:
@@ -215,7 +180,7 @@ def as_os_error(error: BaseException, attempts: int = 1) -> OSError:
         number = errno.ENOENT
     if isinstance(error, PermissionError):
         number = errno.EACCES
-    said = (isinstance(error, OSError) and error.strerror) or _why(error) or error
+    said = (isinstance(error, OSError) and error.strerror) or error
     words = " ".join(str(said).split())[:200] or type(error).__name__
     if status in _BUSY:
         often = one_or_many(attempts, "once", f"{attempts} times")
@@ -248,11 +213,6 @@ def _status(error: BaseException) -> int | None:
     return status if isinstance(status, int) else None
 
 
-_PARTIAL = 206
-_WITHOUT_RANGES: set[type] = set()
-"""Kinds of stores that send a file as a whole whatever part is asked for, unless it is opened."""
-
-
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """A file in a store: named, not yet read; cheap to make and to send to another process."""
@@ -272,52 +232,28 @@ class StoredFile:
         if {"#", "?"} & set(self.path) and files._strip_protocol(self.path) != self.path:
             # It would read another file, or none.
             raise OSError(errno.EINVAL, "the library of this store knows no names with '#' or '?'")
-        if self.size is None or self._is_web:
+        if self.size is None:
             return asked(lambda: self._streamed(files, start, end))
         if start == 0 and (end is None or end >= self.size):
             whole: bytes = asked(lambda: files.cat_file(self.path))
             return whole
-        if type(files) not in _WITHOUT_RANGES:
-            part: bytes = asked(lambda: files.cat_file(self.path, start=start, end=end))
-            if len(part) <= (self.size if end is None else end) - start:
-                return part
-            _WITHOUT_RANGES.add(type(files))  # it sent the whole, and would again for every part
-        return asked(lambda: self._sought(files, start, end))
-
-    def _sought(self, files: Any, start: int, end: int | None) -> bytes:
-        with files.open(self.path, "rb") as file:
-            file.seek(start)
-            found: bytes = file.read(-1 if end is None else end - start)
-        return found
-
-    @property
-    def _is_web(self) -> bool:
-        return self.root.startswith(("http://", "https://"))
+        end = self.size if end is None else min(end, self.size)
+        part: bytes = asked(lambda: files.cat_file(self.path, start=start, end=end))
+        # A store that knows no ranges sends the whole.
+        return part[start:end] if len(part) > end - start else part
 
     def _streamed(self, files: Any, start: int, end: int | None) -> bytes:
-        """Of a server that says nothing of a size, or may say anything: as much as is asked for and no more."""
-        how: dict[str, Any] = {}
-        if self._is_web:
-            how = {"block_size": 0, "size": 1}  # fsspec hands out what comes, without looking first
-            if start or (end is not None and self.size is not None and end < self.size):
-                given = files.kwargs.get("headers", {})
-                how["headers"] = {
-                    **given,
-                    "Range": f"bytes={start}-{'' if end is None else end - 1}",
-                }
+        """Read from a server that says nothing of a size: as much as is asked for and no more."""
+        most = LARGEST + 1 if end is None else end
         parts: list[bytes] = []
         length = 0
-        with files.open(self.path, "rb", **how) as file:
-            # Only the answer says whether it is the part that was asked for, or all from the beginning.
-            is_part = getattr(getattr(file, "r", None), "status", None) == _PARTIAL
-            before = 0 if is_part else start
-            most = LARGEST + 1 if end is None else before + end - start
+        with files.open(self.path, "rb") as file:
             while length < most and (part := file.read(min(most - length, _BLOCK))):
                 parts.append(part)
                 length += len(part)
-        if end is None and length > LARGEST:
+        if length > LARGEST:
             raise OSError(errno.EFBIG, f"larger than {counted(LARGEST, 'byte')}")
-        return b"".join(parts)[before:]
+        return b"".join(parts)[start:]
 
     def open(self) -> BinaryIO:
         """Read in ranges, each asked for again where it fails."""
@@ -368,8 +304,6 @@ def is_there(address: str) -> bool:
 
 _RENAMES = ("sftp", "ssh", "ftp", "ftps", "hdfs", "viewfs", "webhdfs", "smb", "webdav")
 """Where a file can be seen while it is written; elsewhere an object is there once its last byte has come."""
-_REPLACES = {"hdfs": {"overwrite": True}, "viewfs": {"overwrite": True}}
-"""What must be said for a file to take a name that another one has."""
 
 
 def upload(local: str | os.PathLike[str], address: str) -> None:
@@ -383,8 +317,6 @@ def upload(local: str | os.PathLike[str], address: str) -> None:
     try:
         asked(lambda: files.put_file(os.fspath(local), staged))
         move_file(files, scheme, staged, path)
-    except _MayBeGone:  # then neither of the two is removed
-        raise
     except OSError:
         with suppress(Exception):  # that it was not written is what is told
             files.rm_file(staged)
@@ -397,76 +329,30 @@ def _beside(path: str) -> str:
     return f"{folder}/.{name[:40]}.{secrets.token_hex(8)}"
 
 
-class _MayBeGone(OSError):
-    """A file was to be replaced, and cannot be seen under its name any more."""
-
-
 def move_file(files: Any, scheme: str, path: str, target: str) -> None:
-    """Under another name, in the place of the file that has it; where that fails, the older one stays."""
+    """Rename a file; one that has the name already is replaced, and comes back where that fails."""
     if scheme not in _RENAMES:
         asked(lambda: files.mv(path, target))
         return
-    older = _kind_and_size(files, target)
-    if older is not None and older[0] == "directory":
-        raise IsADirectoryError(errno.EISDIR, f"{target} is a folder")
     aside = f"{_beside(target)}.old"
+    if is_replaced := _is_file(files, target):  # not every server replaces a file
+        asked(lambda: files.mv(target, aside))
     try:
-        _replace(files, path, target, aside, _REPLACES.get(scheme, {}))
-    except OSError as error:
-        if older is None or _is_back(files, aside, target):
-            raise
-        kept = f"if {target} is gone, the older file is {aside} and the new one {path}"
-        raise _MayBeGone(error.errno, f"{error.strerror}; {kept}: rename one of them") from error
-
-
-def _replace(files: Any, path: str, target: str, aside: str, how: dict[str, Any]) -> None:
-    try:
-        _rename(files, path, target, **how)
-        return
+        asked(lambda: files.mv(path, target))
+        if _is_file(files, path):  # WebHDFS says nothing of a failure
+            raise OSError(errno.EIO, f"the server did not rename {path} to {target}")
     except OSError:
-        if None in (_kind_and_size(files, path), _kind_and_size(files, target)):
-            raise
-    # Not every server replaces a file, and not every library says so: then the older one makes room.
-    _rename(files, target, aside)
-    _rename(files, path, target)
-    with suppress(OSError):  # the new file is there, whatever else is
-        asked(lambda: files.rm_file(aside))
+        if is_replaced:
+            asked(lambda: files.mv(aside, target))
+        raise
+    if is_replaced:
+        with suppress(OSError):  # the new file is there, whatever else is
+            asked(lambda: files.rm_file(aside))
 
 
-def _is_back(files: Any, aside: str, target: str) -> bool:
-    """Whether there is a file under its name: still, or again."""
-    try:
-        if _kind_and_size(files, target) is None:
-            _rename(files, aside, target)
-    except OSError:
-        return False
-    return True
-
-
-def _rename(files: Any, path: str, target: str, **how: Any) -> None:
-    """Neither an error nor its absence says whether it was done: an answer may be lost, and WebHDFS's is not read."""
-    meant = _kind_and_size(files, path)
-    if meant is None:
-        raise FileNotFoundError(errno.ENOENT, f"{path} is not there any more")
-    why = OSError(errno.EIO, f"the server did not rename {path} to {target}")
-    try:
-        asked(lambda: files.mv(path, target, **how))
-    except OSError as error:
-        if meant[1] is None:  # an older file could not be told from it
-            raise
-        why = error
-    if _kind_and_size(files, path) is not None or _kind_and_size(files, target) != meant:
-        raise why
-
-
-def _kind_and_size(files: Any, path: str) -> tuple[str, int | None] | None:
-    """None: nothing is there. `exists` of fsspec says so of a lost connection, too."""
+def _is_file(files: Any, path: str) -> bool:
     files.invalidate_cache()
-    try:
-        found = asked(lambda: files.info(path))
-    except FileNotFoundError:
-        return None
-    return found["type"], found.get("size")
+    return bool(asked(lambda: files.isfile(path)))
 
 
 _TAGS = (
@@ -510,17 +396,8 @@ def version_of(info: dict[str, Any]) -> str:
     return " ".join([str(info.get("size")), *told]) if told else ""
 
 
-StorePages = Iterator[list[StoreEntry]]
-
-
-def folder_pages(files: Any, folder: str, below: str = "") -> StorePages:
-    """The entries of one folder, a page at a time, in the order of their names; `below`: its own path."""
-    if hasattr(files, "call_s3"):  # a page of a million names, not all of them
-        return _s3_pages(files, folder, below)
-    return _whole_folder(files, folder, below)
-
-
-def _whole_folder(files: Any, folder: str, below: str) -> StorePages:
+def folder_entries(files: Any, folder: str, below: str = "") -> list[StoreEntry]:
+    """The entries of one folder, sorted by name; `below`: its own path."""
     found = asked(lambda: files.ls(folder, detail=True))
     # It would be held for as long as the program runs; of a folder alone some libraries know another spelling.
     files.invalidate_cache()
@@ -532,36 +409,4 @@ def _whole_folder(files: Any, folder: str, below: str) -> StorePages:
             entries.append(
                 StoreEntry(f"{below}{name}{end}", each["name"], each.get("size"), version_of(each))
             )
-    yield sorted(entries)
-
-
-def _s3_pages(files: Any, folder: str, below: str) -> StorePages:
-    bucket, key, _ = files.split_path(folder)
-    if not bucket:
-        raise OSError("no bucket is named")
-    prefix = f"{key.rstrip('/')}/" if key.rstrip("/") else ""
-    more: dict[str, str] = {}
-    while True:
-        ask = partial(
-            files.call_s3,
-            "list_objects_v2",
-            Bucket=bucket,
-            Prefix=prefix,
-            Delimiter="/",
-            **more,
-        )
-        page = asked(ask)
-        entries = []
-        for each in page.get("Contents", ()):
-            if name := each["Key"][len(prefix) :]:  # empty: the mark of the folder itself
-                path = f"{bucket}/{each['Key']}"
-                version = version_of({**each, "size": each["Size"]})
-                entries.append(StoreEntry(f"{below}{name}", path, each["Size"], version))
-        for each in page.get("CommonPrefixes", ()):
-            name = each["Prefix"][len(prefix) :].rstrip("/")
-            path = f"{bucket}/{prefix}{name}"
-            entries.append(StoreEntry(f"{below}{name}/", path, None, ""))
-        yield sorted(entries)
-        if not page.get("IsTruncated"):
-            return
-        more = {"ContinuationToken": page["NextContinuationToken"]}
+    return sorted(entries)

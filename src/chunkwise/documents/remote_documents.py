@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.object_store import (
     StoreEntry,
-    StorePages,
     asked,
-    folder_pages,
+    folder_entries,
     shown_address,
     store,
 )
@@ -31,34 +30,60 @@ _SMALL = 1 << 20
 """Bytes of a file that is fetched whole at once: a second request would take longer."""
 
 
+class _OpenFolder(NamedTuple):
+    below: str
+    entries: Future[list[StoreEntry]]
+    depth: int | None
+
+
 def walk_store(
     address: str, folder: str, on_unreadable: OnUnreadable, depth: int | None = None
 ) -> Iterator[StoreEntry]:
-    """The files below a folder of a store, sorted by their paths as those of a folder on a disk are.
-
-    A page of names is held of each folder that is open; the first pages of those to come are asked for meanwhile.
-    """
+    """The files below a folder of a store, sorted by their paths as those of a folder on a disk are."""
     files = store(address)[0]
     with _threads() as threads:
-        listing = _Listing(address.partition("://")[0], files, threads, on_unreadable)
-        open_folders = [("", listing.children("", folder_pages(files, folder), depth))]
-        while open_folders:
-            below, children = open_folders[-1]
+
+        def opened(below: str, path: str, depth: int | None) -> _OpenFolder:
+            return _OpenFolder(below, threads.submit(folder_entries, files, path, below), depth)
+
+        pending: list[StoreEntry | _OpenFolder] = [opened("", folder, depth)]
+        while pending:
+            found = pending.pop()
+            if isinstance(found, StoreEntry):
+                yield found
+                continue
             try:
-                found = next(children, None)
+                entries = found.entries.result()
             except OSError as error:
-                if not below:
+                if not found.below:
                     raise  # the folder the user named
-                open_folders.pop()
-                where = f"{shown_address(address).rstrip('/')}/{below}"
+                where = f"{shown_address(address).rstrip('/')}/{found.below}"
                 on_unreadable(UnreadableDocument(printable(where), os_reason(error)))
                 continue
-            if found is None:
-                open_folders.pop()
-            elif isinstance(found, StoreEntry):
-                yield found
-            else:
-                open_folders.append((found.below, listing.children(*found)))
+            by_name = {entry.below[len(found.below) :].rstrip("/"): entry for entry in entries}
+            if found.below and PACKAGES_HERE in by_name:
+                continue
+            meant = names_meant(by_name, partial(_head, files, by_name))
+            inner = None if found.depth is None else found.depth - 1
+            children: list[StoreEntry | _OpenFolder] = []
+            for name, entry in by_name.items():
+                if name not in meant:
+                    continue
+                if not entry.is_folder:
+                    children.append(entry)
+                elif inner != 0 and not is_built(name, by_name):
+                    children.append(opened(entry.below, entry.path, inner))
+            pending.extend(reversed(children))
+
+
+def _head(files: Any, entries: Mapping[str, StoreEntry], name: str) -> bytes:
+    """The first bytes of a file; of what cannot be read none."""
+    path = entries[name].path
+    try:
+        data: bytes = asked(lambda: files.cat_file(path, start=0, end=HEAD))
+    except OSError:
+        return b""
+    return data[:HEAD]
 
 
 @contextmanager
@@ -69,89 +94,6 @@ def _threads() -> Iterator[ThreadPoolExecutor]:
     finally:
         # Nobody wants the rest, and what is under way must not keep the caller waiting.
         threads.shutdown(wait=False, cancel_futures=True)
-
-
-class _OpenFolder(NamedTuple):
-    below: str
-    pages: StorePages
-    depth: int | None
-
-
-class _Listing:
-    """The folders of one store."""
-
-    def __init__(
-        self, scheme: str, files: Any, threads: ThreadPoolExecutor, told: OnUnreadable
-    ) -> None:
-        self._scheme = scheme
-        """As the user spells it: several stores speak the language of S3."""
-        self._files = files
-        self._threads = threads
-        self._told = told
-
-    def children(
-        self, below: str, pages: StorePages, depth: int | None
-    ) -> Iterator[StoreEntry | _OpenFolder]:
-        """Files, and folders with their first page on its way."""
-        for names in pages:
-            page = [entry for entry in names if entry.below != f"{below}/"]
-            for nameless in (
-                entry for entry in names if entry.below == f"{below}/"
-            ):  # no path leads into it
-                reason = "a folder without a name (// in keys): what is in it is not read"
-                where = printable(f"{self._scheme}://{nameless.path}/")
-                self._told(UnreadableDocument(where, reason))
-            # Of a page at a time: a folder of thousands is no checkout of code and no test set.
-            by_name = {entry.below[len(below) :].rstrip("/"): entry for entry in page}
-            if below and PACKAGES_HERE in by_name:
-                return
-            meant = names_meant(by_name, partial(self._head, by_name))
-            wanted: list[StoreEntry | _OpenFolder] = []
-            for entry in page:
-                name = entry.below[len(below) :].rstrip("/")
-                if name not in meant:
-                    continue
-                if not entry.is_folder:
-                    wanted.append(entry)
-                elif (depth is None or depth > 1) and not is_built(name, by_name):
-                    inner = folder_pages(self._files, entry.path, entry.below)
-                    wanted.append(
-                        _OpenFolder(entry.below, inner, None if depth is None else depth - 1)
-                    )
-            yield from self._looking_ahead(wanted)
-
-    def _looking_ahead(
-        self, wanted: list[StoreEntry | _OpenFolder]
-    ) -> Iterator[StoreEntry | _OpenFolder]:
-        started: deque[_OpenFolder] = deque()
-        upcoming = iter([each for each in wanted if isinstance(each, _OpenFolder)])
-        for entry in wanted:
-            if isinstance(entry, StoreEntry):
-                yield entry
-                continue
-            while len(started) < _TOGETHER and (following := next(upcoming, None)) is not None:
-                started.append(following._replace(pages=self._begun(following.pages)))
-            yield started.popleft()
-
-    def _begun(self, pages: StorePages) -> StorePages:
-        first: Future[list[StoreEntry] | None] = self._threads.submit(next, pages, None)
-
-        def all_pages() -> StorePages:
-            page = first.result()
-            if page is not None:
-                yield page
-                yield from pages
-
-        return all_pages()
-
-    def _head(self, entries: Mapping[str, StoreEntry], name: str) -> bytes:
-        """The first bytes of a file; of what cannot be read none."""
-        path = entries[name].path
-        try:
-            data: bytes = asked(lambda: self._files.cat_file(path, start=0, end=HEAD))
-        except OSError:
-            return b""
-        return data[:HEAD]
 
 
 def read_ahead(
