@@ -26,11 +26,10 @@ from chunkwise.models.http_client import (
     Endpoint,
     EndpointError,
     JsonClient,
-    embeddings_url,
     excerpt,
     place,
     place_and_query,
-    rerank_url,
+    with_path,
     worth_another_try,
 )
 from models.endpoint_server import Answer, Seen, in_turn, serving
@@ -428,7 +427,7 @@ WITH_A_KEY = [
     ],
 )
 def test_addresses_as_people_write_them(written: str, full: str) -> None:
-    assert embeddings_url(written) == full
+    assert with_path(written, "/embeddings", "/v1/embeddings") == full
 
 
 @cases("url", WITH_A_KEY)
@@ -472,8 +471,3 @@ def test_an_address_without_a_model_says_how_to_write_it() -> None:
     with pytest.raises(InvalidParameter) as caught:
         get_embedder("https://host/v1?deployment=a")
     assert str(caught.value) == "https://host/v1 names no model; write https://host/v1#NAME"
-
-
-def test_rerankers_have_a_path_of_their_own() -> None:
-    assert rerank_url("https://host") == "https://host/rerank"
-    assert rerank_url("https://host/v2/rerank/?a=b") == "https://host/v2/rerank?a=b"

@@ -62,6 +62,7 @@ _MOST = 1024
 _SECONDS = 1.0
 """About how long texts are read before their vectors are put on disk: what a killed run loses at most."""
 Result = TypeVar("Result")
+Wanted = TypeVar("Wanted")
 
 
 def key_of(identity: str, kind: str, text: str, more: bytes = b"") -> bytes:
@@ -290,6 +291,23 @@ class CachedTexts:
         """On disk when this returns."""
         values = {key: text.encode("utf-8", "surrogatepass") for key, text in texts.items()}
         self.cache.put(self.identity, values)
+
+
+def kept_or_made(
+    cache: ModelCache | None,
+    identity: str,
+    wanted: Mapping[bytes, Wanted],
+    make: Callable[[Sequence[Wanted]], Iterable[bytes]],
+) -> dict[bytes, bytes]:
+    """The value of every key, from the cache where it is known; the others are made together, and kept."""
+    known = cache.get(list(wanted)) if cache else {}
+    missing = {key: each for key, each in wanted.items() if key not in known}
+    if missing:
+        fresh = dict(zip(missing, make(list(missing.values())), strict=True))
+        if cache:
+            cache.put(identity, fresh)
+        known = {**known, **fresh}
+    return known
 
 
 class CachedEmbedder:

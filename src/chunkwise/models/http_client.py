@@ -64,15 +64,6 @@ def place_and_query(url: str) -> str:
     return f"{place(url)}{mark}"
 
 
-def embeddings_url(url: str) -> str:
-    """The full address from what people write: a host, `…/v1`, or the address itself."""
-    return with_path(url, "/embeddings", bare="/v1/embeddings")
-
-
-def rerank_url(url: str) -> str:
-    return with_path(url, "/rerank", bare="/rerank")
-
-
 def with_path(url: str, ending: str, bare: str) -> str:
     """`url` with `ending` behind its path unless it is there; a host alone gets `bare`; a query stays."""
     parts = split_url(url)
@@ -410,6 +401,16 @@ class JsonClient:
         if not endpoint.model:
             return "check the URL and what was asked"
         return f"check the URL and the model name ({endpoint.model!r})"
+
+
+def model_client(
+    url: str, model: str, key_variable: str | None, ending: str, bare: str, **patience: Any
+) -> JsonClient:
+    """A client for a model; `url` is a host, `…/v1` or the address itself, the key's variable the host's usual one."""
+    if not model:
+        raise InvalidParameter("an endpoint needs the name of a model, as the server calls it")
+    address = with_path(url, ending, bare)
+    return JsonClient(Endpoint(address, model, key_variable or key_variable_for(url), **patience))
 
 
 @cache

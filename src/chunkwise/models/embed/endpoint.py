@@ -16,12 +16,9 @@ from chunkwise.base.wording import counted, one_or_many, thousands
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.models.http_batches import Batches, as_done, ask_in_halves
 from chunkwise.models.http_client import (
-    Endpoint,
     EndpointError,
-    JsonClient,
-    embeddings_url,
     excerpt,
-    key_variable_for,
+    model_client,
     place_and_query,
 )
 
@@ -80,7 +77,6 @@ def _numbers(value: Any) -> NDArray[np.float64] | None:
 
 
 _Rows = list[NDArray[np.float32]]
-_ENCODINGS = ("float", "base64")
 
 
 class EndpointEmbedder:
@@ -96,34 +92,23 @@ class EndpointEmbedder:
         batch: int = 64,
         batch_characters: int = 100_000,
         concurrency: int = 4,
-        encoding: str = "float",
         query_prefix: str = "",
         passage_prefix: str = "",
-        timeout: float = 60.0,
-        attempts: int = 5,
-        backoff: float = 0.5,
-        longest_wait: float = 60.0,
+        **patience: float,
     ) -> None:
+        """`patience`: what an `Endpoint` may have, such as `timeout`."""
         self.batches = Batches(batch, concurrency, batch_characters)
         if dimensions is not None and dimensions < 1:
             raise InvalidParameter(f"dimensions is {dimensions}; the least allowed is 1")
-        if encoding not in _ENCODINGS:
-            raise InvalidParameter(f"encoding is {encoding!r}; allowed: {', '.join(_ENCODINGS)}")
-        if not model:
-            raise InvalidParameter("an endpoint needs the name of a model, as the server calls it")
         self.model = model
-        self.encoding = encoding
         self.prefix = {"query": query_prefix, "passage": passage_prefix}
         self.slice_size = batch * concurrency
         """Texts a caller who keeps results should hand over at once: all requests busy, little lost."""
         self._asked = dimensions
         self._known = dimensions
-        self._client = JsonClient(
-            Endpoint(
-                embeddings_url(url), model, key_variable or key_variable_for(url), timeout=timeout, attempts=attempts,
-                backoff=backoff, longest_wait=longest_wait,
-            )
-        )  # fmt: skip
+        self._client = model_client(
+            url, model, key_variable, "/embeddings", "/v1/embeddings", **patience
+        )
 
     def __repr__(self) -> str:
         return f"EndpointEmbedder({self.identity!r})"
@@ -210,7 +195,7 @@ class EndpointEmbedder:
         payload: dict[str, Any] = {
             "model": self.model,
             "input": list(texts),
-            "encoding_format": self.encoding,
+            "encoding_format": "float",
         }
         if self._asked is not None:
             payload["dimensions"] = self._asked

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.cores import cores
-from chunkwise.models.cache import CachedTokenEmbedder, ModelCache, key_of
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.models.cache import CachedTokenEmbedder, ModelCache, kept_or_made, key_of
 from chunkwise.models.embed.embedder import (
     PreferredEnds,
     TokenEmbedder,
@@ -45,39 +46,64 @@ def atom_sums_of_many(
 ) -> list[NDArray[np.float32]]:
     """The same for several documents at once: short ones, a window each, then keep every core busy."""
     cache = embedder.cache if isinstance(embedder, CachedTokenEmbedder) else None
-    sums, windows = [], []
-    for analyzed, starts in documents:
-        rows = np.zeros((len(starts), embedder.dimensions), dtype=np.float32)
-        bounds = window_bounds(embedder, cache, analyzed, starts).tolist()
-        windows += [_Window(analyzed.text, starts, rows, lo, hi) for lo, hi in pairwise(bounds)]
-        sums.append(rows)
-    at_once = max(_LEAST_AT_ONCE, 4 * cores())
-    for first in range(0, len(windows), at_once):
-        some = windows[first : first + at_once]
-        for window, kept in zip(some, _read(embedder, cache, some), strict=True):
-            window.rows += _unpack(kept, embedder.dimensions)
-        if on_done:
-            on_done(sum(len(window.text) for window in some))
+    width = embedder.dimensions
+    sums = [np.zeros((len(starts), width), dtype=np.float32) for _, starts in documents]
+    for window, kept in read_windows(embedder, cache, documents, "late", _pack, on_done):
+        rows = sums[window.document]
+        rows[window.first : window.first + len(window.atoms)] += _unpack(kept, width)
     return sums
 
 
-class _Window:
+class TextWindow:
     """A stretch of text with the atoms that lie in it, the first and the last perhaps in part."""
 
     def __init__(
-        self,
-        text: str,
-        starts: NDArray[np.int64],
-        sums: NDArray[np.float32],
-        lo: int,
-        hi: int,
+        self, document: int, text: str, starts: NDArray[np.int64], lo: int, hi: int
     ) -> None:
+        self.document = document
         self.text = text[lo:hi]
-        first = int(starts.searchsorted(lo, "right")) - 1
+        self.first = int(starts.searchsorted(lo, "right")) - 1
         last = int(starts.searchsorted(hi))
-        self.rows = sums[first:last]
         # Counted from the start of the window: it means the same wherever the window stands.
-        self.atoms = np.maximum(starts[first:last] - lo, 0)
+        self.atoms = np.maximum(starts[self.first : last] - lo, 0)
+
+
+def read_windows(
+    model: TokenEmbedder | TokenEncoder,
+    cache: ModelCache | None,
+    documents: Sequence[tuple[Analyzed, NDArray[np.int64]]],
+    kind: str,
+    pack: Callable[[NDArray[np.int64], TokenVectors], bytes],
+    on_done: Callable[[int], None] | None = None,
+) -> Iterator[tuple[TextWindow, bytes]]:
+    """The windows of documents with the starts of their atoms, each with its packed token vectors.
+
+    They are kept in the cache by `kind`; `on_done` gets characters read.
+    """
+    windows: list[TextWindow] = []
+    for number, (analyzed, starts) in enumerate(documents):
+        bounds = window_bounds(model, cache, analyzed, starts).tolist()
+        windows += [TextWindow(number, analyzed.text, starts, *each) for each in pairwise(bounds)]
+
+    def read(missing: Sequence[TextWindow]) -> Iterator[bytes]:
+        vectors = model.token_vectors([window.text for window in missing])
+        for window, tokens in zip(missing, vectors, strict=True):
+            if not np.isfinite(tokens.vectors).all():
+                raise InvalidParameter(
+                    f"{model.identity} gives vectors with numbers that are not finite; choose another model, or mend "
+                    "this one"
+                )
+            yield pack(window.atoms, tokens)
+
+    at_once = max(_LEAST_AT_ONCE, 4 * cores())
+    for first in range(0, len(windows), at_once):
+        some = windows[first : first + at_once]
+        keys = [key_of(model.identity, kind, each.text, each.atoms.tobytes()) for each in some]
+        known = kept_or_made(cache, model.identity, dict(zip(keys, some, strict=True)), read)
+        for key, window in zip(keys, some, strict=True):
+            yield window, known[key]
+        if on_done:
+            on_done(sum(len(window.text) for window in some))
 
 
 def window_bounds(
@@ -117,26 +143,6 @@ def _bounds(
     # A window ends with its atom, not with the white space that the next token lacks.
     cut = np.where(atoms[atom] == behind, starts[atom], cut)
     return np.unique(np.concatenate(([0], cut, [len(analyzed.text)])))
-
-
-def _read(
-    embedder: TokenEmbedder, cache: ModelCache | None, windows: Sequence[_Window]
-) -> list[bytes]:
-    """What the cache keeps of each window, read by the model where it is not there yet."""
-    identity = embedder.identity
-    keys = [key_of(identity, "late", each.text, each.atoms.tobytes()) for each in windows]
-    known = cache.get(keys) if cache else {}
-    missing = {key: each for key, each in zip(keys, windows, strict=True) if key not in known}
-    if missing:
-        read = embedder.token_vectors([window.text for window in missing.values()])
-        fresh = {
-            key: _pack(window.atoms, tokens)
-            for (key, window), tokens in zip(missing.items(), read, strict=True)
-        }
-        if cache and all(np.isfinite(tokens.vectors).all() for tokens in read):
-            cache.put(identity, fresh)
-        known = {**known, **fresh}
-    return [known[key] for key in keys]
 
 
 def _pack(atoms: NDArray[np.int64], tokens: TokenVectors) -> bytes:

@@ -6,19 +6,17 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from random import Random
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted
-from chunkwise.models.cache import ModelCache, key_of
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.embed.embedder import TokenEncoder, TokenVectors
-from chunkwise.models.embed.late_chunking import window_bounds
+from chunkwise.models.embed.late_chunking import read_windows
 from chunkwise.text.analyzed import Analyzed
 
 _LARGEST = 7
@@ -29,8 +27,6 @@ _A_BYTE = 8 // _BITS
 _HALF = 1 << (_BITS - 1)
 _STEP = 1.0
 """Between two numbers that are told apart, in standard deviations: what loses least of normally spread ones."""
-_LEAST_AT_ONCE = 16
-"""Windows read before they are kept and the work done is told; more where there are many cores."""
 
 _shifts = np.arange(_A_BYTE) * _BITS
 _TABLE = (2 * ((np.arange(256)[:, None] >> _shifts) & (2 * _HALF - 1)) - (2 * _HALF - 1)).astype(
@@ -146,29 +142,15 @@ def token_codes_of_many(
     What a token gets depends on its document alone: windows end where atoms do, wherever chunks end.
     """
     check_dimensions(encoder.dimensions)
-    windows: list[_Window] = []
-    owner: list[int] = []
-    for number, (analyzed, starts) in enumerate(documents):
-        bounds = window_bounds(encoder, cache, analyzed, starts).tolist()
-        windows += [_Window(analyzed.text, starts, lo, hi) for lo, hi in pairwise(bounds)]
-        owner += [number] * (len(windows) - len(owner))
+    width = code_width(encoder.dimensions)
     all_sizes = [np.zeros(len(starts), np.int64) for _, starts in documents]
     packed: list[list[NDArray[np.uint8]]] = [[] for _ in documents]
-    width = code_width(encoder.dimensions)
-    at_once = max(_LEAST_AT_ONCE, 4 * cores())
-    for first in range(0, len(windows), at_once):
-        some = windows[first : first + at_once]
-        read = _read(encoder, cache, some)
-        for number, window, kept in zip(owner[first:], some, read, strict=False):
-            atoms = len(window.atoms)
-            all_sizes[number][window.first : window.first + atoms] += np.frombuffer(
-                kept, "<i4", atoms
-            )
-            packed[number].append(
-                np.frombuffer(kept, np.uint8, offset=4 * atoms).reshape(-1, width)
-            )
-        if on_done:
-            on_done(sum(len(window.text) for window in some))
+    for window, kept in read_windows(encoder, cache, documents, "token codes", _packed, on_done):
+        atoms = len(window.atoms)
+        sizes = np.frombuffer(kept, "<i4", atoms)
+        all_sizes[window.document][window.first : window.first + atoms] += sizes
+        codes = np.frombuffer(kept, np.uint8, offset=4 * atoms)
+        packed[window.document].append(codes.reshape(-1, width))
     none = np.empty((0, width), np.uint8)
     return [
         TokenCodes(sizes, np.concatenate([none, *rows]))
@@ -176,58 +158,7 @@ def token_codes_of_many(
     ]
 
 
-class _Window:
-    """A stretch of text with the atoms that lie in it, the first and the last perhaps in part."""
-
-    def __init__(self, text: str, starts: NDArray[np.int64], lo: int, hi: int) -> None:
-        self.text = text[lo:hi]
-        self.first = int(starts.searchsorted(lo, "right")) - 1
-        last = int(starts.searchsorted(hi))
-        # Counted from the start of the window: it means the same wherever the window stands.
-        self.atoms = np.maximum(starts[self.first : last] - lo, 0)
-
-    def fits(self, kept: bytes, width: int) -> bool:
-        """Whether these may be the sizes of its atoms and their codes."""
-        if len(kept) < 4 * len(self.atoms):
-            return False
-        sizes = np.frombuffer(kept, "<i4", len(self.atoms))
-        tokens = int(sizes.sum(dtype=np.int64))
-        return bool((sizes >= 0).all()) and len(kept) == 4 * len(sizes) + tokens * width
-
-
-def _read(
-    encoder: TokenEncoder, cache: ModelCache | None, windows: Sequence[_Window]
-) -> list[bytes]:
-    """What the cache keeps of each window, read by the model where it is not there yet."""
-    identity = encoder.identity
-    keys = [key_of(identity, "token codes", each.text, each.atoms.tobytes()) for each in windows]
-    width = code_width(encoder.dimensions)
-    kept = cache.get(keys) if cache else {}
-    # A damaged one is read again like one that is not there.
-    known = {
-        key: kept[key]
-        for key, window in zip(keys, windows, strict=True)
-        if key in kept and window.fits(kept[key], width)
-    }
-    missing = {key: each for key, each in zip(keys, windows, strict=True) if key not in known}
-    if missing:
-        read = encoder.token_vectors([window.text for window in missing.values()])
-        fresh = {
-            key: _packed(window, tokens)
-            for (key, window), tokens in zip(missing.items(), read, strict=True)
-        }
-        if cache:
-            cache.put(identity, fresh)
-        known = {**known, **fresh}
-    return [known[key] for key in keys]
-
-
-def _packed(window: _Window, tokens: TokenVectors) -> bytes:
-    if not np.isfinite(tokens.vectors).all():
-        raise InvalidParameter(
-            "the model of token vectors gives numbers that are not finite; no index can be made of them: "
-            "choose another model, or mend this one"
-        )
-    at = np.append(tokens.start.searchsorted(window.atoms), len(tokens.start))
+def _packed(atoms: NDArray[np.int64], tokens: TokenVectors) -> bytes:
+    at = np.append(tokens.start.searchsorted(atoms), len(tokens.start))
     at[:1] = 0
     return np.diff(at).astype("<i4").tobytes() + encode_rows(tokens.vectors).tobytes()

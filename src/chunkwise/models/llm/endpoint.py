@@ -10,12 +10,9 @@ from typing import Any
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.secrets import mask_keys
 from chunkwise.models.http_client import (
-    Endpoint,
     EndpointError,
-    JsonClient,
-    key_variable_for,
+    model_client,
     place_and_query,
-    with_path,
 )
 from chunkwise.models.llm.cost import FREE_NAME
 from chunkwise.models.llm.language_model import (
@@ -60,26 +57,20 @@ class EndpointModel:
         key_variable: str | None = None,
         *,
         concurrency: int = 4,
-        timeout: float = 120.0,
-        attempts: int = 5,
-        backoff: float = 0.5,
-        longest_wait: float = 60.0,
         window: int | None = None,
+        timeout: float = 120.0,
+        **patience: float,
     ) -> None:
-        if not model:
-            raise InvalidParameter("an endpoint needs the name of a model, as the server calls it")
+        """`patience`: what else an `Endpoint` may have, such as `attempts`."""
         if concurrency < 1:
             raise InvalidParameter(f"concurrency is {concurrency}; the least allowed is 1")
         self.model = model
         self.concurrency = concurrency
         self.window = window
         self._dialect = _Dialect()
-        self._client = JsonClient(
-            Endpoint(
-                with_path(url, "/chat/completions", bare="/v1/chat/completions"), model,
-                key_variable or key_variable_for(url), timeout=timeout, attempts=attempts,
-                backoff=backoff, longest_wait=longest_wait,
-            )
+        self._client = model_client(
+            url, model, key_variable, "/chat/completions", "/v1/chat/completions",
+            timeout=timeout, **patience,
         )  # fmt: skip
 
     def __repr__(self) -> str:

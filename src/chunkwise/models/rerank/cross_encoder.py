@@ -158,7 +158,7 @@ class PretrainedReranker:
         known = {
             text: float(np.frombuffer(kept[key], "<f4")[0])
             for text, key in keys.items()
-            if len(kept.get(key, b"")) == 4  # a damaged one is read again
+            if key in kept
         }
         self._read(query, [text for text in keys if text not in known], known)
         if unread := len(keys) - len(known):

@@ -10,17 +10,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted
 from chunkwise.models.http_batches import REFUSED, Batches, ask_in_halves, in_order
 from chunkwise.models.http_client import (
-    Endpoint,
     EndpointError,
-    JsonClient,
     excerpt,
-    key_variable_for,
+    model_client,
     place_and_query,
-    rerank_url,
 )
 
 _ADVICE = "is it a /rerank endpoint, and is the model a reranker?"
@@ -44,22 +40,13 @@ class EndpointReranker:
         *,
         batch: int = 100,
         concurrency: int = 4,
-        timeout: float = 60.0,
-        attempts: int = 5,
-        backoff: float = 0.5,
-        longest_wait: float = 60.0,
+        **patience: float,
     ) -> None:
+        """`patience`: what an `Endpoint` may have, such as `timeout`."""
         self.batches = Batches(batch, concurrency)
-        if not model:
-            raise InvalidParameter("an endpoint needs the name of a model, as the server calls it")
         self.model = model
         self._wants_texts = False
-        self._client = JsonClient(
-            Endpoint(
-                rerank_url(url), model, key_variable or key_variable_for(url), timeout=timeout,
-                attempts=attempts, backoff=backoff, longest_wait=longest_wait,
-            )
-        )  # fmt: skip
+        self._client = model_client(url, model, key_variable, "/rerank", "/rerank", **patience)
 
     def __repr__(self) -> str:
         return f"EndpointReranker({self.identity!r})"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.cache import ModelCache, key_of
+from chunkwise.models.cache import ModelCache, kept_or_made, key_of
 from chunkwise.models.embed.embedder import TokenEmbedder, numbered
 from chunkwise.models.embed.pretrained import MiniLM
 
@@ -72,21 +72,16 @@ class MaxSimReranker:
         for low in range(0, len(every), at_once):
             some = every[low : low + at_once]
             keys = [key_of(identity, numbered("tokens"), text) for text in some]
-            known_rows = self._cache.get(keys)
-            # A damaged row is read again like one that is not there.
-            kept = {key: row for key, row in known_rows.items() if len(row) % size == 0}
-            missing = {key: text for key, text in zip(keys, some, strict=True) if key not in kept}
-            if missing:
-                found = self._embedder.token_vectors(list(missing.values()))
-                fresh = {
-                    key: _whole(each.vectors).tobytes()
-                    for key, each in zip(missing, found, strict=True)
-                }
-                self._cache.put(identity, fresh)
-                kept |= fresh
+            kept = kept_or_made(
+                self._cache, identity, dict(zip(keys, some, strict=True)), self._made
+            )
             for key, text in zip(keys, some, strict=True):
                 rows = np.frombuffer(kept[key], np.int8)
                 yield text, rows.reshape(-1, size)
+
+    def _made(self, texts: Sequence[str]) -> list[bytes]:
+        found = self._embedder.token_vectors(texts)
+        return [_whole(each.vectors).tobytes() for each in found]
 
 
 def _whole(vectors: NDArray[np.float32]) -> Whole:
