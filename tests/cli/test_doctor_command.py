@@ -205,7 +205,7 @@ def test_an_embedding_that_fails_is_told_and_not_raised(
     def broken(*words: object, **more: object) -> None:
         raise RuntimeError("illegal\x1b[31m instruction")
 
-    monkeypatch.setattr("chunkwise.models.embed.pretrained.MiniLM.embed", broken)
+    monkeypatch.setattr("chunkwise.models.embed.pretrained.PretrainedEmbedder.embed", broken)
     status, found = told()
     assert status == 1
     assert found["embedding"]["detail"] == "RuntimeError: illegal [31m instruction"

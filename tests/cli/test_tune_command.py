@@ -255,13 +255,13 @@ def test_without_questions_it_says_what_it_cannot_know(
 def test_without_questions_no_model_reads(
     here: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chunkwise.models.embed.pretrained import MiniLM
+    from chunkwise.models.embed.pretrained import PretrainedEmbedder
 
     def read(*_: object) -> None:
         raise AssertionError("a model reads, and nobody asks")
 
-    monkeypatch.setattr(MiniLM, "token_vectors", read)
-    monkeypatch.setattr(MiniLM, "embed", read)
+    monkeypatch.setattr(PretrainedEmbedder, "token_vectors", read)
+    monkeypatch.setattr(PretrainedEmbedder, "embed", read)
     plan = Path("sweep.toml")
     plan.write_text(
         re.sub("(queries|embedder) = .*\n", "", PLAN).replace('["bm25"]', '["bm25", "dense"]')

@@ -29,7 +29,7 @@ from chunkwise.models.cache import (
     key_of,
 )
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import minilm
 from interrupting import interrupt_at, lines_since
 from untimed import HANG
 
@@ -167,7 +167,7 @@ def test_keys_differ_where_any_part_does(parts: list[str], data: st.DataObject) 
 
 def test_fresh_and_kept_vectors_are_the_same_to_the_bit(path: Path) -> None:
     texts = ["The lamp is lit.", "Nobody rows alone.", ""]
-    model = MiniLM()
+    model = minilm()
     plain = model.embed(texts)
     for _ in range(2):
         assert np.array_equal(cached(model, ModelCache(path)).embed(texts), plain)
@@ -175,7 +175,7 @@ def test_fresh_and_kept_vectors_are_the_same_to_the_bit(path: Path) -> None:
 
 def test_wrapping_keeps_the_kind_of_embedder(path: Path) -> None:
     cache = ModelCache(path)
-    whole, inner = cached(MiniLM(), cache), cached(Counting(), cache)
+    whole, inner = cached(minilm(), cache), cached(Counting(), cache)
     assert isinstance(whole, TokenEmbedder)
     assert isinstance(whole, CachedTokenEmbedder)
     assert isinstance(inner, Embedder)
@@ -270,9 +270,9 @@ def test_two_that_find_the_damage_set_it_aside_once(path: Path) -> None:
 def test_travels_to_another_process(path: Path) -> None:
     cache = ModelCache(path)
     cache.put("m", {b"1": b"v"})
-    there = pickle.loads(pickle.dumps(CachedEmbedder(MiniLM(), cache)))
+    there = pickle.loads(pickle.dumps(CachedEmbedder(minilm(), cache)))
     assert there.cache.get([b"1"]) == {b"1": b"v"}
-    assert there.identity == MiniLM().identity
+    assert there.identity == minilm().identity
 
 
 def test_a_home_that_cannot_be_written_to_is_one_warning(tmp_path: Path) -> None:

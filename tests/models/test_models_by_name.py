@@ -19,7 +19,7 @@ from chunkwise.models import (
 from chunkwise.models.cache import CachedEmbedder, CachedTokenEmbedder
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.models.embed.onnx import OnnxEmbedder
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import PretrainedEmbedder
 from chunkwise.models.weights.catalog import MINILM
 from chunkwise.models.weights.installed import ensure
 from chunkwise.options import IndexOptions
@@ -46,9 +46,9 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_default_comes_with_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = get_embedder()
     assert isinstance(embedder, CachedTokenEmbedder)
-    assert isinstance(embedder.embedder, MiniLM)
+    assert isinstance(embedder.embedder, PretrainedEmbedder)
     assert get_embedder(embedder) is embedder
-    assert isinstance(get_embedder(cache=False), MiniLM)
+    assert isinstance(get_embedder(cache=False), PretrainedEmbedder)
     monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path))
     own = get_embedder(Zeros())
     assert isinstance(own, CachedEmbedder)

@@ -36,11 +36,11 @@ _AT_ONCE = 4096
 def named_embedder(model: str) -> Embedder:
     """The model of this name, loaded once a process."""
     from chunkwise.models import DEFAULT, get_embedder
-    from chunkwise.models.embed.pretrained import MiniLM
+    from chunkwise.models.embed.pretrained import minilm
 
     if model == DEFAULT and parent_process() is not None:
         # One worker among several: a thread each, or they are in each other's way.
-        return get_embedder(MiniLM(threads=1))
+        return get_embedder(minilm(threads=1))
     return get_embedder(model)
 
 

@@ -242,9 +242,9 @@ def _embedding() -> Check:
         "Leave is asked for in writing.",
     ]
     try:
-        from chunkwise.models.embed.pretrained import MiniLM
+        from chunkwise.models.embed.pretrained import minilm
 
-        model = MiniLM()
+        model = minilm()
         vectors = model.embed(texts)
         began = time.perf_counter()
         model.embed(texts[:1])

@@ -290,12 +290,12 @@ def _encoded(name: str) -> int:
 
 def _paired() -> int:
     """The same passages with a short question each; nothing that was read before is looked up."""
-    from chunkwise.models.embed.pretrained import MiniLM
+    from chunkwise.models.embed.pretrained import minilm
     from chunkwise.models.rerank.cross_encoder import PretrainedReranker
 
     model = PretrainedReranker().model
     passage = _SAMPLE * 5
-    tokens = len(MiniLM().token_starts(passage))
+    tokens = len(minilm().token_starts(passage))
     return _per_second(tokens, lambda count: model.scores("When does it leave?", [passage] * count))
 
 

@@ -91,7 +91,7 @@ embedders = Registry(
     "embedder",
     "chunkwise.embedders",
     {
-        DEFAULT: "chunkwise.models.embed.pretrained:MiniLM",
+        DEFAULT: "chunkwise.models.embed.pretrained:minilm",
         "bge-small": "chunkwise.models.embed.pretrained:bge_small",
         "arctic-s": "chunkwise.models.embed.pretrained:arctic_s",
         "e5-small": "chunkwise.models.embed.pretrained:e5_small",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import mmap
-import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from glob import escape
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -132,10 +130,17 @@ Result = TypeVar("Result")
 
 _INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
-_OUTSIDE = re.compile(
-    rb"\x0a\x08location\x12(?:([\x01-\x7f])|([\x80-\xff])([\x01-\x7f]))", re.DOTALL
-)
-"""How a graph names a file with weights: a field `location`, then the length of the name in 7-bit digits."""
+
+
+def open_session(model: str | bytes) -> Any:
+    """A session on one thread, of a file or of its bytes."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 class OnnxSession:
@@ -144,16 +149,8 @@ class OnnxSession:
     def __init__(self, path: Path, window: int) -> None:
         self.path = path
         self._window = window
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
         try:
-            self._session: Any = onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
-            )
+            self._session = open_session(str(path))
         except Exception as error:  # the library has its own tree of errors, without a public root
             raise InvalidParameter(
                 f"{path} cannot be opened as an ONNX model: {_first_line(error)}"
@@ -207,25 +204,11 @@ def over_threads(
 
 
 def model_digest(path: Path) -> str:
-    """SHA-256 of the file; where its weights are in others beside it, of the hashes of all of them."""
-    outside = _weights_outside(path)
+    """SHA-256 of the file; where its weights are in `model.onnx.data` or the like beside it, of the hashes of all."""
+    outside = sorted(path.parent.glob(f"{escape(path.name)}?*"))
     if not outside:
         return digest(path)
     hashed = sha256()
     for file in (path, *outside):
         hashed.update(bytes.fromhex(digest(file)))
     return hashed.hexdigest()
-
-
-def _weights_outside(path: Path) -> list[Path]:
-    """Files the graph takes weights from: large models are exported so."""
-    if not path.stat().st_size:
-        return []
-    named = set()
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as graph:
-        for found in _OUTSIDE.finditer(graph):
-            short, low, high = found.groups()
-            length = short[0] if short else (low[0] & 0x7F) + (high[0] << 7)
-            named.add(graph[found.end() : found.end() + length])
-    places = (path.parent / os.fsdecode(name) for name in sorted(named) if b"\0" not in name)
-    return [place for place in places if place.is_file()]

@@ -14,7 +14,7 @@ from chunkwise.models.cache import CachedTokenEmbedder, ModelCache
 from chunkwise.models.embed import embedder as windows
 from chunkwise.models.embed.embedder import TokenVectors
 from chunkwise.models.embed.late_chunking import atom_sums, atom_sums_of_many, span_vectors
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import minilm
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples
 
@@ -57,7 +57,7 @@ def analyzed(text: str) -> Analyzed:
 
 
 def test_sums_are_the_token_vectors_of_the_windows() -> None:
-    model = MiniLM(window=40)
+    model = minilm(window=40)
     document = analyzed(TEXT)
     starts = document.sentences
     done: list[int] = []

@@ -9,7 +9,7 @@ import pytest
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models import embedders, get_embedder
 from chunkwise.models.embed.onnx import OnnxEmbedder
-from chunkwise.models.embed.pretrained import MiniLM, PretrainedEmbedder
+from chunkwise.models.embed.pretrained import PretrainedEmbedder, minilm
 from chunkwise.models.weights.catalog import ALL, MINILM, Weights
 from chunkwise.models.weights.installed import ensure, model_status
 from chunkwise.testkit import check_embedder
@@ -53,7 +53,7 @@ def test_every_name_is_in_the_registry() -> None:
 
 
 def test_the_identity_of_minilm_is_what_indexes_and_caches_have() -> None:
-    assert MiniLM().identity == "minilm:afdb6f1a0e45:be50c3628f2b:mean:256:windows"
+    assert minilm().identity == "minilm:afdb6f1a0e45:be50c3628f2b:mean:256:windows"
 
 
 def test_an_identity_tells_prefix_and_pooling() -> None:

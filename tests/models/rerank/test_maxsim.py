@@ -18,7 +18,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.models import RERANKER_FORMS, get_reranker, rerankers
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.embed.embedder import Kind, TokenVectors
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import PretrainedEmbedder, minilm
 from chunkwise.models.rerank.maxsim import MaxSimReranker, _nearest
 from chunkwise.models.rerank.reranker import BlendingReranker, Reranker
 from chunkwise.testkit import check_reranker
@@ -42,7 +42,7 @@ def reranker() -> MaxSimReranker:
     return MaxSimReranker()
 
 
-def by_hand(model: MiniLM, question: str, text: str) -> float:
+def by_hand(model: PretrainedEmbedder, question: str, text: str) -> float:
     """The formula in plain Python, on the model's own numbers instead of whole ones."""
     asked, read = (each.vectors.tolist() for each in model.token_vectors([question, text]))
     total = weight = 0.0
@@ -61,7 +61,7 @@ def test_scores_are_those_of_the_formula(reranker: MaxSimReranker) -> None:
     given = reranker.scores(QUESTION, TEXTS)
     assert given.dtype == np.float32
     assert given.argmax() == 1
-    model = MiniLM()
+    model = minilm()
     expected = [by_hand(model, QUESTION, text) for text in TEXTS]
     np.testing.assert_allclose(given, expected, atol=0.005)
     np.testing.assert_allclose(reranker.scores(QUESTION, [QUESTION]), 1, atol=1e-6)
@@ -81,18 +81,18 @@ def test_neither_threads_nor_the_cache_move_a_score(
     texts = [*TEXTS, "Gulls sleep on the roof. " * 60, *HOSTILE, *TEXTS]
     expected = reranker.scores(QUESTION, texts)
     other = MaxSimReranker(
-        embedder=MiniLM(threads=threads), cache=ModelCache(tmp_path / "vectors.sqlite")
+        embedder=minilm(threads=threads), cache=ModelCache(tmp_path / "vectors.sqlite")
     )
     for _ in ("read", "kept"):
         np.testing.assert_array_equal(other.scores(QUESTION, texts), expected)
     assert other.identity == reranker.identity
 
 
-class Counting(MiniLM):
+class Counting(PretrainedEmbedder):
     """Remembers how often each text was read."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("minilm")
         self.read: list[str] = []
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:

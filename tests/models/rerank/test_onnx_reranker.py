@@ -200,7 +200,9 @@ def test_the_identity_follows_weights_tokenizer_and_window(tmp_path: Path) -> No
         made.graph.initializer[-1].CopyFrom(
             numpy_helper.from_array(np.full((len(WORDS), 1), weight, np.float32), "head")
         )
-        onnx.save(made, path, save_as_external_data=True, location="weights", size_threshold=0)
+        onnx.save(
+            made, path, save_as_external_data=True, location=f"{path.name}.data", size_threshold=0
+        )
         others.append(OnnxReranker(path))
     assert others[-1].path.read_bytes() == others[-2].path.read_bytes()
     assert len({each.identity for each in (first, *others)}) == 6

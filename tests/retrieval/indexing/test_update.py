@@ -19,7 +19,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Block
 from chunkwise.ext import get_strategy
 from chunkwise.models.embed.onnx import Long
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import minilm
 from chunkwise.retrieval.indexing.fingerprint import (
     OnlyNew,
     RunningFingerprint,
@@ -345,7 +345,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _notes(window: int, long: Long = "windows", **more: object) -> tuple[str, ...]:
-    model = MiniLM(window=window, long=long)
+    model = minilm(window=window, long=long)
     made = index(
         LONG_TEXTS_DOCUMENTS, "sentences(max_tokens=20)", embedder=model, vectors="own", **more
     )  # type: ignore[arg-type]
@@ -374,7 +374,7 @@ def test_the_context_counts_and_what_fits_is_not_told() -> None:
     made = index(
         titled,
         "sentences(max_tokens=20)",
-        embedder=MiniLM(window=20),
+        embedder=minilm(window=20),
         vectors="own",
         context="headings",
     )
@@ -384,7 +384,7 @@ def test_the_context_counts_and_what_fits_is_not_told() -> None:
 
 def test_late_vectors_and_models_that_cannot_tell_say_nothing() -> None:
     for made in (
-        index(LONG_TEXTS_DOCUMENTS, embedder=MiniLM(window=12), vectors="late"),
+        index(LONG_TEXTS_DOCUMENTS, embedder=minilm(window=12), vectors="late"),
         index(LONG_TEXTS_DOCUMENTS, embedder=Tiny(), vectors="own"),
         index(LONG_TEXTS_DOCUMENTS, embedder=WholeTexts(), vectors="own"),
         index(LONG_TEXTS_DOCUMENTS, vectors="none"),

@@ -9,7 +9,7 @@ import pytest
 
 from chunkwise import Document, Index, index, open_index
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import minilm
 from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient
@@ -98,7 +98,7 @@ def test_writing_tells_the_work_to_its_end() -> None:
 
 
 def test_vectors_are_of_context_and_text(tmp_path: Path) -> None:
-    model = MiniLM()  # loaded once
+    model = minilm()  # loaded once
 
     def search(answer: str) -> list[str]:
         scribe = Scribe(answer, answer)

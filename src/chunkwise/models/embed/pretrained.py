@@ -101,19 +101,7 @@ class PretrainedEmbedder:
         )
 
 
-class MiniLM(PretrainedEmbedder):
-    """all-MiniLM-L6-v2, what is taken where no other is named."""
-
-    def __init__(
-        self,
-        window: int | None = None,
-        long: Long = "windows",
-        threads: int | None = None,
-        advance: OnProgress | None = None,
-    ) -> None:
-        super().__init__(MINILM.name, window, long, threads, advance)
-
-
+minilm = partial(PretrainedEmbedder, MINILM.name)
 bge_small = partial(PretrainedEmbedder, "bge-small")
 arctic_s = partial(PretrainedEmbedder, "arctic-s")
 e5_small = partial(PretrainedEmbedder, "e5-small")

@@ -14,7 +14,7 @@ from chunkwise.base.cores import cores
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embed.embedder import Kind, TokenVectors, text_windows, window_ends
 from chunkwise.models.embed.onnx import Long, check_reading
-from chunkwise.models.onnx_file import over_threads
+from chunkwise.models.onnx_file import open_session, over_threads
 from chunkwise.text.characters import SURROGATE, CharacterArrays
 from chunkwise.text.sentences.boundaries import sentence_starts
 
@@ -135,19 +135,11 @@ class _SentenceReader:
     """The model on one thread, a sentence a call: a vector depends on its sentence alone, to the bit."""
 
     def __init__(self, path: Path) -> None:
-        import onnxruntime
-
         if not path.is_file():
             raise InvalidParameter(f"model is {str(path)!r}; no such file")
         parts = _without_tokenizer(path.read_bytes())
         self.tokenizer = _tokenizer_of(parts.tokenizer)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        self._session: Any = onnxruntime.InferenceSession(
-            parts.model, options, providers=["CPUExecutionProvider"]
-        )
+        self._session = open_session(parts.model)
         self._inputs = [each.name for each in self._session.get_inputs()]
         self._path = path
         self.dimensions = self.vector(np.empty(0, np.int32)).size

@@ -12,7 +12,7 @@ from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.cache import ModelCache, kept_or_made, key_of
 from chunkwise.models.embed.embedder import TokenEmbedder, numbered
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import minilm
 
 _LEAST_AT_ONCE = 16
 """Passages read before they are kept: what a killed run loses at most; more where there are many cores."""
@@ -43,7 +43,7 @@ class MaxSimReranker:
             )
         self.weight_of_first = float(first)
         """How much the scores of the first ranking count beside these, which count 1."""
-        self._embedder = embedder or MiniLM()
+        self._embedder = embedder or minilm()
         self._cache = cache or ModelCache()
 
     def __repr__(self) -> str:
