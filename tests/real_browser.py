@@ -162,14 +162,13 @@ class Browser:
         self.do(lambda page: page.emulate_media(color_scheme=name))  # type: ignore[arg-type]
 
     def axe_findings(self) -> list[str]:
-        """What axe-core finds that is serious or worse: its rules and where; none where it is not installed."""
+        """What axe-core finds: its rules and where; none where it is not installed."""
         script = _axe()
         if not script:
             return []
         self.run(f"{script}; true")
         found = self.run(
             "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations"
-            ".filter(({ impact }) => impact === 'serious' || impact === 'critical')"
             ".flatMap(({ id, nodes }) => nodes.slice(0, 3).map((node) => `${id}: ${node.html.slice(0, 160)}`)))"
         )
         return [str(each) for each in found]

@@ -63,15 +63,14 @@ def test_one_issue_a_line_and_nothing_else(here: Run, handbook: Path) -> None:
             assert row["source"] == "handbook/deep/hours.txt"
         if row["doc_id"] == "page.html":
             assert row["line"] is None
-    assert ") begin or end badly, at " in done.stderr
-    assert "(by kind, in cuts: " in done.stderr
 
 
 def test_files_of_issues_and_the_page(here: Run, handbook: Path, tmp_path: Path) -> None:
     words = ("lint", "handbook", "-s", "tokens(max_tokens=7)")
     done = here(*words, "-o", "issues.jsonl", "--html", "cuts.html")
     assert done.returncode == 0
-    assert done.stdout == ""
+    assert "mid sentence" in done.stdout
+    assert here(*words, "-o", "issues.jsonl", "-q").stdout == ""
     assert "written: issues.jsonl" in done.stderr
     assert (tmp_path / "issues.jsonl").read_text() == here(*words, "--json").stdout
     assert "Five to one" in (tmp_path / "cuts.html").read_text()
@@ -169,7 +168,6 @@ def test_the_chunks_of_another_tool(here: Run, handbook: Path, tmp_path: Path) -
     assert done.returncode == 0
     found = rows(done)
     assert {row["offset"] for row in found} == {31, 62, 93}
-    assert "3 chunks" in done.stderr
     file.write_text(file.read_text() + "no JSON\n" + '{"text": "nowhere at all"}\n')
     done = here("lint", "handbook", "--chunks", "theirs.jsonl")
     assert done.returncode == 3

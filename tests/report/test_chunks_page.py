@@ -190,6 +190,17 @@ def test_sizes_are_told_in_the_unit_of_the_strategy(unit: str, sized: dict[str, 
     assert ("<dt>words</dt>" in head) == (unit != "words")
 
 
+@pytest.mark.usefixtures("browser")
+@needs_browser
+def test_the_page_is_accessible(tmp_path: Path) -> None:
+    document, chunks = chunked(HOSTILE)
+    page = tmp_path / "page.html"
+    page.write_text(chunks_page([(document, chunks)], "tokens", limit=20), "utf-8")
+    with opened_browser(policy=False) as browser:
+        browser.open(page.as_uri())
+        assert browser.axe_findings() == []
+
+
 @pytest.mark.smoke
 @pytest.mark.usefixtures("browser")
 @needs_browser

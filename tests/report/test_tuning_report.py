@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from chunkwise.report.tuning_figures import SweepFigures
 from chunkwise.report.tuning_report import tuning_report
 from chunkwise.tuning.sweep_result import MethodByType, SweepResult
 from made_outcomes import RECURSIVE, noisy, outcome, questions, sweep, tuned
+from real_browser import needs_browser, opened_browser
 from report.made_tuning import BUDGETS, DEFAULTS, OBJECTIVE, made_side_by_side, made_tuning
 from tables import cases
 
@@ -260,3 +262,18 @@ def test_contexts_are_shown_by_question_type_with_the_drop_to_the_hardest(
         "drop",
     ]
     assert table.rows == (("context none", 0.2, 0.1, 0.4, pytest.approx(0.3)),)
+
+
+@pytest.mark.usefixtures("browser")
+@needs_browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_is_accessible(report: Report, tmp_path: Path, width: int) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(report_page(report), "utf-8")
+    with opened_browser(policy=False) as browser:
+        browser.size(width)
+        browser.open(page.as_uri())
+        for scheme in ("light", "dark"):
+            browser.scheme(scheme)
+            assert browser.axe_findings() == []
+        assert browser.run("document.documentElement.scrollWidth") == width

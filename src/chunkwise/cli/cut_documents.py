@@ -83,13 +83,10 @@ class ChunkSummary:
             )
         if self.missing_overlaps:
             parts.append(self.missing_overlaps)
-        return self.sentence(parts)
-
-    def sentence(self, parts: list[str]) -> str:
-        """These words behind what made the chunks, before what was skipped and how long all took."""
-        skipped = [f"{thousands(self.skipped)} skipped"] if self.skipped else []
+        if self.skipped:
+            parts.append(f"{thousands(self.skipped)} skipped")
         seconds = format_number(time.monotonic() - self._began, "seconds")
-        return f"{self.strategy.label}: {'; '.join([*parts, *skipped, seconds])}"
+        return f"{self.strategy.label}: {'; '.join([*parts, seconds])}"
 
 
 def readable(

@@ -29,7 +29,7 @@ from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked
-    from chunkwise.cli.cut_documents import ChunkSummary, Cutter
+    from chunkwise.cli.cut_documents import Cutter
     from chunkwise.evaluation.lint import LocatedIssue
     from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
 
@@ -110,14 +110,12 @@ def command(options: LintOptions) -> None:
             say("no document was read; there is nothing to examine")
             sys.exit(FAILED)
     keeper.keep(lambda: run_of_lint(cutter.label, tally.cuts(), keeper.fingerprints, options.kinds))
-    if sinks and not options.quiet:
-        click.echo(_line(summary, tally), err=True)
-        say_written(options.output, options.page)
-    elif not sinks:
+    if not options.as_json and not (options.quiet and sinks):
         following = _next_command(tally, options)
         options.print_result(
             lambda: lint_report(tally.cuts(), cutter.label, sample.chosen(), following), dict
         )
+    say_written(options.output, options.page, quiet=options.quiet)
     _exit(tally, options.at_most, summary.skipped)
 
 
@@ -180,24 +178,6 @@ def _next_command(tally: CutTally, options: LintOptions) -> str:
     words += ["-s", shlex.quote(options.strategy)] if options.strategy else []
     words += ["--chunks", shlex.quote(options.chunks)] if options.chunks else []
     return f"{' '.join(words)} --html cuts.html"
-
-
-def _line(summary: ChunkSummary, tally: CutTally) -> str:
-    """Everything in one line."""
-    from chunkwise.report.lint_report import cuts_words
-
-    parts = [summary.note]
-    if tally.share is not None:
-        counts = [
-            f"{thousands(count)} {kind.replace('_', ' ')}"
-            for kind, count in tally.counts.items()
-            if count
-        ]
-        kinds = f" (by kind, in cuts: {', '.join(counts)})" if counts else ""
-        parts.append(
-            f"{cuts_words(tally.chunks, tally.with_issues, tally.cuts_with_issues)}{kinds}"
-        )
-    return summary.sentence(parts)
 
 
 def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:

@@ -18,6 +18,7 @@ from chunkwise.evaluation.results import (
     Results,
 )
 from chunkwise.evaluation.verdicts_and_advice import (
+    OUT_OF_REACH,
     four_questions,
     most_reachable,
     type_robustness,
@@ -120,9 +121,11 @@ def estimate_of(figure: Figure) -> Estimate:
     return Estimate(figure.mean, figure.low, figure.high)
 
 
-def rating_of(grade: str) -> Badge | None:
-    """Excellent, good, below: in a color."""
-    return Badge(grade, _LEVELS.get(grade, "tie")) if grade else None
+def _rating(results: Results, name: str, grade: str) -> Badge | str:
+    """Excellent, good, below: in a color; the best possible score where these chunks cannot be good."""
+    if grade == OUT_OF_REACH and (most := most_reachable(results, name)) is not None:
+        grade = f"at most {format_number(most, 'score')}"
+    return Badge(grade, _LEVELS.get(grade, "tie")) if grade else ""
 
 
 def _subtitle(results: Results) -> str:
@@ -193,7 +196,7 @@ def _key_metrics(results: Results) -> ValueTable:
         (
             directed(name),
             _cell(name, figure),
-            rating_of(grades.get(name, "") or figure.verdict) or "",
+            _rating(results, name, grades.get(name, "") or figure.verdict),
         )
         for name, figure in figures.items()
     ]
@@ -414,7 +417,7 @@ def _four_questions(results: Results) -> Iterator[ReportPart]:
         rows = []
         for method, figure in question.figures.items():
             name = question.name_of(method)
-            rating = rating_of(figure.verdict) or ""
+            rating = _rating(results, name, figure.verdict)
             rows.append((name, _cell(name, figure), rating, _remark(results, name, figure)))
         yield ValueTable(columns, tuple(rows), question.question)
 

@@ -171,6 +171,7 @@ class _Writer:
     @part.register
     def _table(self, part: ValueTable, level: int) -> Markup:
         head = _heading(part.title, level, "titled")
+        inside = level + 1 if part.title else level
         if not part.noun or len(part.rows) < _TOOLS_FROM or self._is_brief:
             rows = (
                 ValueTable(part.columns, part.rows[: part.brief_rows], details=())
@@ -178,7 +179,7 @@ class _Writer:
                 else part
             )
             return Markup('{}<div class="card wide-table">{}</div>').format(
-                head, self._grid(rows, "", part.title, level + 1)
+                head, self._grid(rows, "", part.title, inside)
             )
         self._tables += 1
         name = f"table-{self._tables}"
@@ -190,7 +191,7 @@ class _Writer:
         more = Markup('<p class="pages"><button type="button" hidden></button></p>')
         page = Markup('{}{}<div class="card wide-table">{}{}</div>')
         return page.format(
-            head, tools, self._grid(part, name, part.title or part.noun, level + 1), more
+            head, tools, self._grid(part, name, part.title or part.noun, inside), more
         )
 
     def _grid(self, table: ValueTable, name: str, caption: str, level: int) -> Markup:
