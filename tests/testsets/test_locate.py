@@ -19,7 +19,6 @@ from chunkwise.testsets.locate import (
     SoughtPassage,
     locate,
 )
-from chunkwise.text import find_passages
 from chunkwise.text.find_passages import Tolerance, occurrences
 from how_many import examples
 from tables import cases
@@ -203,14 +202,11 @@ def test_nothing_is_near_what_is_like_nothing(passage: str) -> None:
     assert locate([SoughtPassage(passage)], []) == [Missing()]
 
 
-def test_a_large_document_is_cut_into_blocks_without_a_seam(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(find_passages, "_SIZE", 16)
+def test_passages_of_all_sizes_are_found_at_each_of_their_places() -> None:
     text = "".join(f"sentence {number} ends here. " for number in range(30))
     documents = [Document("a", "short"), Document("b", text), Document("c", "ends")]
     spans = [
-        (start, size) for start in range(0, len(text) - 60, 7) for size in (1, 5, 16, 17, 33, 60)
+        (start, size) for start in range(0, len(text) - 90, 7) for size in (1, 5, 17, 64, 65, 90)
     ]
     passages = [text[start : start + size] for start, size in spans]
     at: dict[int, list[int]] = {number: [] for number in range(len(passages))}
