@@ -222,6 +222,7 @@ class CodeChunker(SizedChunker):
             # White space behind a chunk takes no room.
             return behind_gaps(measure.reaches(starts, self.max_tokens)) >= ends
 
-        levels = outline_levels(document, language, fit)
-        packer = self.packer(document, levels, nested=True)
+        packer = self.packer(
+            document, partial(outline_levels, language=language, fit=fit), nested=True
+        )
         return self.join_small_chunks(document, packer.pack(0, len(document.text)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, sentence_levels
+from chunkwise.chunkers.packing.cuts import ArrayCuts, prose_levels
 from chunkwise.chunkers.packing.sized_chunker import LARGEST, SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
@@ -26,9 +26,11 @@ class PageChunker(SizedChunker):
     )
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        whole = ArrayCuts(lambda: document.paragraphs)
-        levels = [whole, *sentence_levels(document), *clause_levels(document)]
+        packer = self.packer(
+            document,
+            lambda document: [ArrayCuts(lambda: document.paragraphs), *prose_levels(document)],
+        )
         pages = np.unique(np.array([0, *document.document.pages], dtype=np.int64))
         starts = document.graphemes.keep(pages[pages < len(document.text)])
-        pieces = self.packer(document, levels).pack_each(starts, floors=np.zeros_like(starts))
+        pieces = packer.pack_each(starts, floors=np.zeros_like(starts))
         return self.join_small_chunks(document, pieces)

@@ -40,7 +40,7 @@ class ParagraphChunker(SizedChunker):
         leading = ArrayCuts(lambda: glued(document, leads.sentences))
         sentences = sentence_levels(document, self._oversized(document, paragraphs))
         levels = [whole, leading, *sentences, *clause_levels(document)]
-        packer = self.packer(document, levels, nested=True, overlap_cuts=sentences[-1])
+        packer = self.packer(document, lambda _: levels, nested=True, overlap_cuts=sentences[-1])
         starts = paragraphs[:1] if self.merge else paragraphs
         sections = document.sections
         pieces = packer.pack_each(starts, sections.start[sections.at(starts)])

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, glued, sentence_levels
+from chunkwise.chunkers.packing.cuts import ArrayCuts, glued, prose_levels
 from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.packing.sized_chunker import LARGEST, SizedChunker
 from chunkwise.core import Piece, Span
@@ -57,7 +57,7 @@ class ParentChildChunker(SizedChunker):
         return _PARENT_WORDS[self.parent] if self.parent_size is None else self.parent_size
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
+        packer = self.packer(document, prose_levels)
         pieces: list[Piece] = []
         for parent in self._parents(document):
             children = self.join_small_chunks(document, packer.pack(parent.start, parent.end))
@@ -73,10 +73,9 @@ class ParentChildChunker(SizedChunker):
             document,
             document.measure("words"),
             self._parent_words,
-            [
+            lambda document: [
                 ArrayCuts(lambda: glued(document, document.paragraphs)),
-                *sentence_levels(document),
-                *clause_levels(document),
+                *prose_levels(document),
             ],
         )
         apart = self.parent == "section"

@@ -14,7 +14,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import param
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.check_pieces import merged_spans
-from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
+from chunkwise.chunkers.packing.cuts import prose_levels
 from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.packing.sized_chunker import LARGEST, SizedChunker
 from chunkwise.chunkers.semantic import check_model, named_embedder
@@ -160,8 +160,8 @@ def first_sentences(text: str, limit: int, tokenizer: TokenizerLike) -> str:
     if not text:
         return ""
     analyzed = Analyzed(Document("summary", text))
-    levels = [*sentence_levels(analyzed), *clause_levels(analyzed)]
-    piece = Packer(analyzed, analyzed.measure(tokenizer), limit, levels).pack(0, len(text))[0]
+    measure = analyzed.measure(tokenizer)
+    piece = Packer(analyzed, measure, limit, prose_levels).pack(0, len(text))[0]
     if piece.end < len(text) or text.endswith(_ENDS):
         return text[piece.start : piece.end].strip()
     last = int(analyzed.sentences[-1])  # the model was broken off inside of it

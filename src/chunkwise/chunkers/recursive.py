@@ -182,19 +182,21 @@ class RecursiveChunker(SizedChunker):
     def split(self, document: Analyzed) -> Sequence[Piece]:
         # Tokens before cuts: to find them takes most, and the less else is held.
         document.measure(self.tokenizer).before(len(document.text))
-        separators = self.separators if isinstance(self.separators, str) else (*self.separators,)
-        levels = document.keep(
-            ("recursive", separators, self.regex), lambda: self._levels(document)
-        )
-        whole = document.keep(
-            ("whole", separators, self.regex), lambda: without_fragments(document, levels)
-        )
-        # A row of a CSV that is too large is cut between its cells; at last anything is cut anywhere.
-        cells = [CellCuts(document)] if document.document.format == "table" else []
-        packer = self.packer(document, [*whole, *cells, *levels], nested=True)
+        packer = self.packer(document, self._levels, nested=True)
         return self.join_small_chunks(document, packer.pack(0, len(document.text)))
 
     def _levels(self, document: Analyzed) -> list[CutLevel]:
+        separators = self.separators if isinstance(self.separators, str) else (*self.separators,)
+
+        def find() -> list[CutLevel]:
+            levels = self._separator_levels(document)
+            # A row of a CSV that is too large is cut between its cells; at last anything is cut anywhere.
+            cells = [CellCuts(document)] if document.document.format == "table" else []
+            return [*without_fragments(document, levels), *cells, *levels]
+
+        return document.keep(("recursive", separators, self.regex), find)
+
+    def _separator_levels(self, document: Analyzed) -> list[CutLevel]:
         text, characters, graphemes = document.text, document.characters, document.graphemes
         if self.regex and not isinstance(self.separators, str):
             return [

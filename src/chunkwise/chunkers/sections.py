@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import ClassVar
 
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
+from chunkwise.chunkers.packing.cuts import prose_levels
 from chunkwise.chunkers.packing.sized_chunker import LARGEST, SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
@@ -32,7 +32,7 @@ class SectionChunker(SizedChunker):
     )
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
+        packer = self.packer(document, prose_levels)
         starts = document.regions
         pieces = packer.pack_each(starts, floors=starts)
         if not self.min_tokens:

@@ -149,7 +149,7 @@ class EmbeddingChunker(SizedChunker):
         sentences = sentence_levels(document)
         packer = self.packer(
             document,
-            [ArrayCuts(lambda: starts), *within, *sentences, *clause_levels(document)],
+            lambda _: [ArrayCuts(lambda: starts), *within, *sentences, *clause_levels(document)],
             nested=True,
             overlap_cuts=sentences[-1],
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
+from chunkwise.chunkers.packing.cuts import prose_levels
 from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
@@ -24,5 +24,5 @@ class SentenceChunker(SizedChunker):
     in_segments: ClassVar[bool] = True
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
+        packer = self.packer(document, prose_levels)
         return self.join_small_chunks(document, packer.pack(0, len(document.text)))

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from chunkwise.chunkers.packing.cuts import (
     ArrayCuts,
     CutLevel,
-    clause_levels,
     glued,
     lead_in_cuts,
-    sentence_levels,
+    prose_levels,
 )
 from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.core import Piece
@@ -75,7 +74,7 @@ class StructureChunker(SizedChunker):
         sections = heading_levels(document)
         packer = self.packer(
             document,
-            [*sections, *block_levels(document, self.tokenizer, self.max_tokens)],
+            lambda _: [*sections, *block_levels(document, self.tokenizer, self.max_tokens)],
             nested=True,
             apart=len(sections),
         )
@@ -123,6 +122,5 @@ def block_levels(document: Analyzed, tokenizer: TokenizerLike, limit: int) -> li
         ArrayCuts(lambda: glued(document, leads().sentences)),
         ArrayCuts(lambda: document.graphemes.keep(outer)),
         ArrayCuts(lambda: document.graphemes.keep(glued(document, inside().parts))),
-        *sentence_levels(document),
-        *clause_levels(document),
+        *prose_levels(document),
     ]

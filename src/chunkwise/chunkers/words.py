@@ -64,7 +64,7 @@ class WordChunker:
             document,
             measure,
             self.max_words,
-            [ArrayCuts(lambda: document.graphemes.keep(measure.starts))],
+            lambda _: [ArrayCuts(lambda: document.graphemes.keep(measure.starts))],
             overlap_from=overlap_from(document, measure, "overlap", overlap, self.max_words),
         )
         return packer.pack(0, len(document.text))

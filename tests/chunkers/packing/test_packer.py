@@ -123,7 +123,7 @@ def packed(
     found: list[CutLevel] = [ArrayCuts(lambda own=own: np.array(own, np.int64)) for own in levels]  # type: ignore[misc]
     document = Analyzed(Document("x", text))
     packer = Packer(
-        document, document.measure("characters"), limit, found, nested=nested, apart=apart,
+        document, document.measure("characters"), limit, lambda _: found, nested=nested, apart=apart,
         overlap_from=(lambda fresh: max(fresh - back, 0)) if back else None,
     )  # fmt: skip
     return packer.pack(0, len(text))
@@ -139,7 +139,7 @@ def test_stretches_at_once_are_stretches_one_by_one(
     def packer(document: Analyzed) -> Packer:
         sized = SizedChunker(max_tokens=limit, overlap=overlap, tokenizer=tokenizer)
         levels = [ArrayCuts(lambda: document.paragraphs), *sentence_levels(document)]
-        return sized.packer(document, [*levels, *clause_levels(document)], nested=nested)
+        return sized.packer(document, lambda _: [*levels, *clause_levels(document)], nested=nested)
 
     document = Analyzed(Document("x", text, format=format))
     starts = document.paragraphs

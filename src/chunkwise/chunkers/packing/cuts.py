@@ -159,7 +159,12 @@ class NearCuts:
         """`spaced`: white space has to follow those of ASCII."""
         self._text = text
         self._graphemes = graphemes
-        self.separators = [(each, before_cut(each)) for each in separators if each in text]
+        self.separators = [
+            (each, before_cut(each))
+            for each in separators
+            # One character is found much quicker than several.
+            if each[0] in text and each.strip()[:1] in text and each in text
+        ]
         """Those that occur, with what precedes the cut: others are not sought again and again."""
         self._spaced = spaced
         self._clear = [(0, 0)] * len(self.separators)
@@ -280,6 +285,11 @@ def clause_levels(document: Analyzed) -> list[CutLevel]:
         PagedCuts(partial(_whole_items, document)),
         word_level(document),
     ]
+
+
+def prose_levels(document: Analyzed) -> list[CutLevel]:
+    """Sentences, then clauses and words."""
+    return [*sentence_levels(document), *clause_levels(document)]
 
 
 def word_level(document: Analyzed) -> CutLevel:

@@ -109,15 +109,18 @@ class Fragments:
     def _has_neighbor(self, number: str, cut: int) -> bool:
         """Whether the paragraph may have the number before this one, or the second where this is the first."""
         if number.isascii() and number.isdecimal():
-            neighbor = str(int(number) - 1) if int(number) > 1 else "2"
+            step = 1 if number == "1" else -1
+            neighbor = str(int(number) + step)
         elif len(number) == 1 and number not in _ROMAN:
-            neighbor = chr(ord(number) + (1 if number in "aA" else -1))
+            step = 1 if number in "aA" else -1
+            neighbor = chr(ord(number) + step)
         else:
             return True
-        text = self._text
-        start, end = text.rfind("\n\n", 0, cut), text.find("\n\n", cut)
-        end = end if end >= 0 else len(text)
-        return text.find(neighbor + text[cut - 1], max(start, 0), end) >= 0
+        text, sought = self._text, neighbor + self._text[cut - 1]
+        if step < 0:
+            return text.find(sought, max(text.rfind("\n\n", 0, cut), 0), cut) >= 0
+        end = text.find("\n\n", cut)
+        return text.find(sought, cut, end if end >= 0 else len(text)) >= 0
 
     @cached_property
     def _items(self) -> frozenset[int]:

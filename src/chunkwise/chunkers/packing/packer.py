@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from itertools import islice, repeat
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ _SHORT_GAP = 4
 """White space behind most paragraphs; longer gaps are looked at one by one."""
 
 Places = NDArray[np.int64]
+FindLevels = Callable[[Analyzed], Sequence[CutLevel]]
 
 
 class PackedStretch(NamedTuple):
@@ -62,7 +63,7 @@ class Packer:
         document: Analyzed,
         measure: TokenMeasure,
         limit: int,
-        levels: Sequence[CutLevel],
+        find_levels: FindLevels,
         *,
         nested: bool = False,
         apart: int = 0,
@@ -74,12 +75,8 @@ class Packer:
         self._graphemes = document.graphemes
         self._measure = measure
         self._limit = limit
-        self._levels: list[CutLevel] = []
-        for cuts in levels:
-            if isinstance(cuts, CellCuts):
-                self._levels.append(cells_of_like_size(document, measure, limit, overlap_from))
-            self._levels.append(cuts)
-        self._levels.append(GraphemeCuts(document.graphemes))
+        self._document = document
+        self._find_levels = find_levels
         self._nested = nested
         self._apart = apart
         # Code is read with its indentation: a chunk starts where its first line does.
@@ -89,12 +86,25 @@ class Packer:
         self._pieces: list[Piece] = []
         self._gap = (0, 0)
 
+    @cached_property
+    def _levels(self) -> list[CutLevel]:
+        """Found when they are first asked about: a text that fits in a chunk has no need of them."""
+        levels: list[CutLevel] = []
+        for cuts in self._find_levels(self._document):
+            if isinstance(cuts, CellCuts):
+                levels.append(
+                    cells_of_like_size(
+                        self._document, self._measure, self._limit, self._overlap_from
+                    )
+                )
+            levels.append(cuts)
+        return [*levels, GraphemeCuts(self._graphemes)]
+
     def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
         """Chunks of one stretch that no chunk may leave, but for overlap down to `floor`."""
-        text, pieces, levels, limit = self._text, self._pieces, self._levels, self._limit
+        text, pieces, limit = self._text, self._pieces, self._limit
         reach_from, count = self._measure.reach, self._measure.count
         plain = self._overlap_from is None and not self._apart and not self._keeps_indent
-        last = len(levels) - 1
         done = len(pieces)
         frame: PackedStretch | None = PackedStretch(end, 0, start if floor is None else floor)
         fresh = start
@@ -109,7 +119,7 @@ class Packer:
                 reach = reach_from(fresh, limit)
                 if reach < stop and text[reach].isspace():
                     reach = self._reach(fresh)
-                cut = stop if reach >= stop else levels[level].last(fresh, reach)
+                cut = stop if reach >= stop else self._levels[level].last(fresh, reach)
                 if cut != NONE:
                     trimmed = cut if not text[cut - 1].isspace() else self._trimmed(fresh, cut)
                     size = count(fresh, trimmed)
@@ -117,7 +127,7 @@ class Packer:
                         pieces.append(Piece(fresh, trimmed, "", size))
                         fresh = cut
                         continue
-                elif self._nested and level < last:
+                elif self._nested and level + 1 < len(self._levels):
                     frame = self._inside(frame, fresh)
                     continue
             cut = self._next_chunk(frame, fresh)
@@ -192,7 +202,6 @@ class Packer:
     def _next_chunk(self, frame: PackedStretch, fresh: int) -> int:
         """Emit a chunk that takes in text from `fresh` on; its end, or NONE if only a deeper level can."""
         end, level, floor, _ = frame
-        last = len(self._levels) - 1
         repeats = self._overlap_from is not None and self._pieces and fresh > floor
         reach = self._reach(fresh)
         while True:
@@ -205,7 +214,7 @@ class Packer:
                         return done
                 if (done := self._fill(level, fresh, fresh, cut)) != NONE:
                     return done
-            if level == last:
+            if level + 1 == len(self._levels):
                 return self._force(fresh, end)
             if self._nested:
                 return NONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +10,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import CutLevel
 from chunkwise.chunkers.packing.overlap import UNITS, check_overlap, overlap_from, overlap_tokens
-from chunkwise.chunkers.packing.packer import Packer
+from chunkwise.chunkers.packing.packer import FindLevels, Packer
 from chunkwise.chunkers.packing.small_chunks import with_the_one_before
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
@@ -97,19 +96,19 @@ class SizedChunker:
     def packer(
         self,
         document: Analyzed,
-        levels: Sequence[CutLevel],
+        find_levels: FindLevels,
         *,
         nested: bool = False,
         apart: int = 0,
         overlap_cuts: CutLevel | None = None,
     ) -> Packer:
-        """What fills chunks of these levels up to the limit, with the overlap asked for."""
+        """What fills chunks up to the limit, cut at these levels, with the overlap asked for."""
         measure = document.measure(self.tokenizer)
         return Packer(
             document,
             measure,
             self.max_tokens,
-            levels,
+            find_levels,
             nested=nested,
             apart=apart,
             overlap_from=overlap_from(document, measure, *self.repeated, self.max_tokens),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
@@ -162,16 +163,17 @@ def _marks(characters: CharacterArrays) -> Iterator[list[int]]:
     single = (last == 0) | ~characters.have(np.maximum(last - 1, 0), DIGIT | LETTER)
     first = other | (single & one_of(sign, "1aAiI"))
     second = other | (one_of(sign, "2bB") & single) | (one_of(sign, "iI") & ~single)
-    perhaps, seconds = mark[digit | single | one_of(sign, "ivxIVX")], mark[second]
+    seconds = mark[second].tolist()
+    if not seconds:
+        return
+    perhaps = mark[digit | single | one_of(sign, "ivxIVX")].tolist()
     end = -1
     for begin in mark[first].tolist():
         if begin > end:
             blank = _BLANK_LINE.search(text, begin)
             end = blank.start() if blank else len(text)
-            low, high = seconds.searchsorted((begin, end))
-            if low < high:
-                low, high = perhaps.searchsorted((begin, end))
-                yield perhaps[low:high].tolist()
+            if bisect_left(seconds, begin) < bisect_left(seconds, end):
+                yield perhaps[bisect_left(perhaps, begin) : bisect_left(perhaps, end)]
 
 
 def _numbers(text: str, paragraphs: Iterable[list[int]]) -> Iterator[_Number]:
