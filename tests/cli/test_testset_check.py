@@ -119,7 +119,7 @@ def test_the_questions_may_lie_among_the_documents(here: Run, handbook: Path) ->
         (["q.json", "handbook", "-o", "q.json"], 2, "q.json is read and would be overwritten"),
         (["none.json", "handbook"], 1, "cannot read the questions in none.json"),
         (["q.json", "nowhere"], 1, "no document was read"),
-        (["q.json", "handbook", "--from", "squid"], 2, "no format 'squid'"),
+        (["q.json", "handbook", "--from", "squid"], 2, "squid"),
         (["-", "-"], 2, "standard input can be the questions or the documents"),
         (["text.txt", "handbook"], 1, "of no format that is known"),
         (

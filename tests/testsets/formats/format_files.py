@@ -5,7 +5,7 @@ from pathlib import Path
 
 from chunkwise.core import Document, Query
 from chunkwise.testsets.formats import FORMATS
-from chunkwise.testsets.formats.registry import losses
+from chunkwise.testsets.losses import losses
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 
@@ -27,4 +27,4 @@ def write(
 ) -> list[str]:
     testset = TestSet(tuple(asked))
     FORMATS[name].write(testset, documents, path)
-    return list(losses(FORMATS[name], testset, documents))
+    return list(losses(FORMATS[name], testset, documents, path))

@@ -92,13 +92,14 @@ def test_writing_says_what_is_lost(tmp_path: Path) -> None:
     asked = [
         Query("1", "?", (Reference("d", 0, 4),), split="validation"),
         Query("2", "?", (Reference("d", 0, 2),), answer="a", split="../../out"),
-        Query("3", "?"),
+        Query("3", "What?"),
     ]
     lines = write("beir", tmp_path / "b", asked, [Document("d", "Text")])
     assert lines == [
-        "BEIR has no answers: question '2'",
-        "spans become whole documents in BEIR: question '2'",
-        "BEIR leaves questions without a reference out: question '3'",
+        "BEIR does not keep answers: question '2'",
+        "BEIR does not keep splits: question '2'",
+        "BEIR does not keep references as they are: question '2'",
+        "BEIR does not keep the questions themselves: question '3'",
     ]
     written = sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file())
     assert written == ["b/corpus.jsonl", "b/qrels/dev.tsv", "b/qrels/test.tsv", "b/queries.jsonl"]
@@ -116,7 +117,7 @@ def test_judgments_that_are_there_already_are_not_mixed_in(tmp_path: Path) -> No
 def test_without_texts_there_is_no_corpus(tmp_path: Path) -> None:
     lines = write("beir", tmp_path / "b", [Query("1", "?", (Reference("d", 0, WHOLE),))], None)
     assert len(lines) == 1
-    assert "texts are not known" in lines[0]
+    assert "no documents are known" in lines[0]
     assert queries("beir", tmp_path / "b")[0].references == (Reference("d", 0, WHOLE),)
 
 

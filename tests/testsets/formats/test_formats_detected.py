@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.base.errors import ChunkwiseError, UnknownName
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query, Reference
-from chunkwise.testsets.formats import FORMATS, CarriesDocuments
-from chunkwise.testsets.formats.registry import detect
+from chunkwise.testsets.formats import FORMATS, CarriesDocuments, detect
 from tables import cases
 from testsets.formats.format_files import write
 
@@ -103,15 +102,6 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         detect("a\0b")
 
 
-def test_an_unknown_name_lists_the_known() -> None:
-    with pytest.raises(UnknownName, match=r"'squat'; there are autorag, beir, chroma"):
-        FORMATS["squat"]
-    assert "squad" in FORMATS
-    assert "squat" not in FORMATS
-    assert len(FORMATS) == len(list(FORMATS)) == 9
-
-
 def test_what_carries_documents_says_so() -> None:
     carry = [name for name in OTHERS if isinstance(FORMATS[name], CarriesDocuments)]
     assert carry == ["beir", "autorag", "squad"]
-    assert all(FORMATS[name].about for name in OTHERS)

@@ -83,9 +83,7 @@ def test_ragas_says_what_is_lost(tmp_path: Path) -> None:
         Query("2", "?", (Reference("a", 0, 8, other), Reference("gone", 0, 1))),
     ]
     assert write("ragas", tmp_path / "s.json", asked, texts) == [
-        "places become texts in Ragas: 2 questions ('1', '2')",
-        "Ragas has no alternatives: 2 questions ('1', '2')",
-        "Ragas wants the texts of references: name the documents: question '2'",
+        "Ragas does not keep references as they are: 2 questions ('1', '2')"
     ]
 
 
@@ -99,7 +97,10 @@ def test_ragchecker_reads_answers_and_no_passages(tmp_path: Path) -> None:
     assert not drafts[0].passages
     assert len(bad) == 2
     lines = write("ragchecker", path, [Query("1", "?", (Reference("d", 0, 1),))], None)
-    assert lines == ["RAGChecker has no references: question '1'"]
+    assert lines == [
+        "RAGChecker does not keep references as they are: question '1'",
+        "no documents are known, and no texts are written: name the documents",
+    ]
 
 
 def autorag(folder: Path, qa: list[dict[str, object]], corpus: list[dict[str, object]]) -> Path:

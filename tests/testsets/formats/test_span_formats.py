@@ -85,12 +85,10 @@ def test_chroma_says_what_is_lost(tmp_path: Path) -> None:
     ]
     texts = [Document("a", "One."), Document("b", "Two.")]
     assert write("chroma", tmp_path / "q.csv", asked, texts) == [
-        "Chroma's CSV has no ids; a question is known by its place: question 'q'",
-        "Chroma's CSV has no answers: question 'q'",
-        "Chroma's CSV has no types: question 'q'",
-        "Chroma's CSV asks about one document; references in others are left out: question 'q'",
-        "Chroma's CSV has no alternatives: question '2'",
-        "Chroma's CSV wants the texts of references: name the documents: question '3'",
+        "Chroma's CSV does not keep ids: question 'q'",
+        "Chroma's CSV does not keep answers: question 'q'",
+        "Chroma's CSV does not keep types: question 'q'",
+        "Chroma's CSV does not keep references as they are: 2 questions ('q', '2')",
     ]
 
 

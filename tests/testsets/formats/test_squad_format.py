@@ -135,14 +135,15 @@ def test_what_squad_cannot_hold_is_said(tmp_path: Path) -> None:
     asked = [
         Query("1", "?", (one, two)),
         Query("2", "?", (one, three), answer="Both"),
-        Query("3", "?", (Reference("gone", 0, 1),)),
+        Query("3", "? Gone", (Reference("gone", 0, 1),)),
         Query("4", "?"),
         Query("5", "?", types=("unanswerable",)),
     ]
     lines = write("squad", tmp_path / "s.json", asked, documents)
     assert lines == [
-        "SQuAD asks about one document; references in others are left out: question '2'",
-        "several references are alternatives in SQuAD: 2 questions ('1', '2')",
+        "SQuAD does not keep references as they are: 2 questions ('1', '2')",
+        "SQuAD does not keep answers: question '2'",
+        "SQuAD does not keep the questions themselves: question '3'",
     ]
     assert [query.id for query in queries("squad", tmp_path / "s.json")] == ["1", "2", "4", "5"]
     with pytest.raises(ChunkwiseError, match="--documents"):

@@ -6,8 +6,7 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query, Reference
-from chunkwise.testsets.formats import WHOLE
-from chunkwise.testsets.formats.registry import detect
+from chunkwise.testsets.formats import WHOLE, detect
 from tables import cases
 from testsets.formats.format_files import queries, read, write
 
@@ -86,8 +85,8 @@ def test_writing_says_what_is_lost(tmp_path: Path) -> None:
         Query("2", "?", (Reference("d", 0, 4),)),
     ]
     assert write("trec", tmp_path / "t", asked, [Document("d", "Text")]) == [
-        "spans become whole documents in TREC: question 'a b'",
-        "names have no spaces in TREC; they become underscores: question 'a b'",
+        "TREC does not keep ids: question 'a b'",
+        "TREC does not keep references as they are: question 'a b'",
     ]
     assert (tmp_path / "t/qrels.txt").read_text() == "a_b 0 d 1\n2 0 d 1\n"
     assert (tmp_path / "t/topics.tsv").read_text() == "a_b\tOne two?\n2\t?\n"

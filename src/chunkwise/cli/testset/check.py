@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.base.schema import Amount, Name, Option, argument
+from chunkwise.base.schema import Amount, Option, argument
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
@@ -22,6 +22,7 @@ from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import JsonOrReport
 from chunkwise.cli.streams import say_skipped
 from chunkwise.cli.testset import carried_documents, named_documents
+from chunkwise.cli.testset.convert import FormatName
 
 if TYPE_CHECKING:
     from chunkwise.cli.testset import Skip
@@ -48,7 +49,7 @@ class CheckOptions(LoadingOptions, JsonOrReport):
         "Write the usable questions, repaired, with offsets", flag="-o", metavar="FILE.json", group="Output",
         common=True, writes="new",
     )] = None  # fmt: skip
-    format: Annotated[Name | None, Option(
+    format: Annotated[FormatName | None, Option(
         "Format: chunkwise, squad, beir …", long_flag="--from", metavar="FORMAT", default_text="detected",
         group="Input", common=True,
     )] = None  # fmt: skip
@@ -117,8 +118,7 @@ def _documents(options: CheckOptions, skipped: list[str]) -> list[Document]:
 
 def _carried(file: str, format: str | None, skip: Skip) -> list[Document]:
     """Some formats bring the texts that are asked about."""
-    from chunkwise.testsets.formats import FORMATS, CarriesDocuments
-    from chunkwise.testsets.formats.registry import detect
+    from chunkwise.testsets.formats import FORMATS, CarriesDocuments, detect
 
     kind = None if file == "-" else FORMATS[format] if format else detect(file)
     if not isinstance(kind, CarriesDocuments):

@@ -73,8 +73,8 @@ def command(options: ConvertOptions) -> None:
     these are the documents unless --documents names others. What is not found, or does not fit the new format, is
     reported.
     """
-    from chunkwise.testsets.formats import FORMATS
-    from chunkwise.testsets.formats.registry import detect, losses
+    from chunkwise.testsets.formats import FORMATS, detect
+    from chunkwise.testsets.losses import losses
 
     origin = FORMATS[options.origin] if options.origin else detect(options.file)
     target = FORMATS[options.target]
@@ -97,7 +97,7 @@ def command(options: ConvertOptions) -> None:
         run.show(target, testset, documents)
     else:
         target.write(testset, documents, output)
-        run.report(list(losses(target, testset, documents)))
+        run.report(list(losses(target, testset, documents, output)))
     if not options.quiet:
         count = len(testset.queries)
         click.echo(f"{counted(count, 'question')}: {origin.name} → {target.name}", err=True)

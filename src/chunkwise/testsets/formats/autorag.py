@@ -15,8 +15,7 @@ from chunkwise.records.fields import WrongField, identifier, kind, optional_stri
 from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import Row, parquet_rows
 from chunkwise.records.write import arrow, write_parquet
-from chunkwise.testsets.formats import WHOLE
-from chunkwise.testsets.formats.registry import made_of
+from chunkwise.testsets.formats.registry import WHOLE, made_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable, given_references
 
 _UNDATED = datetime(1970, 1, 1)  # the field is obligatory, and a run must give the same bytes again
@@ -26,9 +25,7 @@ class AutoragFormat:
     """A passage of the corpus is a document here: its own file may not be at hand."""
 
     name: ClassVar[str] = "autorag"
-    about: ClassVar[str] = "AutoRAG folder: qa.parquet, corpus.parquet"
     title: ClassVar[str] = "AutoRAG"
-    lacks: ClassVar[tuple[str, ...]] = ("facts", "types", "labels", "split", "spans", "corpus")
 
     def accepts(self, path: Path, head: bytes) -> bool:
         if path.is_dir():

@@ -29,19 +29,7 @@ class BeirFormat:
     """Relevance is that of a document, so a reference is a whole document."""
 
     name: ClassVar[str] = "beir"
-    about: ClassVar[str] = (
-        "BEIR folder, or its queries.jsonl: corpus.jsonl, queries.jsonl, qrels/*.tsv"
-    )
     title: ClassVar[str] = "BEIR"
-    lacks: ClassVar[tuple[str, ...]] = (
-        "answer",
-        "facts",
-        "types",
-        "labels",
-        "spans",
-        "unanswered",
-        "corpus",
-    )
 
     def accepts(self, path: Path, head: bytes) -> bool:
         if path.name == _QUERIES and JsonKeys(head).is_ours():

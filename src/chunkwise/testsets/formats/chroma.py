@@ -29,19 +29,7 @@ class ChromaFormat:
     """`question,references,corpus_id`; references are JSON in a cell, their ends are exclusive."""
 
     name: ClassVar[str] = "chroma"
-    about: ClassVar[str] = "questions CSV of Chroma's chunking evaluation"
     title: ClassVar[str] = "Chroma's CSV"
-    lacks: ClassVar[tuple[str, ...]] = (
-        "ids",
-        "answer",
-        "facts",
-        "types",
-        "labels",
-        "split",
-        "documents",
-        "alternatives",
-        "texts",
-    )
 
     def accepts(self, path: Path, head: bytes) -> bool:
         return {"question", "references", "corpus_id"} <= header(head)

@@ -142,9 +142,7 @@ class ChunkwiseFormat:
     """Questions with places in documents, and the short forms people write by hand."""
 
     name: ClassVar[str] = "chunkwise"
-    about: ClassVar[str] = "our own: a JSON list of questions with places in documents"
     title: ClassVar[str] = "chunkwise"
-    lacks: ClassVar[tuple[str, ...]] = ()
 
     def accepts(self, path: Path, head: bytes) -> bool:
         if looks_like_json(head):

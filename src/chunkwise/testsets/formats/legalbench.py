@@ -26,17 +26,7 @@ class LegalbenchFormat:
     """`{"tests": [{"query", "snippets": [{"file_path", "span": [start, end], "answer"}], "tags"}]}`."""
 
     name: ClassVar[str] = "legalbench"
-    about: ClassVar[str] = "LegalBench-RAG JSON: spans of files"
     title: ClassVar[str] = "LegalBench-RAG"
-    lacks: ClassVar[tuple[str, ...]] = (
-        "ids",
-        "answer",
-        "facts",
-        "labels",
-        "split",
-        "alternatives",
-        "texts",
-    )
 
     def accepts(self, path: Path, head: bytes) -> bool:
         keys = JsonKeys(head)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from chunkwise.core import Passage
-from chunkwise.testsets.formats import WHOLE
+from chunkwise.testsets.formats.registry import WHOLE
 from chunkwise.testsets.testset import GivenPassage, Unreadable, given_references
 
 

@@ -29,18 +29,7 @@ class RagasFormat:
     """`user_input`, `reference`, `reference_contexts`; once `question`, `ground_truth`, `contexts`."""
 
     name: ClassVar[str] = "ragas"
-    about: ClassVar[str] = "Ragas samples, JSON, JSON lines or CSV: passages as text"
     title: ClassVar[str] = "Ragas"
-    lacks: ClassVar[tuple[str, ...]] = (
-        "ids",
-        "facts",
-        "types",
-        "labels",
-        "split",
-        "places",
-        "alternatives",
-        "texts",
-    )
 
     def accepts(self, path: Path, head: bytes) -> bool:
         if path.suffix.lower() == ".csv":

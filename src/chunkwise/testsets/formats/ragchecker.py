@@ -18,9 +18,7 @@ class RagcheckerFormat:
     """`{"results": [{"query_id", "query", "gt_answer", "response", "retrieved_context"}]}`."""
 
     name: ClassVar[str] = "ragchecker"
-    about: ClassVar[str] = "RAGChecker JSON: questions and expected answers, no passages"
     title: ClassVar[str] = "RAGChecker"
-    lacks: ClassVar[tuple[str, ...]] = ("facts", "types", "labels", "split", "references")
 
     def accepts(self, path: Path, head: bytes) -> bool:
         keys = JsonKeys(head)

@@ -38,9 +38,7 @@ class SquadFormat:
     """`{"data": [{"title", "paragraphs": [{"context", "qas": [{"question", "answers"}]}]}]}`."""
 
     name: ClassVar[str] = "squad"
-    about: ClassVar[str] = "SQuAD 1.1 and 2.0 JSON; an article is a document"
     title: ClassVar[str] = "SQuAD"
-    lacks: ClassVar[tuple[str, ...]] = ("facts", "types", "labels", "split", "documents", "several")
 
     def accepts(self, path: Path, head: bytes) -> bool:
         return "paragraphs" in JsonKeys(head).at("data")

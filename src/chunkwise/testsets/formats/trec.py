@@ -27,18 +27,7 @@ class TrecFormat:
     """Relevance is that of a document, so a reference is a whole document."""
 
     name: ClassVar[str] = "trec"
-    about: ClassVar[str] = "TREC qrels with a file of topics or queries beside them"
     title: ClassVar[str] = "TREC"
-    lacks: ClassVar[tuple[str, ...]] = (
-        "answer",
-        "facts",
-        "types",
-        "labels",
-        "split",
-        "spans",
-        "unanswered",
-        "spaces",
-    )
 
     def accepts(self, path: Path, head: bytes) -> bool:
         if path.is_dir():
