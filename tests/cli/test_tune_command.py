@@ -242,8 +242,7 @@ def test_without_questions_it_says_what_it_cannot_know(
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
     for words in (
-        "Nothing can be recommended", "it cannot be known what a search finds", "with issues", "storage",
-        "Write 30 questions or more", "-Q FILE", "chunkwise testset check",
+        "Nothing can be recommended", "with issues", "-Q FILE",
     ):  # fmt: skip
         assert words in told, words
     assert "validation" not in done.stdout
@@ -278,13 +277,11 @@ def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_pat
     done = here("tune", "sweep.toml", "--test-queries", "few.json", "-o", "out")
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
-    assert "Only 12 questions could choose" in told
     assert "nested cross-validation" in told
-    assert "30 or more are needed" in told
     write_questions(tmp_path / "one.json", count=1, passages=5)
     done = here("tune", "sweep.toml", "--test-queries", "one.json", "-o", "single")
     assert done.returncode == 0, done.stderr
-    assert "Only 1 question could choose" in " ".join(done.stdout.split())
+    assert "Only 1 validation question" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -355,7 +352,7 @@ def test_time_that_is_over_leaves_the_rest_for_the_same_command(
     done = here("tune", "sweep.toml", "-o", "late", "--time-limit", "0.001 s")
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
-    assert "were not run: the time was up. The same command goes on with them." in told
+    assert "not run: the time limit was reached" in told
     assert "not run yet" in (tmp_path / "late" / "report.html").read_text()
     assert "is more than" in done.stderr
     done = here("tune", "--resume", "-o", "late", "--time-limit", "999999999 h")
@@ -478,7 +475,7 @@ def test_with_the_model_late_vectors_and_vectors_of_their_own(
     assert done.returncode == 0, done.stderr
     kinds = _kinds(tmp_path / "late")
     assert kinds["late"] > kinds["own"] > 0
-    assert "late vectors, from one pass" in " ".join(done.stdout.split())
+    assert "late chunking" in " ".join(done.stdout.split())
     done = here("tune", "sweep.toml", "-o", "exact", "--exact")
     assert done.returncode == 0, done.stderr
     kinds = _kinds(tmp_path / "exact")
@@ -555,7 +552,7 @@ def test_leaders_are_shown_while_it_runs(
     monkeypatch.setenv(progress.VARIABLE, "0.0")
     done = here("tune", "sweep.toml", "-o", "out")
     lines = [line for line in done.stderr.splitlines() if line.startswith("configurations: ")]
-    assert re.fullmatch(r"configurations: \d of \d; best so far: .+ [01]\.\d{3}", lines[-1])
+    assert re.fullmatch(r"configurations: \d of \d; best so far: .+ \d+%", lines[-1])
     quiet = here("tune", "sweep.toml", "-o", "quiet", "-q")
     assert quiet.stderr == ""
 

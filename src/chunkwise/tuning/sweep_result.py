@@ -11,8 +11,8 @@ from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.json import json_text
 from chunkwise.tuning.sweep import Configuration
 
-NOT_RUN = "not run"
-"""How the reason begins why an outcome is still to come."""
+TIME_UP = "not run: the time was up before its turn came; the same command goes on with it"
+"""Why an outcome is still to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Outcome:
     @property
     def waits(self) -> bool:
         """Whether it was not even tried: the time was up."""
-        return self.error.startswith(NOT_RUN)
+        return self.error == TIME_UP
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,8 +53,7 @@ from chunkwise.tuning.recommendation_file_and_code import (
 from chunkwise.tuning.run.methods_by_type import methods_by_type, methods_to_compare
 from chunkwise.tuning.run.race_and_finalists import (
     Race,
-    best_chunkings,
-    best_of_several,
+    best_planned,
     finalists,
     race_against,
 )
@@ -63,7 +62,7 @@ from chunkwise.tuning.run.shared_corpus import SharedCorpus
 from chunkwise.tuning.run.sweep_folder import SweepFolder, SweepRecord
 from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration, Sweep
-from chunkwise.tuning.sweep_result import NOT_RUN, MethodByType, Outcome, SweepResult
+from chunkwise.tuning.sweep_result import MethodByType, Outcome, SweepResult
 
 OnOutcome = Callable[[Outcome], None]
 
@@ -177,52 +176,41 @@ def run_and_choose(
     sweep, plan, inputs = prepared.sweep, prepared.plan, prepared.inputs
     documents, queries = inputs.documents, inputs.questions.queries
     watch, began = Stopwatch(), time.monotonic()
-    if sweep.pipeline:
-        with watch("sweep"), (left_out or Skipped(None)).rows_of(sweep.pipeline) as bad:
-            outcomes = run_pipeline_plan(
-                plan, documents, queries, sweep, record, on_bad=bad, stages=stages,
-                on_outcome=on_outcome, deadline=sweep.time,
-            )  # fmt: skip
-        with watch("choose"):
-            tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
-        return replace(
-            tuning,
-            caveats=_caveats(tuning, inputs),
-            versions=versions(),
-            data=_data(inputs, left_out),
-            timing=watch.seconds,
-        )
     model = sweep_embedder(sweep, embedder)
+    best: list[Configuration] = []
 
     def outcomes_of(
         some: Plan, race: Race | None = None, named: Embedder | LazyEmbedder | str | None = None
     ) -> list[Outcome]:
         # The time is that of the whole: what the sweep took, the finalists have not.
         left = sweep.time and max(0.0, sweep.time - (time.monotonic() - began))
-        found = run_plan(
+        return run_plan(
             some, documents, queries, sweep, record, embedder=named or model, stages=stages,
             on_outcome=on_outcome, jobs=jobs, deadline=left, race=race, client=client,
         )  # fmt: skip
-        return [replace(each, error=_TIME_UP) if each.waits else each for each in found]
 
-    with watch("sweep"):
-        outcomes = outcomes_of(plan)
-    with watch("finalists"):
-        most = 0 if sweep.exact else sweep.finalists
-        again = finalists(outcomes, inputs.splits, sweep.objective, most) if most else ()
-        if again:
-            outcomes += outcomes_of(Plan(tuple(again)))
-    with watch("variations"):
-        best = best_chunkings(outcomes, inputs.splits, sweep.objective, sweep.finalists)
-        if sweep.finalists:
-            best += best_of_several(outcomes, inputs.splits, sweep.objective)
-        for name, every in variations(best, sweep).items():
-            known = {each.configuration.key for each in outcomes}
-            some = tuple(each for each in every if each.key not in known)
-            race = race_against(outcomes, inputs.splits, sweep.objective)
-            other = replace(sweep, embedder=name)
-            named = None if name == sweep.embedder else sweep_embedder(other) or name
-            outcomes += outcomes_of(Plan(some), race, named)
+    if sweep.pipeline:
+        with watch("sweep"), (left_out or Skipped(None)).rows_of(sweep.pipeline) as bad:
+            outcomes = run_pipeline_plan(
+                plan, documents, queries, sweep, record, on_bad=bad, stages=stages,
+                on_outcome=on_outcome, deadline=sweep.time,
+            )  # fmt: skip
+    else:
+        with watch("sweep"):
+            outcomes = outcomes_of(plan)
+        with watch("finalists"):
+            most = 0 if sweep.exact else sweep.finalists
+            if again := finalists(outcomes, inputs.splits, sweep.objective, most):
+                outcomes += outcomes_of(Plan(tuple(again)))
+        with watch("variations"):
+            best = best_planned(outcomes, inputs.splits, sweep.objective, sweep.finalists)
+            for name, every in variations(best, sweep).items():
+                known = {each.configuration.key for each in outcomes}
+                some = tuple(each for each in every if each.key not in known)
+                race = race_against(outcomes, inputs.splits, sweep.objective)
+                other = replace(sweep, embedder=name)
+                named = None if name == sweep.embedder else sweep_embedder(other) or name
+                outcomes += outcomes_of(Plan(some), race, named)
     with watch("choose"):
         tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
     methods: tuple[MethodByType, ...] = ()
@@ -249,9 +237,6 @@ def run_and_choose(
         timing=watch.seconds,
         methods=methods,
     )
-
-
-_TIME_UP = f"{NOT_RUN}: the time was up before its turn came; the same command goes on with it"
 
 
 def _caveats(tuning: SweepResult, inputs: SweepInputs) -> tuple[str, ...]:

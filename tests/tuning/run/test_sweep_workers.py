@@ -318,7 +318,9 @@ def test_a_deadline_leaves_the_rest_undone_and_says_so(
 
     found = outcomes(tmp_path, *WORDS.configurations, on_outcome=slowly, deadline=25, embedder=None)
     assert [bool(each.error) for each in found] == [False] * 3 + [True] * (len(found) - 3)
-    assert found[3].error == ("not run: the time it was given (25 s) was over before its turn came")
+    assert found[3].error == (
+        "not run: the time was up before its turn came; the same command goes on with it"
+    )
     assert len(SweepRecord(tmp_path).known()) == 3
     monkeypatch.undo()
     assert not any(each.error for each in outcomes(tmp_path, *WORDS.configurations, embedder=None))

@@ -75,77 +75,49 @@ def finalists(
 
     Several sizes at once have no chunks to embed: they are not among them.
     """
-    late = [each for each in outcomes if _is_late(each)]
-    means = [_mean(each, splits, objective) for each in late]
-    scored = [at for at, mean in enumerate(means) if mean is not None]
-    sign = 1 if lower_is_better(objective) else -1
-    best = sorted(scored, key=lambda at: (sign * (means[at] or 0.0), at))[:most]
-    chosen = [late[at].configuration for at in best]
+    late = [
+        each
+        for each in outcomes
+        if each.configuration.strategy and each.configuration.vectors == "late" and not each.error
+    ]
+    chosen = [each.configuration for each in _best_first(late, splits, objective)[:most]]
     if chosen:
-        chosen += [
-            each.configuration
-            for each in late
-            if each.configuration.baseline and each.configuration not in chosen
-        ]
+        baselines = (each.configuration for each in late if each.configuration.baseline)
+        chosen += [each for each in baselines if each not in chosen]
     return [replace(each, vectors="own") for each in chosen]
 
 
-def best_chunkings(
+def best_planned(
     outcomes: Sequence[Outcome], splits: Sequence[str], objective: str, most: int = 5
 ) -> list[Configuration]:
-    """The best `most` with chunks on the questions that choose."""
-    means = {
-        at: found
-        for at, each in enumerate(outcomes)
-        if each.configuration.strategy and not each.error and not each.configuration.varies
-        for found in [_mean(each, splits, objective)]
-        if found is not None
-    }
-    sign = 1 if lower_is_better(objective) else -1
-    best = sorted(means, key=lambda at: (sign * means[at], at))[:most]
-    return [outcomes[at].configuration for at in best]
-
-
-def best_of_several(
-    outcomes: Sequence[Outcome], splits: Sequence[str], objective: str
-) -> list[Configuration]:
-    """The best that searches several sizes, where one does: its windows have no chunks."""
-    means = {
-        at: found
-        for at, each in enumerate(outcomes)
-        if not each.configuration.strategy and not each.error and not each.configuration.varies
-        for found in [_mean(each, splits, objective)]
-        if found is not None
-    }
-    sign = 1 if lower_is_better(objective) else -1
-    return [
-        outcomes[at].configuration
-        for at in sorted(means, key=lambda at: (sign * means[at], at))[:1]
-    ]
+    """The best `most` with chunks on the questions that choose, and the best that searches several sizes."""
+    planned = [each for each in outcomes if not (each.error or each.configuration.varies)]
+    best = [each.configuration for each in _best_first(planned, splits, objective)]
+    chunked, several = (
+        [each for each in best if bool(each.strategy) is has] for has in (True, False)
+    )
+    return [*chunked[:most], *several[: min(most, 1)]]
 
 
 def race_against(outcomes: Sequence[Outcome], splits: Sequence[str], objective: str) -> Race:
     """The best of all so far, by its scores on the questions that choose."""
-    lower = lower_is_better(objective)
-    sign = 1 if lower else -1
-    means = {
-        at: _mean(each, splits, objective) for at, each in enumerate(outcomes) if not each.error
-    }
-    known = {at: found for at, found in means.items() if found is not None}
-    if not known:
-        return Race()
-    best = outcomes[min(known, key=lambda at: (sign * known[at], at))]
-    pairs = zip(best.scores[objective], splits, strict=True)
-    ahead = tuple(score if split == "validation" else None for score, split in pairs)
-    return Race(ahead, best.configuration.label, lower)
+    known = [each for each in outcomes if not each.error]
+    for best in _best_first(known, splits, objective)[:1]:
+        pairs = zip(best.scores[objective], splits, strict=True)
+        ahead = tuple(score if split == "validation" else None for score, split in pairs)
+        return Race(ahead, best.configuration.label, lower_is_better(objective))
+    return Race()
 
 
-def _is_late(outcome: Outcome) -> bool:
-    configuration = outcome.configuration
-    return bool(configuration.strategy) and configuration.vectors == "late" and not outcome.error
-
-
-def _mean(outcome: Outcome, splits: Sequence[str], objective: str) -> float | None:
-    scores = zip(outcome.scores.get(objective, ()), splits, strict=False)
-    chosen = [score for score, split in scores if split == "validation" and score is not None]
-    return sum(chosen) / len(chosen) if chosen else None
+def _best_first(
+    outcomes: Sequence[Outcome], splits: Sequence[str], objective: str
+) -> list[Outcome]:
+    """Those with a score on the questions that choose; equal ones in their order."""
+    means: list[tuple[float, Outcome]] = []
+    for each in outcomes:
+        scores = zip(each.scores.get(objective, ()), splits, strict=False)
+        own = [score for score, split in scores if split == "validation" and score is not None]
+        if own:
+            means.append((sum(own) / len(own), each))
+    means.sort(key=lambda pair: pair[0] if lower_is_better(objective) else -pair[0])
+    return [each for _, each in means]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
@@ -32,9 +32,9 @@ from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.options import LiveOptions
 from chunkwise.records.read import OnBadRow
 from chunkwise.tuning.plan.plan import Plan
-from chunkwise.tuning.run.sweep_folder import SweepRecord, sweep_fingerprint
+from chunkwise.tuning.run.sweep_folder import SweepRecord, run_unknown
 from chunkwise.tuning.sweep import Configuration, Sweep, metrics_to_score
-from chunkwise.tuning.sweep_result import NOT_RUN, Outcome
+from chunkwise.tuning.sweep_result import Outcome
 
 _ASKED = "asked"
 """The folder of answers to questions of configurations that are not done yet."""
@@ -57,25 +57,16 @@ def run_pipeline_plan(
     """The outcomes of all combinations, in the plan's order; what the record knows is not run again."""
     began = time.monotonic()
     documents = list(distinct_documents(documents))
-    record.matches(sweep_fingerprint(documents, queries, sweep))
-    known = {key: each for key, each in record.known(plan.configurations).items() if not each.error}
-    for configuration in plan.configurations:
-        if configuration.key in known and on_outcome is not None:
-            on_outcome(known[configuration.key])
-    todo = [each for each in plan.configurations if each.key not in known]
-    with stages("configurations", len(todo)) as advance:
+
+    def run(todo: Sequence[Configuration]) -> Generator[Outcome, None, None]:
         for outcome in _outcomes(todo, documents, queries, sweep, record.folder, on_bad):
-            record.keep(outcome)
-            with suppress(OSError):
+            yield outcome
+            with suppress(OSError):  # the outcome is kept: its answers are not needed any more
                 _kept_answers(record.folder, outcome.configuration).unlink(missing_ok=True)
-            known[outcome.configuration.key] = outcome
-            advance(1, outcome.configuration.label)
-            if on_outcome is not None:
-                on_outcome(outcome)
             if deadline is not None and time.monotonic() - began >= deadline:
-                break
-    undone = f"{NOT_RUN}: the time was up before its turn came; the same command goes on with it"
-    return [known.get(each.key) or Outcome(each, error=undone) for each in plan.configurations]
+                return
+
+    return run_unknown(plan, documents, queries, sweep, record, run, stages, on_outcome)
 
 
 def _kept_answers(folder: Path, configuration: Configuration) -> Path:

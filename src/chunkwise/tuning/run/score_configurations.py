@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
@@ -35,7 +35,6 @@ from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import Index
-from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.retrievers import ChunkRetriever, follows_names, get_retriever
 from chunkwise.retrieval.searchable import QueryBatch
 from chunkwise.text.tokens.measure import TokenMeasure
@@ -73,11 +72,6 @@ class RankedPlaces:
             )
         ]
         self.tokens = np.array(counted, np.int64)
-
-    @property
-    def are_chunks(self) -> bool:
-        """Whether a hit is always a chunk."""
-        return self._number is None
 
     def of(self, chunks: _Numbers, question: _Numbers) -> tuple[_Numbers, _Numbers]:
         """The places of ranked chunks, each where a question's best chunk of it ranks, and the question of each."""
@@ -129,141 +123,6 @@ def ranked(
         waiting = [waiting[at] for at in np.flatnonzero(few & (deep >= depth)).tolist()]
         depth *= _DEEPER
     return hits
-
-
-def ranking_of(
-    index: SharedIndex, retriever: ChunkRetriever, questions: QueryBatch, depth: int
-) -> list[Ranking]:
-    """Of every question, also of those without a character to see, which find nothing."""
-    seen = [at for at, text in enumerate(questions.texts) if text.strip()]
-    batch = questions if len(seen) == len(questions) else questions.some(seen)
-    found = [NOTHING] * len(questions)
-    for at, ranking in zip(seen, retriever.rank(index, batch, depth, EVERYTHING), strict=True):
-        found[at] = ranking
-    return found
-
-
-_DEEPEST = 100_000
-"""As deep as an evaluation looks."""
-
-Rank = Callable[[int], Sequence[Ranking]]
-"""The best so many chunks of every question."""
-
-
-class WithNeighbors:
-    """The chunks of an index, each with so many on either side; no document's run into another's."""
-
-    def __init__(
-        self, places: RankedPlaces, measures: Sequence[TokenMeasure], neighbors: int
-    ) -> None:
-        """`places` are chunks."""
-        self._measures = measures
-        chunks = places.chunking
-        number = np.arange(len(chunks.start))
-        low = chunks.document.searchsorted(chunks.document)
-        high = chunks.document.searchsorted(chunks.document, "right") - 1
-        self._document = chunks.document
-        start, end = chunks.start.copy(), chunks.end.copy()
-        for step in range(1, neighbors + 1):
-            before, behind = np.maximum(number - step, low), np.minimum(number + step, high)
-            for other in (before, behind):
-                start = np.minimum(start, chunks.start[other])
-                end = np.maximum(end, chunks.end[other])
-        self._start, self._end = start, end
-        self._sizes: dict[tuple[int, int, int], int] = {}
-        self._written = [_written(measure.text) for measure in measures]
-
-    def hit_table(self, rankings: Sequence[Ranking]) -> HitTable:
-        """All of these, merged; each where its best chunk ranks."""
-        counts = np.array([len(each.numbers) for each in rankings], np.int64)
-        flat = np.concatenate([np.empty(0, np.int64), *(each.numbers for each in rankings)])
-        question = np.repeat(np.arange(len(rankings)), counts)
-        rank = np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts)
-        document, start, end = self._document[flat], self._start[flat], self._end[flat]
-        order = np.lexsort((start, document, question))
-        question, rank, document, start, end = (
-            column[order] for column in (question, rank, document, start, end)
-        )
-        opens = self._opens(question, document, start, end)
-        first = np.flatnonzero(opens)
-        if not len(first):
-            return HitTable(np.zeros(len(rankings) + 1, np.int64), *(np.empty(0, np.int64),) * 4)
-        last = np.maximum.reduceat(end, first)
-        best = np.minimum.reduceat(rank, first)
-        by_rank = first[order := np.lexsort((best, question[first]))]
-        columns = document[by_rank], start[by_rank], last[order]
-        sizes = np.bincount(question[first], minlength=len(rankings))
-        bounds = np.concatenate(([0], np.cumsum(sizes)))
-        return HitTable(bounds, *columns, self._tokens(*columns))
-
-    def _opens(
-        self, question: _Numbers, document: _Numbers, start: _Numbers, end: _Numbers
-    ) -> NDArray[np.bool_]:
-        """Which begin a hit of their own: those that neither overlap with what is before them nor follow upon space."""
-        if not len(start):
-            return np.zeros(0, np.bool_)
-        other = np.ones(len(start), np.bool_)
-        other[1:] = (question[1:] != question[:-1]) | (document[1:] != document[:-1])
-        base = np.cumsum(other) * (1 + int(end.max()))
-        reach = np.maximum.accumulate(end + base) - base
-        opens = other.copy()
-        apart = np.flatnonzero(~other[1:] & (start[1:] > reach[:-1])) + 1
-        for number in np.unique(document[apart]).tolist():
-            own = apart[document[apart] == number]
-            written = self._written[number]
-            opens[own] = written.searchsorted(reach[own - 1]) < written.searchsorted(start[own])
-        return opens
-
-    def _tokens(self, document: _Numbers, start: _Numbers, end: _Numbers) -> _Numbers:
-        found = np.empty(len(start), np.int64)
-        rows = zip(document.tolist(), start.tolist(), end.tolist(), strict=True)
-        for at, row in enumerate(rows):
-            if row not in self._sizes:
-                self._sizes[row] = self._measures[row[0]].count(row[1], row[2])
-            found[at] = self._sizes[row]
-        return found
-
-    def filling(self, rank: Rank, k: int, tokens: int) -> HitTable:
-        """Merged as deep as an evaluation goes for so many tokens: four times as deep while some have too few."""
-        depth, before = k, np.zeros(0, np.int64)
-        while True:
-            found = self.hit_table(rank(depth))
-            questions = len(found.first) - 1
-            size = np.bincount(found.question, found.tokens, questions).astype(np.int64)
-            more = np.diff(found.first) >= depth
-            more |= size > (before if len(before) else np.zeros(questions, np.int64))
-            if not (more & (size < tokens)).any() or depth >= _DEEPEST:
-                return found
-            before, depth = size, depth * 4
-
-
-class WidenedHits:
-    """What every metric looks at, made once for each depth and each budget."""
-
-    def __init__(self, widened: WithNeighbors, rank: Rank, k: int) -> None:
-        self._widened, self._rank, self._k = widened, rank, k
-        self._tables: dict[tuple[bool, int], HitTable] = {}
-
-    def table(self, wanted: MetricAt) -> HitTable:
-        return self._table(wanted.tokens, wanted.at or self._k)
-
-    def read(self, objective: MetricAt) -> HitTable:
-        """What a reader gets: the budget of the objective full, or k hits."""
-        return self._table(objective.tokens, objective.at if objective.tokens else self._k)
-
-    def _table(self, tokens: bool, at: int) -> HitTable:
-        if (tokens, at) not in self._tables:
-            self._tables[tokens, at] = (
-                self._widened.filling(self._rank, self._k, at)
-                if tokens
-                else self._widened.hit_table(self._rank(at))
-            )
-        return self._tables[tokens, at]
-
-
-def _written(text: str) -> _Numbers:
-    """Where characters stand that are no space."""
-    return np.flatnonzero(np.fromiter((not each.isspace() for each in text), np.bool_, len(text)))
 
 
 RetrieverScores = tuple[dict[str, Scores], list[int]]
@@ -383,20 +242,15 @@ class _Chunking:
         scores, tokens, dropped = dict[str, Scores](), list[int](), ""
         if not corpus.queries:
             pass  # what needs no question is told all the same
-        elif configuration.reranker:
-            scores, tokens, dropped = self._raced(index, configuration)
         elif (
-            not isinstance(retriever, ChunkRetriever)
-            or index.has_summaries
-            or not all(isinstance(each.metric, SpanMetric) for each in self._wanted)
+            isinstance(retriever, ChunkRetriever)
+            and not index.has_summaries
+            and not (configuration.neighbors or configuration.reranker)
+            and all(isinstance(each.metric, SpanMetric) for each in self._wanted)
         ):
-            scores, tokens = self._scores_of(index, configuration)
-        elif not configuration.neighbors:
             scores, tokens = self._ranked(index, retriever)
-        elif self._asking(index)[0].are_chunks:
-            scores, tokens = self._widened(index, retriever, configuration.neighbors)
         else:
-            scores, tokens = self._scores_of(index, configuration)
+            scores, tokens, dropped = self._raced(index, configuration)
         cost = corpus.cost_of(index, configuration.vectors)
         return Outcome(
             configuration,
@@ -410,8 +264,9 @@ class _Chunking:
         self, index: SharedIndex, configuration: Configuration
     ) -> tuple[dict[str, Scores], list[int], str]:
         """Some questions at a time, until all are asked or it cannot win any more."""
-        race = self._race or Race()
-        reranker = get_reranker(configuration.reranker)
+        name = configuration.reranker
+        race = (self._race if name else None) or Race()
+        reranker = get_reranker(name) if name else None
         objective, queries = self._wanted[0].label, self._corpus.queries
         scores = {each.label: np.full(len(queries), np.nan) for each in self._wanted}
         tokens: list[int] = []
@@ -438,21 +293,6 @@ class _Chunking:
         within = self._wanted[0].tokens
         return scores, self._read(found if within else first_hits(found, self._k))
 
-    def _widened(
-        self, index: SharedIndex, retriever: ChunkRetriever, neighbors: int
-    ) -> RetrieverScores:
-        """More chunks make longer hits: every depth is an answer of its own."""
-        places, questions = self._asking(index)
-        measures = [features.measure for features in self._corpus.all_features]
-        widened = WithNeighbors(places, measures, neighbors)
-
-        def rank(depth: int) -> list[Ranking]:
-            return ranking_of(index, retriever, questions, depth)
-
-        hits = WidenedHits(widened, rank, self._k)
-        scores = score_spans(self._wanted, hits, self._rules(places))
-        return scores, self._read(hits.read(self._wanted[0]))
-
     def _rules(self, places: RankedPlaces) -> SpanRules:
         return SpanRules(self._corpus.gold, places.chunking, self._corpus.cut)
 
@@ -462,10 +302,6 @@ class _Chunking:
         paid = np.bincount(found.question, found.tokens, len(self._corpus.queries))
         most = objective.at if objective.tokens else np.inf
         return np.minimum(paid, most).astype(np.int64).tolist()
-
-    def _scores_of(self, index: SharedIndex, configuration: Configuration) -> RetrieverScores:
-        retriever, neighbors = configuration.retriever, configuration.neighbors
-        return retriever_scores(self._corpus, index, retriever, neighbors, self._wanted, self._k)
 
     def _asking(self, index: SharedIndex) -> tuple[RankedPlaces, QueryBatch]:
         """What is handed out for its chunks, and the questions with vectors that fit its own."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from chunkwise.base import spec
 from chunkwise.base.allow_hosts_and_code_from_files import refuse_links
 from chunkwise.base.atomic_files import check_writable, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.progress import Stages, unwatched
 from chunkwise.base.user_code import file_fingerprint
 from chunkwise.base.version import __version__
 from chunkwise.chunkers import get_strategy, strategies
@@ -24,10 +26,11 @@ from chunkwise.evaluation.results import Json
 from chunkwise.records.json import json_text
 from chunkwise.testsets.testset import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
+from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.plan.prepare import PreparedSweep
 from chunkwise.tuning.plan.sweep_file import sweep_text
 from chunkwise.tuning.sweep import Configuration, Sweep
-from chunkwise.tuning.sweep_result import Outcome
+from chunkwise.tuning.sweep_result import TIME_UP, Outcome
 
 LAYOUT = 2
 """Of the folder; a record of another one is not gone on with."""
@@ -126,6 +129,38 @@ class SweepRecord:
         folder = self.folder / _OUTCOMES
         # What begins with a dot was being written when somebody was killed.
         return [path for path in folder.glob("*.json") if not path.name.startswith(".")]
+
+
+def run_unknown(
+    plan: Plan,
+    documents: Sequence[Document],
+    queries: Sequence[Query],
+    sweep: Sweep,
+    record: SweepRecord,
+    run: Callable[[list[Configuration]], Generator[Outcome, None, None]],
+    stages: Stages = unwatched,
+    on_outcome: Callable[[Outcome], None] | None = None,
+) -> list[Outcome]:
+    """The outcomes of all configurations, in the plan's order; what the record knows is not run again.
+
+    `on_outcome` gets what is known first, then what is new as it comes; what failed is run once more.
+    What `run` had no time for is handed out with an error that says so, and is not in the record.
+    """
+    record.matches(sweep_fingerprint(documents, queries, sweep))
+    known = {key: each for key, each in record.known(plan.configurations).items() if not each.error}
+    tell = on_outcome or (lambda outcome: None)
+    for configuration in plan.configurations:
+        if configuration.key in known:
+            tell(known[configuration.key])
+    outcomes = run([each for each in plan.configurations if each.key not in known])
+    left = len(plan.configurations) - len(known)
+    with stages("configurations", left) as advance, closing(outcomes):
+        for outcome in outcomes:
+            record.keep(outcome)
+            known[outcome.configuration.key] = outcome
+            advance(1, outcome.configuration.label)
+            tell(outcome)
+    return [known.get(each.key) or Outcome(each, error=TIME_UP) for each in plan.configurations]
 
 
 def _difference(name: str, known: SweepFingerprint, now: SweepFingerprint) -> str:

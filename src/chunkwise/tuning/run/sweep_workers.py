@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from multiprocessing import get_context
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.progress import Stages, unwatched
-from chunkwise.base.wording import thousands
 from chunkwise.base.workers import (
     Cluster,
     Jobs,
@@ -39,8 +38,8 @@ from chunkwise.tuning.plan.sweep_budget import TEXTS_AT_ONCE, is_endpoint, named
 from chunkwise.tuning.run.race_and_finalists import Race
 from chunkwise.tuning.run.score_configurations import Group, groups_of, outcomes_of
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, Sums
-from chunkwise.tuning.run.sweep_folder import SweepRecord, sweep_fingerprint
-from chunkwise.tuning.sweep import Sweep, metrics_to_score
+from chunkwise.tuning.run.sweep_folder import SweepRecord, run_unknown
+from chunkwise.tuning.sweep import Configuration, Sweep, metrics_to_score
 from chunkwise.tuning.sweep_result import Outcome
 
 
@@ -271,13 +270,10 @@ def run_plan(
     race: Race | None = None,
     client: LlmClient | None = None,
 ) -> list[Outcome]:
-    """The outcomes of all configurations, in the plan's order.
+    """The outcomes of all configurations, in the plan's order; what the record knows is not run again.
 
-    What the record knows is not run again, unless it failed; `on_outcome` gets it first, then what is new as it
-    becomes known. Without an `embedder` it is the sweep's model. `race` drops what cannot win any more. `client` writes
-    contexts. After
-    `deadline` seconds nothing more is begun; what is left is handed out with an error that says so, and is not in the
-    record.
+    Without an `embedder` it is the sweep's model. `race` drops what cannot win any more. `client` writes contexts.
+    After `deadline` seconds nothing more is begun.
     """
     began = time.monotonic()
     check_jobs(jobs)
@@ -285,46 +281,33 @@ def run_plan(
         sweep.objective, sweep.k
     )  # a wrong objective is an error before any work is done
     documents = list(distinct_documents(documents))
-    record.matches(sweep_fingerprint(documents, queries, sweep))
-    known = {key: each for key, each in record.known(plan.configurations).items() if not each.error}
-    todo = [each for each in plan.configurations if each.key not in known]
-    if on_outcome is not None:
-        for configuration in plan.configurations:
-            if configuration.key in known:
-                on_outcome(known[configuration.key])
 
     def over() -> bool:
         return deadline is not None and time.monotonic() - began >= deadline
 
-    model = _lazy(sweep.embedder if embedder is None else embedder)
-    name = model.requested if model and isinstance(model.requested, str) else ""
-    corpus = SharedCorpus(documents, queries, model, tokenizer=sweep.tokenizer, client=client)
-    sums = None
-    if queries and any(each.vectors == "late" for each in todo) and not over():
-        characters = sum(len(each.text) for each in documents)
-        # Where the model refuses, each configuration that needs it says so.
-        with stages("embedding", characters) as advance, suppress(Exception):
-            if isinstance(jobs, int) or not name or is_endpoint(name):
-                sums = corpus.read(advance)
-            else:
-                sums = read_in_cluster(jobs, documents, name, sweep.tokenizer, advance)
-                corpus = SharedCorpus(documents, queries, model, sums, sweep.tokenizer, client)
-    job = SweepJob(documents, queries, sweep.objective, sweep.k, name, sums, sweep.tokenizer, race)
-    # A model that is an object cannot travel to another process, nor can a limit of cost.
-    is_asking = any(each.llm for each in todo)
-    several: Jobs = jobs if (model is None or name) and not is_asking else 1
-    with (
-        stages("configurations", len(todo)) as advance,
-        closing(_outcomes(job, corpus, groups_of(todo), several, over)) as outcomes,
-    ):
-        for outcome in outcomes:
-            record.keep(outcome)
-            known[outcome.configuration.key] = outcome
-            advance(1, outcome.configuration.label)
-            if on_outcome is not None:
-                on_outcome(outcome)
-    undone = f"not run: the time it was given ({thousands(deadline or 0)} s) was over before its turn came"
-    return [known.get(each.key) or Outcome(each, error=undone) for each in plan.configurations]
+    def run(todo: Sequence[Configuration]) -> Generator[Outcome, None, None]:
+        model = _lazy(sweep.embedder if embedder is None else embedder)
+        name = model.requested if model and isinstance(model.requested, str) else ""
+        corpus = SharedCorpus(documents, queries, model, tokenizer=sweep.tokenizer, client=client)
+        sums = None
+        if queries and any(each.vectors == "late" for each in todo) and not over():
+            characters = sum(len(each.text) for each in documents)
+            # Where the model refuses, each configuration that needs it says so.
+            with stages("embedding", characters) as advance, suppress(Exception):
+                if isinstance(jobs, int) or not name or is_endpoint(name):
+                    sums = corpus.read(advance)
+                else:
+                    sums = read_in_cluster(jobs, documents, name, sweep.tokenizer, advance)
+                    corpus = SharedCorpus(documents, queries, model, sums, sweep.tokenizer, client)
+        job = SweepJob(
+            documents, queries, sweep.objective, sweep.k, name, sums, sweep.tokenizer, race
+        )
+        # A model that is an object cannot travel to another process, nor can a limit of cost.
+        is_asking = any(each.llm for each in todo)
+        several: Jobs = jobs if (model is None or name) and not is_asking else 1
+        return _outcomes(job, corpus, groups_of(todo), several, over)
+
+    return run_unknown(plan, documents, queries, sweep, record, run, stages, on_outcome)
 
 
 def _lazy(embedder: str | Embedder | LazyEmbedder) -> LazyEmbedder | None:
