@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import (
     ArrayCuts,
+    LeadInCuts,
     clause_levels,
     glued,
-    lead_in_cuts,
     sentence_levels,
 )
 from chunkwise.chunkers.packing.sized_chunker import SizedChunker
@@ -34,7 +34,7 @@ class ParagraphChunker(SizedChunker):
     merge: bool = param(False, "fill chunks with several paragraphs up to the limit")
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        leads = lead_in_cuts(document, document.measure(self.tokenizer), self.max_tokens)
+        leads = LeadInCuts(document, document.measure(self.tokenizer), self.max_tokens)
         paragraphs = glued(document, document.paragraphs, leads.torn)
         whole = ArrayCuts(lambda: paragraphs)
         leading = ArrayCuts(lambda: glued(document, leads.sentences))

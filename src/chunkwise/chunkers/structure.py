@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from chunkwise.chunkers.packing.cuts import (
     ArrayCuts,
     CutLevel,
+    LeadInCuts,
     glued,
-    lead_in_cuts,
     prose_levels,
 )
 from chunkwise.chunkers.packing.sized_chunker import SizedChunker
@@ -112,14 +112,14 @@ def block_levels(document: Analyzed, tokenizer: TokenizerLike, limit: int) -> li
     outer = blocks.start[item[blocks.level[item] == 0]]
     inside = cache(partial(item_parts, document))
 
-    leads = cache(partial(lead_in_cuts, document, document.measure(tokenizer), limit))
+    leads = LeadInCuts(document, document.measure(tokenizer), limit)
 
     def whole() -> NDArray[np.int64]:
         return without(document.paragraphs, np.concatenate(inside()))
 
     return [
-        ArrayCuts(lambda: glued(document, whole(), leads().torn)),
-        ArrayCuts(lambda: glued(document, leads().sentences)),
+        ArrayCuts(lambda: glued(document, whole(), leads.torn)),
+        ArrayCuts(lambda: glued(document, leads.sentences)),
         ArrayCuts(lambda: document.graphemes.keep(outer)),
         ArrayCuts(lambda: document.graphemes.keep(glued(document, inside().parts))),
         *prose_levels(document),

@@ -185,19 +185,27 @@ class Analyzed:
         return lead_ins(self.characters, self.blocks)
 
     @cached_property
-    def lead_ins(self) -> NDArray[np.int64]:
-        """Lists, tables and code with a lead-in: where its last sentence starts, where they do, where they end."""
+    def led_in(self) -> NDArray[np.int64]:
+        """Lists, tables and code with a lead-in: where its block starts, where they do, where they end."""
         blocks, leading = self.blocks, self._leading
-        if not len(leading):
-            return np.zeros((0, 3), dtype=np.int64)
-        own = np.stack([blocks.start[leading], blocks.end[leading]], axis=1)
-        sentences = self.sentences_within(own)
-        last = sentences[sentences.searchsorted(own[:, 1]) - 1]
         led = blocks.start[leading + 1]
+        if not len(led):
+            return np.zeros((0, 3), dtype=np.int64)
         wholes = np.concatenate((blocks.lists, blocks.tables, blocks.code))
         wholes = wholes[np.argsort(wholes[:, 0])]
         end = wholes[wholes[:, 0].searchsorted(led, "right") - 1, 1]
-        return np.stack([np.maximum(last, own[:, 0]), led, end], axis=1)
+        return np.stack([blocks.start[leading], led, end], axis=1)
+
+    @cached_property
+    def lead_ins(self) -> NDArray[np.int64]:
+        """The same, with where the last sentence of the lead-in starts."""
+        if not len(self.led_in):
+            return self.led_in
+        start, led, end = self.led_in.T
+        own = np.stack([start, self.blocks.end[self._leading]], axis=1)
+        sentences = self.sentences_within(own)
+        last = sentences[sentences.searchsorted(own[:, 1]) - 1]
+        return np.stack([np.maximum(last, start), led, end], axis=1)
 
     @cached_property
     def cells(self) -> NDArray[np.int64]:

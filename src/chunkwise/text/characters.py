@@ -190,17 +190,21 @@ class CharacterArrays:
     @cached_property
     def points(self) -> Points:
         if self.text.isascii():
-            return np.frombuffer(self._latin or b"", dtype=np.uint8)
+            return self._ended[:-1]
         # NumPy copies a text sooner than it is encoded.
         points = np.array([self.text]).view(np.uint32)
         return points.astype(np.min_scalar_type(points.max()), copy=False)
 
     @cached_property
     def _latin(self) -> bytes | None:
-        """The characters as a byte each; None where some need more."""
+        """The characters as a byte each, and one of no kind behind them; None where some need more."""
         if self.text.isascii():
-            return self.text.encode("ascii")
-        return self.points.tobytes() if self.points.dtype == np.uint8 else None
+            return self.text.encode("ascii") + b"\0"
+        return self.points.tobytes() + b"\0" if self.points.dtype == np.uint8 else None
+
+    @cached_property
+    def _ended(self) -> Points:
+        return np.frombuffer(self._latin or b"", dtype=np.uint8)
 
     @cached_property
     def _not_ascii(self) -> frozenset[str]:
@@ -270,12 +274,10 @@ class CharacterArrays:
 
     def have(self, positions: NDArray[np.int64], flags: int) -> NDArray[np.bool_]:
         """Whether the character at each position has any of these kinds; behind the text none has."""
-        inside: NDArray[np.bool_] = positions < len(self.text)
         if self._latin is not None:
-            inside &= _latin_flags(flags).take(self.points.take(positions, mode="clip"))
-        else:
-            inside &= self.kinds_at(positions) & np.uint16(flags) != 0
-        return inside
+            return _latin_flags(flags).take(self._ended.take(positions, mode="clip"))
+        inside = positions < len(self.text)
+        return inside & (self.kinds_at(positions) & np.uint16(flags) != 0)
 
     @cached_property
     def _gap_starts(self) -> NDArray[np.int64]:
@@ -299,9 +301,9 @@ class CharacterArrays:
 
     def are(self, flags: int, start: int = 0, end: int | None = None) -> NDArray[np.bool_]:
         """Whether each character, of all or of a stretch, has any of these kinds; not to be written to."""
+        end = len(self.text) if end is None else min(end, len(self.text))
         if self._latin is not None:
             return np.frombuffer(self._latin[start:end].translate(_bytes_with(flags)), np.bool_)
-        end = len(self.text) if end is None else min(end, len(self.text))
         found = np.empty(max(end - start, 0), dtype=np.bool_)
         kept = "_kinds" in self.__dict__ or (len(found) == len(self.text) <= _LARGE)
         for low in range(start, end, _BLOCK):

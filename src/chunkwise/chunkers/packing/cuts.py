@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -324,23 +324,33 @@ def glued(
     return without(starts, bound)
 
 
-class LeadInCuts(NamedTuple):
-    """Where paragraphs with a lead-in may be cut."""
-
-    torn: NDArray[np.int64]
-    """Starts of lists, tables and code that fit in a chunk, but not together with their lead-in."""
-    sentences: NDArray[np.int64]
-    """Starts of the sentences that lead in the others: the text before them is less bound to those."""
-
-
-def lead_in_cuts(document: Analyzed, measure: TokenMeasure, limit: int) -> LeadInCuts:
+class LeadInCuts:
     """Lead-ins told apart by whether they fit in a chunk together with what they lead in."""
-    sentence, led, end = document.lead_ins.T
-    fits = measure.reaches(sentence, limit) >= end
-    # What is cut anyway is cut behind its first part, which has the lead-in.
-    whole = measure.reaches(led, limit) >= end
-    # A mark may join what a paragraph is indented by.
-    return LeadInCuts(led[~fits & whole], document.graphemes.floors(sentence[fits | ~whole]))
+
+    def __init__(self, document: Analyzed, measure: TokenMeasure, limit: int) -> None:
+        self._document = document
+        self._reaches = partial(measure.reaches, limit=limit)
+
+    @cached_property
+    def torn(self) -> NDArray[np.int64]:
+        """Starts of lists, tables and code that fit in a chunk, but not together with their lead-in."""
+        start, led, end = self._document.led_in.T
+        # Sentences take longest to find, and most lead-ins fit as a whole.
+        if (self._reaches(start) >= end).all():
+            return led[:0]
+        return led[~self._together]
+
+    @cached_property
+    def sentences(self) -> NDArray[np.int64]:
+        """Starts of the sentences that lead in the others: the text before them is less bound to those."""
+        # A mark may join what a paragraph is indented by.
+        return self._document.graphemes.floors(self._document.lead_ins[self._together, 0])
+
+    @cached_property
+    def _together(self) -> NDArray[np.bool_]:
+        sentence, led, end = self._document.lead_ins.T
+        # What is cut anyway is cut behind its first part, which has the lead-in.
+        return (self._reaches(sentence) >= end) | (self._reaches(led) < end)
 
 
 _CLOSING = ")]}"

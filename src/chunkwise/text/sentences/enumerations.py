@@ -162,6 +162,8 @@ def _marks(characters: CharacterArrays) -> Iterator[list[int]]:
     other = digit & (sign > 127)  # digits of other scripts may be any
     single = (last == 0) | ~characters.have(np.maximum(last - 1, 0), DIGIT | LETTER)
     first = other | (single & one_of(sign, "1aAiI"))
+    if not first.any():
+        return
     second = other | (one_of(sign, "2bB") & single) | (one_of(sign, "iI") & ~single)
     seconds = mark[second].tolist()
     if not seconds:
