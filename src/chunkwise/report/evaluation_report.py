@@ -124,7 +124,7 @@ def estimate_of(figure: Figure) -> Estimate:
 def _rating(results: Results, name: str, grade: str) -> Badge | str:
     """Excellent, good, below: in a color; the best possible score where these chunks cannot be good."""
     if grade == OUT_OF_REACH and (most := most_reachable(results, name)) is not None:
-        grade = f"at most {format_number(most, 'score')}"
+        grade = f"best possible {format_number(most, 'score')}"
     return Badge(grade, _LEVELS.get(grade, "tie")) if grade else ""
 
 

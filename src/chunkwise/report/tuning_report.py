@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 
@@ -97,17 +98,20 @@ def tuning_report(
         made_with(figures),
         *([Next(next_command)] if next_command else []),
     ]
-    title = figures.chosen.configuration.label if figures.chosen else "No recommendation"
+    entrants = sum(not standing.aside for standing in tuning.standings)
+    title = f"{counted(entrants, 'configuration')} compared"
     return Report(title, tuple(parts), "tuning", _subtitle(tuning))
 
 
 def _subtitle(tuning: SweepResult) -> str:
     known = tuning.data.get("documents")
     count = known.get("count") if isinstance(known, Mapping) else None
-    entrants = sum(not standing.aside for standing in tuning.standings)
+    splits = Counter(tuning.splits)
+    by_use = (
+        f" ({splits['validation']:,} choose, {splits['test']:,} test)" if splits["test"] else ""
+    )
     shown = [
-        f"{counted(entrants, 'configuration')} compared" if entrants else "",
-        counted(len(tuning.questions), "question"),
+        counted(len(tuning.questions), "question") + by_use,
         counted(count, "document") if isinstance(count, int) else "",
     ]
     return " · ".join(filter(None, shown))

@@ -111,7 +111,6 @@ def test_of_the_tied_clean_cuts_come_before_pennies() -> None:
     ]
     found = tuned(outcomes, questions(80))
     assert found.chosen == outcomes[1].configuration.key
-    assert "fewest boundary issues come first" in found.sentence
 
 
 def test_of_the_tied_the_cheapest_is_recommended() -> None:
@@ -125,7 +124,6 @@ def test_of_the_tied_the_cheapest_is_recommended() -> None:
     ]
     found = tuned(outcomes, questions(80), of=asked)
     assert found.chosen == outcomes[0].configuration.key
-    assert "fewest boundary issues come first, then cost" in found.sentence
     # What is not known counts as dearest.
     unknown = replace(outcomes[0], cost={"storage": 1.0, "context_tokens": None})
     assert tuned([unknown, *outcomes[1:]], questions(80), of=asked).chosen in {

@@ -20,7 +20,6 @@ from chunkwise.base.wording import (
     thousands,
 )
 from chunkwise.core import Query
-from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.evaluation.cost import cost_amount
 from chunkwise.metrics.registry import format_score
 from chunkwise.stats.paired import Ties
@@ -121,16 +120,12 @@ def _of_the_choice(findings: Findings) -> Iterator[str]:
         needed = findings.ties.needed
         more = f"; about {thousands(needed)} questions would separate the top two" if needed else ""
         yield (
-            f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} are tied on "
-            f"{counted(findings.ties.questions, 'question')}{more}."
+            f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} are tied on the "
+            f"{counted(findings.ties.questions, 'question')} that choose; {_picked(findings)}{more}."
         )
-    level = [each.baseline for each in findings.against if each.words == NO_DIFFERENCE]
-    on = f"on {_held_out(findings)}"
-    if 0 < len(level) < len(findings.against):
-        yield f"Not significantly better than {all_listed(level)} {on}."
     for each in findings.against:
         if each.words == "worse":
-            yield f"{each.baseline} is significantly better {on}."
+            yield f"{each.baseline} is significantly better on {_held_out(findings)}."
 
 
 def _held_out(findings: Findings) -> str:
@@ -324,10 +319,7 @@ def _why(findings: Findings) -> str:
 def _picked(findings: Findings) -> str:
     if findings.sweep.pipeline:
         return "it has the highest expected score"
-    return (
-        "of those expected within a point of the best, fewest boundary issues come first, then cost, then the "
-        "expected score"
-    )
+    return "of those expected within a point of the best, the one with the fewest boundary issues is chosen, then by cost"
 
 
 def nothing_recommended(cleanest: tuple[str, float | None], queries: Sequence[Query]) -> str:
