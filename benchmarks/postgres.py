@@ -17,7 +17,6 @@ from benchmarks.tables import table
 from chunkwise.models import get_embedder
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval import index
-from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.postgres.index import PostgresIndex
 from chunkwise.retrieval.search.search import search
 
@@ -41,7 +40,7 @@ def run(url: str = "", inputs: list[str] | None = None) -> str:
         "words": lambda: source.words(texts, 100),
         "nearest, exact": lambda: source.nearest(vectors, 100, exact=True),
         "nearest, HNSW": lambda: source.nearest(vectors, 100, exact=False),
-        "hybrid, one statement": lambda: source.hybrid(texts, vectors, 10, EVERYTHING),
+        "hybrid": lambda: search(source, texts, SearchOptions(retriever="hybrid", k=10)),
         "multiscale, 1,000 tokens": lambda: search(source, texts, SearchOptions(budget=1000)),
     }
     rows = [[name, f"{_milliseconds(ask) / len(texts):.1f}"] for name, ask in ways.items()]

@@ -14,8 +14,7 @@ from chunkwise.core import Document
 from chunkwise.options import IndexOptions
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.retrieval.indexing.update import Changes, Reading
-from chunkwise.retrieval.postgres.index import PostgresIndex
-from chunkwise.retrieval.postgres.update import into_postgres
+from chunkwise.retrieval.postgres.index import PostgresEngine, PostgresIndex
 from chunkwise.retrieval.settings import Vectors
 from resources import note_start
 from retrieval.tiny_embedder import Tiny
@@ -89,7 +88,8 @@ def put(
     given = IndexOptions(
         strategy=STRATEGY, embedder=None if vectors == "none" else Tiny(dimensions), vectors=vectors
     )
-    made = into_postgres(url, Reading(documents), given, rebuild=rebuild, wait=wait)
+    made = PostgresEngine().into(url, Reading(documents), given, rebuild=rebuild, wait=wait)
+    assert isinstance(made.source, PostgresIndex)
     return made.source, made.changes
 
 

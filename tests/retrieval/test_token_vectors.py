@@ -133,15 +133,6 @@ def test_token_vectors_of_another_model_are_refused(tmp_path: Path) -> None:
     assert index.search("otter", k=1, retriever="bm25")  # needs none
 
 
-def test_a_server_is_told_that_it_keeps_none() -> None:
-    with pytest.raises(InvalidParameter, match="not on a server; leave it out, or name a folder"):
-        chunkwise.index(
-            DOCUMENTS,
-            into="postgresql://nobody@nowhere/x",
-            settings=IndexOptions(maxsim="colbert-small"),
-        )
-
-
 @pytest.mark.usefixtures("large_inputs")
 @cases("text", ["", "\n", "🦦🦦", "x" * 1_000_000, "…"])
 def test_hostile_documents(tmp_path: Path, text: str) -> None:

@@ -80,8 +80,8 @@ registry = Registry(
     "chunkwise.engines",
     {
         FOLDER: "chunkwise.retrieval.local.engine:FolderEngine",
-        "postgresql": "chunkwise.retrieval.postgres.update:PostgresEngine",
-        "postgres": "chunkwise.retrieval.postgres.update:PostgresEngine",
+        "postgresql": "chunkwise.retrieval.postgres.index:PostgresEngine",
+        "postgres": "chunkwise.retrieval.postgres.index:PostgresEngine",
         "lancedb": "chunkwise.retrieval.databases.lancedb:LanceEngine",
         "qdrant": "chunkwise.retrieval.databases.qdrant:QdrantEngine",
         "opensearch": "chunkwise.retrieval.databases.opensearch:OpenSearchEngine",

@@ -161,25 +161,6 @@ class DenseRetriever:
         return [ranking if some else NOTHING for ranking, some in zip(found, words, strict=True)]
 
 
-@runtime_checkable
-class FusingIndex(Protocol):
-    """An index, on a server for one, that finds and fuses both sides in one go, by the same arithmetic."""
-
-    def hybrid(
-        self,
-        queries: Sequence[str],
-        vectors: NDArray[np.float32],
-        depth: int,
-        only: Filter,
-        *,
-        side_depth: int,
-        fusion: Fusion,
-        dense: float,
-        k1: float,
-        b: float,
-    ) -> list[Ranking]: ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class HybridRetriever:
     """BM25 and vectors, fused.
@@ -205,11 +186,6 @@ class HybridRetriever:
     def rank(
         self, source: Searchable, questions: QueryBatch, depth: int, only: Filter
     ) -> list[Ranking]:
-        if depth <= self.depth and isinstance(source, FusingIndex) and len(questions):
-            return source.hybrid(
-                questions.texts, questions.vectors, depth, only,
-                side_depth=self.depth, fusion=self.fusion, dense=self.dense, k1=self.k1, b=self.b,
-            )  # fmt: skip
         deep = max(self.depth, depth)
         near = DenseRetriever().rank(source, questions, deep, only)
         words = source.words(questions.texts, deep, only, k1=self.k1, b=self.b)

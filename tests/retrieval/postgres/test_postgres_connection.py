@@ -18,7 +18,6 @@ from chunkwise.retrieval.postgres.connection import (
     is_postgres,
     parse_address,
 )
-from chunkwise.retrieval.postgres.index import open_postgres
 from retrieval.postgres_server import new_url, put, server_url
 from tables import cases
 
@@ -64,7 +63,7 @@ def test_passwords_are_never_shown(url: str) -> None:
     assert "s3cr" not in mask_address(url)
     assert "p%40ss" not in mask_address(url)
     with pytest.raises(ChunkwiseError) as caught:
-        open_postgres(url)
+        open_index(url)
     told = f"{caught.value} {caught.value!r} {caught.value.__cause__}"
     assert "s3cr" not in told
     assert "p@ss" not in told
@@ -108,18 +107,18 @@ def test_an_address_to_be_typed_again_has_no_password() -> None:
 
 def test_a_server_that_is_not_there() -> None:
     with pytest.raises(ChunkwiseError, match="check host and port") as caught:
-        open_postgres("postgresql://ada:secret@127.0.0.1:1/db")
+        open_index("postgresql://ada:secret@127.0.0.1:1/db")
     assert str(caught.value).startswith("postgresql://ada:***@127.0.0.1:1/db: ")
 
 
 def test_a_database_that_is_not_there() -> None:
     with pytest.raises(ChunkwiseError, match=r'database "nowhere" does not exist; create it first'):
-        open_postgres(server_url().replace("/postgres?", "/nowhere?"))
+        open_index(server_url().replace("/postgres?", "/nowhere?"))
 
 
 def test_a_knowledge_base_that_is_not_there() -> None:
-    with pytest.raises(ChunkwiseError, match="no knowledge base 'test"):
-        open_postgres(new_url())
+    with pytest.raises(ChunkwiseError, match="no index here yet"):
+        open_index(new_url())
 
 
 @pytest.mark.parametrize("package", ["psycopg", "pgvector.psycopg"])
@@ -127,7 +126,7 @@ def test_a_client_that_is_not_installed(package: str, monkeypatch: pytest.Monkey
     url = server_url()
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtra, match=r"chunkwise\[postgres\]"):
-        open_postgres(url)
+        open_index(url)
 
 
 def test_a_database_that_cannot_hold_all_texts() -> None:
@@ -170,10 +169,10 @@ def test_rights_and_passwords_that_are_missing(roles: str) -> None:
     with pytest.raises(ChunkwiseError, match="needs CREATE on the database"):
         put(documents, f"postgresql://weak@/postgres?{roles}&kb=weak")
     with pytest.raises(ChunkwiseError, match="check user and password") as caught:
-        open_postgres(f"postgresql://locked:wrongword@/postgres?{roles}")
+        open_index(f"postgresql://locked:wrongword@/postgres?{roles}")
     assert "wrongword" not in str(caught.value)
-    with pytest.raises(ChunkwiseError, match="no knowledge base"):
-        open_postgres(f"postgresql://locked:right@/postgres?{roles}&kb=none_yet")
+    with pytest.raises(ChunkwiseError, match="no index here yet"):
+        open_index(f"postgresql://locked:right@/postgres?{roles}&kb=none_yet")
 
 
 def test_pgvector_that_may_not_be_created(roles: str) -> None:
@@ -181,6 +180,7 @@ def test_pgvector_that_may_not_be_created(roles: str) -> None:
 
     with psycopg.connect(server_url(), autocommit=True) as connection:
         connection.execute("create database bare")
+        connection.execute("grant create on database bare to weak")
         try:
             with pytest.raises(ChunkwiseError, match="CREATE EXTENSION vector"):
                 put([Document("a", "One plum.")], f"postgresql://weak@/bare?{roles}")
@@ -195,7 +195,7 @@ def test_tables_of_somebody_else_are_never_touched() -> None:
     name = parse_address(url).name
     with psycopg.connect(server_url(), autocommit=True) as connection:
         connection.execute(f"create schema {name}")
-        for table in ("documents", "about"):
+        for table in ("documents", "state"):
             connection.execute(f"create table {name}.{table} (mine int)")
             connection.execute(f"insert into {name}.{table} values (1)")
             with pytest.raises(ChunkwiseError, match="not chunkwise's"):

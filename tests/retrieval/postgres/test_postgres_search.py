@@ -19,11 +19,10 @@ from chunkwise.core import Document, Hit
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval import index, open_index
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.fusion import WeightedRanking, reciprocal_rank_fusion, weighted_fusion
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.postgres.index import PostgresIndex
 from chunkwise.retrieval.postgres.search_sql import (
-    filter_condition,
+    EVERY_CHUNK,
     query_values,
     words_statement,
 )
@@ -89,8 +88,11 @@ def _vectors() -> NDArray[np.float32]:
 
 def _same(pg: PostgresIndex, there: Sequence[Ranking], here: Sequence[Ranking]) -> None:
     _, memory = both()
+    place = {number: at for at, number in enumerate(pg.document_numbers())}
     for one, other in zip(there, here, strict=True):
-        found = [(chunk.document, chunk.position) for chunk in pg.chunks(one.numbers.tolist())]
+        found = [
+            (place[chunk.document], chunk.position) for chunk in pg.chunks(one.numbers.tolist())
+        ]
         wanted = [
             (chunk.document, chunk.position) for chunk in memory.chunks(other.numbers.tolist())
         ]
@@ -114,14 +116,6 @@ def test_bm25_takes_its_parameters_on_the_server() -> None:
         one.scores.tolist() != other.scores.tolist()
         for one, other in zip(there, usual, strict=True)
     )
-    fused = pg.hybrid(QUESTIONS, _vectors(), 5, side_depth=20, k1=0.4, b=0.1)
-    sides = zip(there, pg.nearest(_vectors(), 20), strict=True)
-    for one, (words, near) in zip(fused, sides, strict=True):
-        floor = None if len(words.numbers) >= 20 else 0.0
-        expected = weighted_fusion(
-            [WeightedRanking(words, floor=floor), WeightedRanking(near, 0.5)], 5
-        )
-        assert one.numbers.tolist() == expected.numbers.tolist()
 
 
 @cases("only", [EVERYTHING, *FILTERS])
@@ -147,26 +141,6 @@ def test_filters_also_hold_for_the_index_of_vectors(only: Filter) -> None:
     for one, other in zip(found, truth, strict=True):
         # So few chunks that a scan that goes on finds all of them.
         assert set(one.numbers.tolist()) == set(other.numbers.tolist())
-
-
-@cases("fusion", ["weighted", "rrf"])
-@cases("only", [EVERYTHING, FILTERS[1], FILTERS[-1]])
-@cases("depth, side_depth", [(5, 30), (40, 7), (10, 1000)])
-def test_hybrid_in_one_statement_is_the_fusion_of_both_sides(
-    fusion: Any, only: Filter, depth: int, side_depth: int
-) -> None:
-    pg, _ = both()
-    deep = max(depth, side_depth)
-    fuse = weighted_fusion if fusion == "weighted" else reciprocal_rank_fusion
-    words, near = pg.words(QUESTIONS, deep, only), pg.nearest(_vectors(), deep, only)
-    found = pg.hybrid(
-        QUESTIONS, _vectors(), depth, only, side_depth=side_depth, fusion=fusion, dense=0.5
-    )
-    for one, word, meaning in zip(found, words, near, strict=True):
-        floor = None if len(word.numbers) >= deep else 0.0
-        wanted = fuse([WeightedRanking(word, floor=floor), WeightedRanking(meaning, 0.5)], depth)
-        np.testing.assert_allclose(one.scores, wanted.scores, atol=1e-5)
-        assert one.numbers.tolist() == wanted.numbers.tolist()
 
 
 @cases("retriever", ["bm25", "dense", "hybrid", "multiscale"])
@@ -197,17 +171,18 @@ def test_everything_known_of_chunks_and_documents_comes_back() -> None:
     pg, memory = both()
     assert pg.ids() == memory.ids()
     for number in (0, 7, 39):
-        assert pg.document(number) == memory.document(number)
-        low, high = pg.chunk_range(number)
+        there = pg.document_numbers()[number]
+        assert pg.document(there) == memory.document(number)
+        low, high = pg.chunk_range(there)
         first, behind = memory.chunk_range(number)
         assert high - low == behind - first
         chunks = pg.chunks(range(low, high))
         same = memory.chunks(range(first, behind))
-        assert [chunk[1:] for chunk in chunks] == [chunk[1:] for chunk in same]
+        assert [chunk[2:] for chunk in chunks] == [chunk[2:] for chunk in same]
         np.testing.assert_array_equal(
             pg.chunk_vectors(range(low, high)), memory.chunk_vectors(range(first, behind))
         )
-        for one, other in zip(pg.atoms(number), memory.atoms(number), strict=True):
+        for one, other in zip(pg.atoms(there), memory.atoms(number), strict=True):
             np.testing.assert_array_equal(one, other)
 
 
@@ -316,41 +291,31 @@ def test_words_that_every_chunk_has_are_summed_by_sorting() -> None:
     values = {
         "flat": 1.0, "slope": 0.1, "rows": 10, "terms": [1, 2], "times": [1.0, 1.0], "depth": 5,
     }  # fmt: skip
-    words = source._session.names(words_statement(filter_condition(EVERYTHING)))
-    with source._session.reading() as connection:
-        plan = "\n".join(row[0] for row in connection.execute(b"explain " + _text(words), values))
+    told = source.store.ask(f"explain {words_statement(EVERY_CHUNK)}", values)
+    plan = "\n".join(row[0].decode() if isinstance(row[0], bytes) else row[0] for row in told)
     assert "GroupAggregate" in plan
     assert "HashAggregate" not in plan
 
 
-@cases("documents", [None, range(0, 600, 10)])
-def test_what_a_filter_takes_is_found_out_once_and_not_for_each_posting(
-    documents: Sequence[int] | None,
-) -> None:
+@cases("only", [Filter(documents=("*0.txt",)), Filter(sections=("lamp",))])
+def test_what_a_filter_takes_is_found_out_once_and_not_for_each_posting(only: Filter) -> None:
     """Of words that every chunk has: looking the chunk of each posting up took seconds at 100,000 of them."""
     given = [Document(f"{number}.txt", "The lamp is red.") for number in range(600)]
     source, _ = put(given, new_url(), vectors="none")
-    numbers = None if documents is None else [source.document_numbers()[at] for at in documents]
-    chosen = filter_condition(EVERYTHING if documents else Filter(documents=("*0.txt",)), numbers)
-    with source._session.reading() as connection:
-        about = source._about()
-        terms = query_terms("the lamp is red", about.languages)
-        values = {**chosen.values, **query_values(terms, about), "depth": 5}
-        asked = source._session.names(words_statement(chosen))
+    chosen = source._among(only)
+    assert chosen
+    with source.snapshot():
+        terms = query_terms("the lamp is red", source.languages)
+        values = {**chosen.values, **query_values(terms, 600, 4.0, 1.5, 0.75), "depth": 5}
         # As it joins what it takes for a few rows, however many there are.
-        connection.execute("set local enable_hashjoin = off; set local enable_mergejoin = off")
-        told = connection.execute(b"explain (analyze, format json) " + _text(asked), values)
-        plan: Any = told.fetchone()
+        source.store._run("set local enable_hashjoin = off; set local enable_mergejoin = off")
+        asked = f"explain (analyze, format json) {words_statement(chosen)}"
+        plan: Any = source.store.ask(asked, values)[0][0]
     looked_at = [
-        each["Actual Loops"] for each in _nodes(plan[0][0]["Plan"]) if each.get("Alias") == "c"
+        each["Actual Loops"] for each in _nodes(plan[0]["Plan"]) if each.get("Alias") == "c"
     ]
     assert looked_at == [1]
 
 
 def _nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
     return [plan, *(node for each in plan.get("Plans", ()) for node in _nodes(each))]
-
-
-def _text(statement: Any) -> bytes:
-    written: bytes = statement.as_bytes(None)
-    return written

@@ -108,7 +108,7 @@ class StoredIndex(LocalIndex):
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Within it all questions are answered from one state, whoever writes meanwhile."""
-        with self._lock:
+        with self._lock, self.store.reading():
             if not self._depth:
                 self._follow()
             self._depth += 1
@@ -143,7 +143,7 @@ class StoredIndex(LocalIndex):
     @property
     def has_summaries(self) -> bool:
         with self.snapshot():
-            return super().has_summaries
+            return self.state.summaries > 0
 
     @in_snapshot
     def words(
@@ -163,8 +163,7 @@ class StoredIndex(LocalIndex):
     ) -> list[Ranking]:
         """By the engine; `exact` says whether all chunks are compared instead of leaving it to the engine."""
         self._check_vectors(vectors)
-        taken = self.allowed("chunk", only)
-        among = None if taken is None else self._stored_numbers(np.flatnonzero(taken))
+        among = self._among(only)
         if not self.state.chunks or depth < 1 or (among is not None and not len(among)):
             return [NOTHING] * len(vectors)
         found = [
@@ -175,12 +174,13 @@ class StoredIndex(LocalIndex):
             self._check_unchanged()
         return found
 
+    def _among(self, only: Filter) -> Any:
+        """What a filter takes, as the store takes it; None: all."""
+        taken = self.allowed("chunk", only)
+        return None if taken is None else self._stored_numbers(np.flatnonzero(taken))
+
     def _nearest(
-        self,
-        vector: NDArray[np.float32],
-        depth: int,
-        among: NDArray[np.int64] | None,
-        exact: bool | None,
+        self, vector: NDArray[np.float32], depth: int, among: Any, exact: bool | None
     ) -> Ranking:
         """Of the rows that count: as many more are asked for as do not."""
         asked = depth
@@ -291,7 +291,7 @@ class StoredIndex(LocalIndex):
 
     def _stored_numbers(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
         """Of chunks by their place in the arrays."""
-        first = self._begins("chunk")
+        first = np.cumsum([0, *(each.chunks for each in self.fetched.about)])
         document = first.searchsorted(chunks, "right") - 1
         found: NDArray[np.int64] = (self.fetched.numbers[document] << CHUNK_BITS) + chunks
         return found - first[document]

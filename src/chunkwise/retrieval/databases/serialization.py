@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -39,7 +40,8 @@ from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 _TABLES: Mapping[PartName, tuple[str, ...]] = {
     "outline": ("page", "block", "path", "title"),
-    "chunks": ("chunk", "context", "summary", "span", "chunk_term"),
+    "chunks": ("chunk", "context", "summary", "span"),
+    "terms": ("chunk_term",),
     "atoms": ("atom", "atom_term", "token", "mention", "relation"),
 }
 
@@ -55,6 +57,9 @@ class AboutDocument:
     record: str
     """See `brief_record`."""
     chunks: Amount
+    summaries: Amount
+    terms: Amount
+    """Of its chunks, every occurrence counted."""
     atoms: Amount
     tokens: Amount
     chunk_tokens: Amount
@@ -105,6 +110,8 @@ def stored_document(number: int, built: BuiltDocument, settings: Settings) -> St
         built.language,
         brief_record(part.document),
         len(part.chunks),
+        int(np.count_nonzero(portion.column["chunk.level"])),
+        int(part.chunks.terms.times.sum(dtype=np.int64)),
         len(part.atoms),
         int(part.atoms.tokens.sum(dtype=np.int64)),
         int(part.chunks.tokens.sum(dtype=np.int64)),
@@ -129,10 +136,12 @@ def stored_parts(
     vectors: NDArray[np.float32] | None,
 ) -> StoredDocument:
     """A document whose parts are known."""
-    arrays = read_arrays([parts["outline"]], "outline", settings)
-    arrays |= _arrays([parts["chunks"]], "chunks", settings)
+    arrays: dict[str, Array] = {}
+    for name in _TABLES:
+        arrays |= _arrays([parts[name]], name, settings)
     rows, first = list(_rows(document, arrays)), number << CHUNK_BITS
-    return StoredDocument(number, parts, range(first, first + len(rows)), rows, vectors)
+    terms = TermCounts(*(arrays[f"chunk_term.{name}"] for name in ("first", "hash", "times")))
+    return StoredDocument(number, parts, range(first, first + len(rows)), rows, vectors, terms)
 
 
 def _rows(document: Document, arrays: Mapping[str, Array]) -> Iterator[dict[str, Any]]:
@@ -149,16 +158,39 @@ def _rows(document: Document, arrays: Mapping[str, Array]) -> Iterator[dict[str,
         "source": readable(document.source),
         "metadata": json.loads(readable(metadata)),
     }
-    columns = (arrays[f"chunk.{name}"].tolist() for name in ("start", "end", "tokens", "section"))
-    for position, (start, end, tokens, section) in enumerate(zip(*columns, strict=True)):
+    columns = (
+        arrays[f"chunk.{name}"].tolist() for name in ("start", "end", "tokens", "level", "section")
+    )
+    begins, owner = arrays["atom.start"].tolist(), arrays["atom.section"].tolist()
+    first = arrays["span.first"].tolist()
+    spans = list(zip(arrays["span.start"].tolist(), arrays["span.end"].tolist(), strict=True))
+    for position, (start, end, tokens, level, section) in enumerate(zip(*columns, strict=True)):
+        # A summary is where its places are.
+        places = spans[first[position] : first[position + 1]] or [(start, end)]
+        touched = {
+            owner[atom]
+            for low, high in places
+            for atom in range(bisect_right(begins, low) - 1, bisect_left(begins, high))
+        }
+        pages = {
+            page
+            for low, high in places
+            for page in range(
+                bisect_right(document.pages, low),
+                bisect_right(document.pages, max(low, high - 1)) + 1,
+            )
+        }
         yield {
             **shared,
             "position": position,
             "start": start,
             "end": end,
             "tokens": tokens,
+            "level": level,
             "section": sections[section],
+            "sections": [sections[each].casefold() for each in sorted(touched)],
             "page": document.page(start),
+            "pages": sorted(pages - {0}),
             "text": readable(summaries[position] or document.text[start:end]),
             "context": readable(contexts[position]),
         }

@@ -24,15 +24,16 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
+from chunkwise.text.terms import TermCounts
 
 CHUNK_BITS = 32
 """A chunk's number is its document's, then its position in it."""
-_FORMAT = 3
+_FORMAT = 4
 
-PartName = Literal["about", "outline", "chunks", "atoms", "text"]
-PARTS: tuple[PartName, ...] = ("about", "outline", "chunks", "atoms", "text")
-"""Of a document: a summary of it (JSON), its pages, blocks and sections, the arrays of its chunks, those of its
-sentences, and its record with its text."""
+PartName = Literal["about", "outline", "chunks", "terms", "atoms", "text"]
+PARTS: tuple[PartName, ...] = ("about", "outline", "chunks", "terms", "atoms", "text")
+"""Of a document: a summary of it (JSON), its pages, blocks and sections, the arrays of its chunks, their terms, the
+arrays of its sentences, and its record with its text."""
 
 
 class StoreProblem(ChunkwiseError):
@@ -52,6 +53,8 @@ class StoredDocument:
     texts that are whole Unicode. Nothing of it is read again."""
     vectors: NDArray[np.float32] | None
     """One row of length 1 per chunk; None: an index without vectors."""
+    terms: TermCounts | None = None
+    """Of each chunk, for a database that searches words itself."""
 
 
 class Store(ABC):
@@ -70,6 +73,10 @@ class Store(ABC):
 
     def lock(self, wait: float) -> AbstractContextManager[object]:
         """Held by one writer at a time, where the database has locks that end with their holder."""
+        return nullcontext()
+
+    def reading(self) -> AbstractContextManager[object]:
+        """Within it all that is read is of one moment, where the database can do that."""
         return nullcontext()
 
     def use(self, rows: str) -> None:
@@ -203,6 +210,10 @@ class State:
     """The documents; rows of all other numbers do not exist for a reader."""
     documents: int = 0
     chunks: int = 0
+    terms: int = 0
+    """Of all chunks together, every occurrence counted."""
+    summaries: int = 0
+    """Chunks that are summaries."""
     communities: int = 0
     """The number whose text is what a language model says of passages that hang together; 0: there is none."""
     garbage: tuple[Garbage, ...] = ()

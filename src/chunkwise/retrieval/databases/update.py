@@ -332,6 +332,8 @@ class StoreRows:
             live=live,
             documents=len(self._kept),
             chunks=sum(each.chunks for each in self._kept.values()),
+            terms=sum(each.terms for each in self._kept.values()),
+            summaries=sum(each.summaries for each in self._kept.values()),
         )
         if writer:
             made = StoredIndex(self._store, new)
@@ -360,6 +362,9 @@ class StoreRows:
         """What the next writer removes: until then, whoever reads the state before finds it."""
         if self._before is None:
             former = self._reservation.state.rows
+            if former and self._store.is_transactional:
+                self._store.drop(former)
+                return ()
             return (Garbage(former),) if former else ()
         gone = {*old.numbers.tolist(), *([old.communities] if old.communities else [])}
         runs = runs_of(sorted(gone - self._kept.keys()))
@@ -381,6 +386,8 @@ def _closed_on_errors(store: Store) -> Iterator[Store]:
 
 class StoredEngine:
     """An engine is a class of this kind with `store`: what it gives does the rest."""
+
+    opened: type[StoredIndex] = StoredIndex
 
     def store(self, place: str) -> Store:
         """What is at an address; nothing is made there before something is written."""
@@ -407,11 +414,11 @@ class StoredEngine:
                 update = IndexUpdate(before, rows, brief_record)
                 changes = update_documents(update, reading, resolved)
                 changes = rows.finish(resolved, changes, reading.advance)
-            return BuiltIndex(StoredIndex(store), resolved, changes)
+            return BuiltIndex(self.opened(store), resolved, changes)
 
     def open(self, place: str) -> StoredIndex:
         with _closed_on_errors(self.store(place)) as store:
-            return StoredIndex(store)
+            return self.opened(store)
 
     def settings(self, place: str) -> Settings | None:
         store = self.store(place)
