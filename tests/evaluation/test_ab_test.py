@@ -76,7 +76,7 @@ def test_a_log_says_itself_what_it_holds(tmp_path: Path) -> None:
     assert [query.references for query in labels.queries] == [(Reference("a.md", 0, 23),), ()]
     clicks, bad = read(tmp_path, [
         {"query": "who?", "clicks": ["b.md", {"doc_id": "a.md", "start": 4, "end": 8}], "time": "2026-01-05"},
-        {"query": "tea?", "clicked": []},
+        {"query": "tea?", "clicks": []},
     ])  # fmt: skip
     assert (clicks.kind, bad) == ("clicks", [])
     assert [query.references for query in clicks.queries] == [

@@ -366,10 +366,11 @@ def test_two_questions_of_the_same_words_both_have_a_verdict() -> None:
     rows = {"0": [(0, lamp), (lamp, rest)], "1": [(lamp, rest)]}
     subject = hits_system(
         DOCUMENTS,
-        {
-            id: [Hit(DOCUMENTS[0], *span, 1 / rank, rank, 9) for rank, span in enumerate(own, 1)]
-            for id, own in rows.items()
-        },
+        queries,
+        [
+            [Hit(DOCUMENTS[0], *span, 1 / rank, rank, 9) for rank, span in enumerate(own, 1)]
+            for own in rows.values()
+        ],
         {},
     )
     rule = RuleModel()

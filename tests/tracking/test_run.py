@@ -1,4 +1,4 @@
-"""Revision and branch are read from files: no program runs, and what is not there is left out."""
+"""Revision and branch are what git says; what is not there is left out."""
 
 import os
 import shutil
@@ -40,30 +40,6 @@ def test_it_is_what_git_says_wherever_the_ref_is_kept(tmp_path: Path) -> None:
     git(tmp_path, "checkout", "-q", "--detach")
     assert git_state(tmp_path, {}) == (head, "")
     assert git_state(tmp_path, {"CI_COMMIT_REF_NAME": "release"}) == (head, "release")
-
-
-@pytest.mark.usefixtures("processes")
-@needs_git
-def test_no_hook_and_no_program_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    git(tmp_path, "init", "-q", "-b", "main")
-    git(tmp_path, "config", "core.fsmonitor", f"touch {tmp_path}/ran")
-    monkeypatch.setattr(subprocess, "Popen", None)
-    assert git_state(tmp_path, {})[1] == "main"
-    assert not (tmp_path / "ran").exists()
-
-
-@pytest.mark.parametrize(
-    ("head", "found"),
-    [
-        ("ref: refs/heads/x", ("", "x")), ("", ("", "")), ("nonsense", ("", "")),
-        ("ref: ../../secret", ("", "../../secret")),
-    ],
-)  # fmt: skip
-def test_what_makes_no_sense_is_left_out(tmp_path: Path, head: str, found: tuple[str, str]) -> None:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "secret").write_text("a" * 40)
-    (tmp_path / ".git" / "HEAD").write_text(head)
-    assert git_state(tmp_path, {}) == found
 
 
 def test_a_git_file_that_leads_nowhere_is_left_out(tmp_path: Path) -> None:

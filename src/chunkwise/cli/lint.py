@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -156,10 +157,9 @@ def _file(stack: ExitStack, path: Path) -> Sink:
 
 
 def _write_issues(out: IO[str], issues: Iterable[LocatedIssue]) -> None:
-    from chunkwise.evaluation.lint import issue_row
     from chunkwise.records.write import json_line
 
-    out.writelines(json_line(issue_row(issue)) for issue in issues)
+    out.writelines(json_line(asdict(issue)) for issue in issues)
 
 
 def _most_shown(options: LintOptions) -> int:

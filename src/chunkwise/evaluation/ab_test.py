@@ -26,8 +26,8 @@ Team = Literal["a", "b"]
 TOLERANCE = 0.02
 """A smaller difference is none that matters."""
 _MOST_DRAFTED = 10
-_CLICKS = ("clicks", "clicked")
-_TEAM_CLICKS = (("clicks_a", "clicks_b"), ("a_clicks", "b_clicks"))
+_CLICKS = "clicks"
+_TEAM_CLICKS = ("clicks_a", "clicks_b")
 _WINNER = "winner"
 _WINS = {"a": -1.0, "b": 1.0, "tie": 0.0, "none": 0.0}
 _WHEN = ("time", "timestamp", "when", "date")
@@ -143,9 +143,9 @@ def _record(row: Row) -> Mapping[str, Any]:
 
 
 def _kind_of(record: Mapping[str, object]) -> LogKind:
-    if _WINNER in record or any(one in record and other in record for one, other in _TEAM_CLICKS):
+    if _WINNER in record or all(name in record for name in _TEAM_CLICKS):
         return "teams"
-    return "clicks" if any(name in record for name in _CLICKS) else "labels"
+    return "clicks" if _CLICKS in record else "labels"
 
 
 def _outcome(record: Mapping[str, object]) -> float:
@@ -154,10 +154,9 @@ def _outcome(record: Mapping[str, object]) -> float:
         if said not in _WINS:
             raise WrongField(f"its winner is {shown(record[_WINNER])}; a, b or tie is expected")
         return _WINS[said]
-    for one, other in _TEAM_CLICKS:
-        if one in record and other in record:
-            a, b = (_count(record[name], name) for name in (one, other))
-            return float((b > a) - (a > b))
+    if all(name in record for name in _TEAM_CLICKS):
+        a, b = (_count(record[name], name) for name in _TEAM_CLICKS)
+        return float((b > a) - (a > b))
     raise WrongField("neither clicks_a and clicks_b nor a winner among its fields")
 
 
@@ -171,9 +170,8 @@ def _count(value: object, name: str) -> int:
 
 def _clicked(record: Mapping[str, object], known: Mapping[str, int]) -> Iterator[Reference]:
     """Places that were clicked; a document alone is all of it."""
-    name = next((each for each in _CLICKS if each in record), _CLICKS[0])
-    given = record.get(name)
-    for each in [given] if isinstance(given, str | dict) else items(given, name):
+    given = record.get(_CLICKS)
+    for each in [given] if isinstance(given, str | dict) else items(given, _CLICKS):
         place = {"doc_id": each} if isinstance(each, str) else each
         fields: Mapping[str, Any] = record_of(place, "a click")
         id = string(fields, "doc_id", "document", "id")

@@ -29,7 +29,6 @@ from chunkwise.evaluation.judge_calibrations import (
     same_calibration,
 )
 from chunkwise.evaluation.sources import (
-    ReadingOptions,
     Skipped,
     documents_of,
     no_documents,
@@ -274,7 +273,7 @@ def documents_and_questions(
     """What passages are drawn from; what cannot be read is left out with a line."""
     if not Path(test_queries).exists():
         raise ChunkwiseError(f"{test_queries} does not exist")
-    reading = ReadingOptions(leaving_out(options, no_documents(inputs, test_queries)))
+    reading = leaving_out(options, no_documents(inputs, test_queries))
     documents = documents_of(inputs[0] if len(inputs) == 1 else list(inputs), reading, left_out)
     testset = questions_read(test_queries, documents, left_out)
     if not testset.queries:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
 
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
@@ -24,13 +23,12 @@ from chunkwise.documents.document_hash import documents_hash
 from chunkwise.evaluation.citation_locations import ChunkNames
 from chunkwise.evaluation.evaluate_system import QuestionSet, depths, evaluate_system
 from chunkwise.evaluation.live_answers import ask_live, latency
-from chunkwise.evaluation.live_retriever import LiveRetriever, is_live, live_retriever
+from chunkwise.evaluation.live_retriever import is_live, live_retriever
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.run_file import locate_records, read_answers, read_hits
 from chunkwise.evaluation.scoring import Listeners, Measures
 from chunkwise.evaluation.sources import (
     NamedChunks,
-    ReadingOptions,
     Skipped,
     carried_questions,
     chunks_of_file,
@@ -48,7 +46,6 @@ from chunkwise.evaluation.system_under_test import (
     hits_system,
     with_budget,
 )
-from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, judge_names, registry
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import (
@@ -209,16 +206,18 @@ def evaluate(
         queries = carried_questions(source)
         asked_in = _files(queries)
     files += [each for file in asked_in for each in no_documents(source, file)]
-    reading = ReadingOptions(leaving_out(options, files), jobs)
+    options = leaving_out(options, files)
     with watch("index"):
         system = None
         if hits is None and not asks_live:
             system = (
                 known_index(found, made_with, searching, chunks)
                 if (found := named_index(source)) is not None
-                else new_index(source, made_with, reading, searching, left_out, stages, chunks)
+                else new_index(
+                    source, made_with, options, jobs, searching, left_out, stages, chunks
+                )
             )
-        documents = system.documents if system else documents_of(source, reading, left_out)
+        documents = system.documents if system else documents_of(source, options, left_out)
     if system is not None and system.index is not None:
         measuring = replace(measuring, judge_model=system.index.embedder)
     if listeners.on_documents is not None:
@@ -235,13 +234,13 @@ def evaluate(
             refuse_bare(asked, str(about["file"]), _WITHOUT_REFERENCES)
         if listeners.on_questions is not None:
             listeners.on_questions(asked)
+        other = None
         if system is None:
-            given = (
-                _live_hits(live_retriever(retriever, live.timeout), live, measuring, watch, stages)
-                if asks_live
-                else _hits_of_file(_name(hits) or "")
+            tokenizer = searching.tokenizer or DEFAULT_TOKENIZER
+            other = _OtherSystem(
+                documents, _name(hits), retriever, measuring, tokenizer, left_out, watch, stages
             )
-            system = _answered(documents, asked, given, known, left_out, searching.tokenizer)
+            system = other.answer(asked, known, live)
         answered = {}
         if score.answers is not None:
             path = os.fspath(score.answers)
@@ -262,20 +261,16 @@ def evaluate(
         watch=watch, stages=stages, on_estimate=listeners.on_estimate,
     )  # fmt: skip
     if listeners.on_search is not None:
-        ask, most = system.ask, None if budget is not None else k
-        if asks_live:
-            again = replace(live, retrieved=None)
+        most = None if budget is not None else k
 
-            def ask_again(more: Sequence[Query]) -> list[list[Hit]]:
-                fresh = live_retriever(retriever, again.timeout)
-                give = _live_hits(fresh, again, measuring, watch, stages)
+        def ask_more(more: Sequence[Query]) -> list[list[Hit]]:
+            asks = system
+            if other is not None and asks_live:
                 unnamed = NamedChunks(ChunkNames(documents))
-                answered = _answered(documents, more, give, unnamed, left_out, searching.tokenizer)
-                return answered.ask(more, k=most, budget=budget)
+                asks = other.answer(more, unnamed, replace(live, retrieved=None))
+            return asks.ask(more, k=most, budget=budget)
 
-            listeners.on_search(ask_again)
-        else:
-            listeners.on_search(lambda more: ask(more, k=most, budget=budget))
+        listeners.on_search(ask_more)
     return results
 
 
@@ -306,94 +301,60 @@ def _refuse_settings(made_with: IndexOptions, searching: SearchOptions, of: str)
         raise InvalidOption(name, value, f"{of} are evaluated; leave it out")
 
 
-class _GivenHits(NamedTuple):
-    """Hits that nobody searches an index of ours for, and what a result says of them."""
-
-    found: list[list[Hit]]
-    configuration: dict[str, Json]
-    failed: Mapping[str, str] = MappingProxyType({})
-    latency: Mapping[str, float] = MappingProxyType({})
-
-
-GiveHits = Callable[
-    [Sequence[Query], Sequence[Document], Skipped, ChunkNames, TokenizerLike], _GivenHits
-]
-
-
-def _hits_of_file(path: str) -> GiveHits:
-    def give(
-        queries: Sequence[Query],
-        documents: Sequence[Document],
-        left_out: Skipped,
-        named: ChunkNames,
-        tokenizer: TokenizerLike,
-    ) -> _GivenHits:
-        with left_out.rows_of(path) as bad:
-            found = read_hits(path, queries, documents, bad, named, tokenizer)
-        return _GivenHits(found, {"hits": path})
-
-    return give
-
-
 _DEPTH_OF_BUDGET = 50
 """Hits that a retriever of the user's own is asked for within a budget: small chunks, or many."""
 
 
-def _live_hits(
-    retriever: LiveRetriever,
-    options: LiveOptions,
-    measuring: Measures,
-    watch: Stopwatch,
-    stages: Stages,
-) -> GiveHits:
-    """Asked once, for as many hits as any metric looks at."""
-    deepest = max(
-        [*depths(measuring.wanted), measuring.k if measuring.budget is None else _DEPTH_OF_BUDGET]
-    )
+@dataclass(frozen=True, slots=True)
+class _OtherSystem:
+    """Hits that nobody searches an index of ours for: those of a file, or of a retriever that is asked."""
 
-    def give(
+    documents: Sequence[Document]
+    hits: str | None
+    retriever: object
+    measuring: Measures
+    tokenizer: TokenizerLike
+    left_out: Skipped
+    watch: Stopwatch
+    stages: Stages
+
+    def answer(
+        self, queries: Sequence[Query], known: NamedChunks, live: LiveOptions
+    ) -> EvaluatedSystem:
+        """Compared with its chunks where they are `known`."""
+        name = self.hits
+        if name is not None:
+            with self.left_out.rows_of(name) as bad:
+                found = read_hits(name, queries, self.documents, bad, known.names, self.tokenizer)
+            return self._system(queries, found, known, {"hits": name})
+        retriever = live_retriever(self.retriever, live.timeout)
+        # Asked once, for as many hits as any metric looks at.
+        most = self.measuring.k if self.measuring.budget is None else _DEPTH_OF_BUDGET
+        deepest = max([*depths(self.measuring.wanted), most])
+        with self.left_out.rows_of(retriever.name) as bad:
+            with (
+                closing(retriever),
+                self.watch("retrieve"),
+                self.stages("asking the retriever", len(queries)) as advance,
+            ):
+                answers = ask_live(retriever, queries, deepest, live, on_bad=bad, advance=advance)
+            found = locate_records(
+                answers.records, queries, self.documents, bad, known.names, self.tokenizer
+            )
+        system = self._system(queries, found, known, {"retriever": retriever.name, "live": True})
+        return replace(system, failed=answers.failed, latency=latency(answers.seconds))
+
+    def _system(
+        self,
         queries: Sequence[Query],
-        documents: Sequence[Document],
-        left_out: Skipped,
-        named: ChunkNames,
-        tokenizer: TokenizerLike,
-    ) -> _GivenHits:
-        with left_out.rows_of(retriever.name) as bad:
-            try:
-                with watch("retrieve"), stages("asking the retriever", len(queries)) as advance:
-                    answers = ask_live(
-                        retriever, queries, deepest, options, on_bad=bad, advance=advance
-                    )
-            finally:
-                retriever.close()
-            found = locate_records(answers.records, queries, documents, bad, named, tokenizer)
-        made: dict[str, Json] = {"retriever": retriever.name, "live": True}
-        return _GivenHits(found, made, answers.failed, latency(answers.seconds))
-
-    return give
-
-
-def _answered(
-    documents: Sequence[Document],
-    queries: Sequence[Query],
-    give: GiveHits,
-    known: NamedChunks,
-    left_out: Skipped,
-    tokenizer: TokenizerLike | None,
-) -> EvaluatedSystem:
-    """Another system's hits, compared with its chunks where they are known."""
-    counted_by = DEFAULT_TOKENIZER if tokenizer is None else tokenizer
-    answers = give(queries, documents, left_out, known.names, counted_by)
-    by_id = {query.id: own for query, own in zip(queries, answers.found, strict=True)}
-    lost = {hit.doc_id: hit.document for own in answers.found for hit in own if is_nowhere(hit)}
-    system = hits_system(
-        [*documents, *lost.values()], by_id, {**answers.configuration, "chunks": known.file},
-        counted_by,
-    )  # fmt: skip
-    return replace(
-        system, chunking=known.chunking, position=known.position, failed=answers.failed,
-        latency=answers.latency,
-    )  # fmt: skip
+        found: Sequence[Sequence[Hit]],
+        known: NamedChunks,
+        configuration: Mapping[str, Json],
+    ) -> EvaluatedSystem:
+        system = hits_system(
+            self.documents, queries, found, {**configuration, "chunks": known.file}, self.tokenizer
+        )
+        return replace(system, chunking=known.chunking, position=known.position)
 
 
 def testset_in_memory(given: Iterable[Query | Mapping[str, object]]) -> TestSet:

@@ -65,7 +65,7 @@ class LintResult(Table):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """List the boundary issues."""
-        return map(issue_row, self.issues)
+        return map(asdict, self.issues)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; `issues` as `chunkwise lint --json` prints them, a line each."""
@@ -74,12 +74,9 @@ class LintResult(Table):
             "version": VERSION,
             "label": self.label,
             "documents": self.documents,
-            "cuts": {
-                **asdict(self.cuts),
-                "examples": [asdict(each) for each in self.cuts.examples],
-            },
+            "cuts": {**asdict(self.cuts), "examples": [*map(asdict, self.cuts.examples)]},
             "share": self.share,
-            "issues": [issue_row(issue) for issue in self.issues],
+            "issues": [*self.rows()],
         }
 
     def __repr__(self) -> str:
@@ -89,11 +86,6 @@ class LintResult(Table):
 
     def _repr_html_(self) -> str:
         return drawn(self)
-
-
-def issue_row(issue: LocatedIssue) -> dict[str, Any]:
-    """An issue as a line of JSON has it."""
-    return asdict(issue)
 
 
 class LintSubject(NamedTuple):

@@ -22,7 +22,7 @@ from chunkwise.base.wording import counted, from_to, shown
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk_offsets import Position, summary
-from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
+from chunkwise.chunkers.read_chunks import ChunksSource, chunks_name, read_chunks
 from chunkwise.core import Document, Passage, Query
 from chunkwise.documents import Input, Inputs, LoadOptions, Unreadables, WhenUnreadable, each_input
 from chunkwise.documents.formats.code import LANGUAGES
@@ -250,14 +250,6 @@ def no_documents(source: Inputs | Index, questions: str | os.PathLike[str]) -> l
 NOTHING = "there is no document to evaluate; name files, folders or an index"
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingOptions:
-    """How documents are read."""
-
-    options: LoadOptions | None = None
-    jobs: Jobs = 1
-
-
 def known_index(
     found: Index,
     made_with: IndexOptions,
@@ -282,7 +274,8 @@ def known_index(
 def new_index(
     source: Inputs | Index,
     made_with: IndexOptions,
-    reading: ReadingOptions,
+    options: LoadOptions | None,
+    jobs: Jobs,
     searching: SearchOptions,
     left_out: Skipped,
     stages: Stages,
@@ -298,19 +291,19 @@ def new_index(
             raise InvalidParameter(
                 f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) are given; leave one of them out"
             )
-        source = documents_of(source, reading, left_out)
+        source = documents_of(source, options, left_out)
         with left_out.rows_of(chunks_name(chunks)) as bad:
             given = read_chunks(chunks, source, bad)
         given.check_usable()
         strategy, position, ids = given.strategy(), summary(given.position), given.ids
     with stages("indexing", 0) as advance:
         made = index(
-            source, strategy, vectors=_vectors(made_with.vectors, searching), options=reading.options,
+            source, strategy, vectors=_vectors(made_with.vectors, searching), options=options,
             settings=made_with.override(
                 tokenizer=searching.tokenizer if isinstance(searching.tokenizer, str) else None,
                 graph=made_with.graph or graph_for(searching.retriever),
             ),
-            on_unreadable=left_out.document, jobs=reading.jobs, advance=advance,
+            on_unreadable=left_out.document, jobs=jobs, advance=advance,
         )  # fmt: skip
     if not len(made):
         raise ChunkwiseError(NOTHING)
@@ -318,11 +311,11 @@ def new_index(
 
 
 def documents_of(
-    source: Inputs | Index, reading: ReadingOptions, left_out: Skipped
+    source: Inputs | Index, options: LoadOptions | None, left_out: Skipped
 ) -> list[Document]:
     """The documents themselves."""
     ordered = source if isinstance(source, Index) else in_reading_order(source)
-    found = list(documents_in(ordered, reading.options, left_out.document))
+    found = list(documents_in(ordered, options, left_out.document))
     if not found:
         raise ChunkwiseError(NOTHING)
     return found
@@ -337,17 +330,6 @@ def in_reading_order(source: Inputs) -> Inputs:
 
 def _name_of(given: Input) -> str:
     return given.id if isinstance(given, Document) else os.fspath(given)
-
-
-def chunking_of_file(given: ExistingChunks, documents: Sequence[Document]) -> Chunking:
-    """The chunks of a file as a table."""
-    strategy = get_strategy(given.strategy())
-    rows = [
-        (number, chunk.start, chunk.end, chunk.token_count)
-        for number, document in enumerate(documents)
-        for chunk in strategy.chunks(document)
-    ]
-    return Chunking(*np.array(rows, np.int64).reshape(-1, 4).T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,7 +351,13 @@ def chunks_of_file(
     name = chunks_name(chunks)
     with left_out.rows_of(name) as bad:
         given = read_chunks(chunks, documents, bad)
-    chunking = chunking_of_file(given, documents)
+    strategy = get_strategy(given.strategy())
+    rows = [
+        (number, chunk.start, chunk.end, chunk.token_count)
+        for number, document in enumerate(documents)
+        for chunk in strategy.chunks(document)
+    ]
+    chunking = Chunking(*np.array(rows, np.int64).reshape(-1, 4).T)
     names = ChunkNames(documents, chunking, given.ids)
     return NamedChunks(names, name, chunking, summary(given.position))
 
@@ -399,8 +387,6 @@ def documents_beside(test_queries: str, tell: Callable[[str], None]) -> str:
 
     Read the folder without `SCRIPTS`: what asks the questions lies there, too.
     """
-    from chunkwise.testsets.reading import carries_documents
-
     if carries_documents(test_queries):
         tell(f"no documents are named: those of {test_queries} are taken")
         return test_queries

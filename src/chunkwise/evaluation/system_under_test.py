@@ -13,6 +13,7 @@ from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.chunk_offsets import Position
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query
 from chunkwise.evaluation.results import Json
+from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.metrics.registry import MetricAt
 from chunkwise.metrics.span_tables import Chunking, HitTable
 from chunkwise.metrics.token_budget import TokenCut
@@ -163,11 +164,14 @@ def _retriever(index: Index, options: SearchOptions) -> tuple[str, Retriever]:
 
 def hits_system(
     documents: Sequence[Document],
-    hits: Mapping[str, Sequence[Hit]],
+    queries: Sequence[Query],
+    hits: Sequence[Sequence[Hit]],
     configuration: Mapping[str, Json],
     tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
 ) -> EvaluatedSystem:
-    """Hits by the id of their question; a question without any was answered with nothing."""
+    """Hits of each question; those found nowhere stand in documents of their own."""
+    by_id = {query.id: own for query, own in zip(queries, hits, strict=True)}
+    lost = {hit.doc_id: hit.document for own in hits for hit in own if is_nowhere(hit)}
 
     def ask(
         queries: Sequence[Query],
@@ -176,11 +180,13 @@ def hits_system(
         budget: int | None,
         advance: OnProgress | None = None,
     ) -> list[list[Hit]]:
-        own = [list(hits.get(query.id, ()))[:k] for query in queries]
+        own = [list(by_id.get(query.id, ()))[:k] for query in queries]
         return own if budget is None else [list(_fitting(each, budget, tokenizer)) for each in own]
 
     configuration = {**configuration, "tokenizer": get_tokenizer(tokenizer).name}
-    return EvaluatedSystem(documents, ask, configuration=configuration, tokenizer=tokenizer)
+    return EvaluatedSystem(
+        [*documents, *lost.values()], ask, configuration=configuration, tokenizer=tokenizer
+    )
 
 
 def _fitting(hits: Sequence[Hit], budget: int, tokenizer: TokenizerLike) -> Iterator[Hit]:

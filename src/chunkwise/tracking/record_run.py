@@ -5,12 +5,11 @@ from __future__ import annotations
 import getpass
 import json
 import os
-import re
 import socket
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from chunkwise.base.errors import InvalidParameter
@@ -402,7 +401,6 @@ def _counted(data: Mapping[str, Json]) -> dict[str, Json]:
 WHO_VARIABLE = "CHUNKWISE_HISTORY_WHO"
 """no, 0, off or false: neither user nor host is kept."""
 _OFF = ("no", "0", "off", "false", "none")
-_REVISION = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BRANCH_VARIABLES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
 """Services check out a revision without its branch, and tell the branch here."""
 
@@ -430,54 +428,19 @@ def git_state(
 ) -> tuple[str, str]:
     """Revision and branch of the repository around a folder, each empty where it cannot be told."""
     environment = os.environ if environment is None else environment
+    revision = _git(folder, "rev-parse", "--verify", "HEAD")
+    branch = _git(folder, "symbolic-ref", "--short", "HEAD")
+    if revision and not branch:
+        branch = next(filter(None, (environment.get(name) for name in _BRANCH_VARIABLES)), "")
+    return revision, branch
+
+
+def _git(folder: str | os.PathLike[str], *words: str) -> str:
+    """What git prints; empty where it is not installed, or this is no repository."""
     try:
-        own = _git_folder(Path(folder).resolve())
-        head = (own / "HEAD").read_text("utf-8", "replace").strip() if own else ""
-    except OSError:
-        return "", ""
-    if own is None:
-        return "", ""
-    if not head.startswith("ref:"):
-        named = (environment.get(name, "") for name in _BRANCH_VARIABLES)
-        return (head, next(filter(None, named), "")) if _REVISION.fullmatch(head) else ("", "")
-    name = head.removeprefix("ref:").strip()
-    return _revision_of(name, own), name.removeprefix("refs/heads/")
-
-
-def _git_folder(folder: Path) -> Path | None:
-    """`.git` of this folder or of one above it; that of a linked worktree is a file that names another folder."""
-    for each in (folder, *folder.parents):
-        place = each / ".git"
-        if place.is_dir():
-            return place
-        if place.is_file():
-            named = place.read_text("utf-8", "replace").partition("gitdir:")[2].strip()
-            return (each / named) if named else None
-    return None
-
-
-def _revision_of(name: str, own: Path) -> str:
-    if ".." in Path(name).parts or os.path.isabs(name):
-        return ""
-    folders = [own]
-    try:
-        shared = (own / "commondir").read_text("utf-8", "replace").strip()
-        folders.append(own / shared)
-    except OSError:
-        pass
-    for folder in folders:
-        try:
-            found = (folder / name).read_text("utf-8", "replace").strip()
-        except OSError:
-            found = _packed(folder, name)
-        if _REVISION.fullmatch(found):
-            return found
-    return ""
-
-
-def _packed(folder: Path, name: str) -> str:
-    try:
-        lines = (folder / "packed-refs").read_text("utf-8", "replace").splitlines()
+        done = subprocess.run(
+            ["git", *words], cwd=folder, capture_output=True, text=True, check=False
+        )
     except OSError:
         return ""
-    return next((line.split(" ", 1)[0] for line in lines if line.endswith(f" {name}")), "")
+    return "" if done.returncode else done.stdout.strip()

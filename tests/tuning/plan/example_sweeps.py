@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from chunkwise.tuning.sweep import Grid, Sweep
 
 STRATEGIES = ("sentences", "recursive", "sections", "structure", "paragraphs", "tokens", "characters", "words",
-              "semantic", "cluster", "parent_child", "sentences(overlap='10%')", "nobody")  # fmt: skip
+              "semantic", "cluster", "parent_child", "sentences(overlap='10%')")  # fmt: skip
 RETRIEVERS = (
     "bm25",
     "dense",
@@ -13,7 +13,6 @@ RETRIEVERS = (
     "multiscale",
     "hybrid(dense=1)",
     "multiscale(dense=2)",
-    "nobody",
 )
 
 ISSUE = """
@@ -54,7 +53,7 @@ chunker_grids = st.builds(
         max_tokens=(8, 40, 200, 400, 1024, 1000, -3, "many"),
         chunk_size=(100,),
         overlap=(0, 10, 20, 200, 500, "5%", "10%", "25%", "100%", "ten"),
-        context=("none", "headings", "titles"),
+        context=("none", "headings"),
         tokenizer=("words", "characters", "o200k_base", "nobody's"),
         min_tokens=(0, 20),
         merge=(True, False, 1),
@@ -64,7 +63,7 @@ retrieval_grids = st.builds(
     Grid,
     _some(RETRIEVERS, 4),
     _values(
-        neighbors=(0, 1, 2, -1, True),
+        neighbors=(0, 1, 2),
         dense=(0, 0.5, 1, 1.0, 99),
         words=(0, 1),
         fusion=("rrf", "sums"),

@@ -93,26 +93,16 @@ def _everything_written_is_tried_or_named_as_left_out(made, sweep):
     lines = " ".join(line.what for line in made.left_out)
     tried = {each.levers["boundaries"] for each in made.configurations if each.strategy}
     for grid in sweep.chunkers:
-        contexts = dict(grid.values).get("context", ("none",))
         for name in grid.names:
             known = name.partition("(")[0] in tried
-            assert known or name in lines or not {"none", "headings"} & set(contexts)
-        for value in contexts:
-            assert value in ("none", "headings") or f"context = {value!r}" in lines
+            assert known or name in lines
     for grid in sweep.retrieval:
         for name in grid.names:
             used = any(
                 each.retriever.startswith(name.partition("(")[0]) for each in made.configurations
             )
-            assert used or name.partition("(")[0] in lines or not _good_neighbors(grid)
-        for value in dict(grid.values).get("neighbors", ()):
-            if value is True or value < 0:
-                assert f"neighbors = {value!r}" in lines
+            assert used or name.partition("(")[0] in lines
     assert all(line.what and line.why for line in made.left_out)
-
-
-def _good_neighbors(grid):
-    return [n for n in dict(grid.values).get("neighbors", (0,)) if n is not True and n >= 0]
 
 
 def test_plan_of_the_documentation(tmp_path):
@@ -304,21 +294,8 @@ def test_a_broken_strategy_of_ones_own_does_not_stop_the_others(tmp_path):
 
 def test_a_slip_that_makes_millions_is_an_error():
     grid = _grid("sentences", max_tokens=range(1, 1000), min_tokens=range(1000))
-    with pytest.raises(
-        InvalidParameter, match=r"999,000 combinations.*at most 100,000 are allowed"
-    ):
+    with pytest.raises(InvalidParameter, match="999,000 combinations; at most 100,000 are allowed"):
         plan_sweep(_sweep([grid]))
-
-
-@cases(
-    "grid, lacks",
-    [(Grid(()), "a name"), (_grid("sentences", context=[]), "a value for context")],
-)
-def test_a_grid_that_says_nothing_is_an_error(grid, lacks):
-    with pytest.raises(InvalidParameter, match=f"the grid lacks {lacks}"):
-        plan_sweep(_sweep([grid]))
-    with pytest.raises(InvalidParameter, match=f"the grid lacks {lacks}"):
-        plan_sweep(_sweep([], [grid]))
 
 
 def test_chunkings_that_nothing_searches_are_named():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
@@ -27,6 +27,8 @@ from chunkwise.retrieval.retrievers import (
 from chunkwise.retrieval.retrievers import registry as retrievers
 from chunkwise.retrieval.settings import CONTEXTS, Context
 from chunkwise.tuning.sweep import Grid, Sweep, SweepValue
+
+T = TypeVar("T")
 
 
 class NotTried(NamedTuple):
@@ -50,37 +52,53 @@ class NotTriedLog:
         return tuple(self._lines)
 
 
-def named_component(
-    name: str, registry: Registry, left_out: NotTriedLog
-) -> tuple[str, dict[str, object], Any] | None:
-    """Its bare name, the values written with it, and what makes it."""
-    try:
-        bare, own = spec.parse(name)
-        return bare, own, registry.get(bare)
-    except ChunkwiseError as error:
-        left_out.add(name, str(error))
-    except Exception as error:  # somebody else's module
-        left_out.add(name, f"it cannot be loaded: {type(error).__name__}: {error}")
-    return None
-
-
 MOST = 100_000
 """Combinations of one grid: a slip of the pen makes millions, and nobody waits for those."""
 
 
 def check_amount(grid: Grid) -> None:
-    """Refuses a grid that no run would come to the end of, and one that says nothing."""
-    empty = [f"a value for {name}" for name, values in grid.values if not values]
-    lacks = empty if grid.names else ["a name"]
-    if lacks:
-        raise InvalidParameter(f"the grid lacks {lacks[0]}; at least one is needed")
+    """Refuses a grid that no run would come to the end of."""
     amount = len(grid.names) * prod(len(values) for _, values in grid.values)
     if amount > MOST:
-        sizes = " × ".join(f"{thousands(len(values))} {name}" for name, values in grid.values)
         raise InvalidParameter(
-            f"the grid has {counted(amount, 'combination')} ({counted(len(grid.names), 'name')} × {sizes}); "
-            f"at most {thousands(MOST)} are allowed: take fewer values, or several smaller grids"
+            f"the grid has {counted(amount, 'combination')}; at most {thousands(MOST)} are allowed: take fewer "
+            "values, or several smaller grids"
         )
+
+
+def components(
+    grid: Grid,
+    registry: Registry,
+    make: Callable[[str], T],
+    left_out: NotTriedLog,
+    *,
+    beside: Collection[str],
+    further: Callable[[str, Any, Collection[str]], Sequence[Mapping[str, SweepValue]]],
+) -> Iterator[tuple[str, T]]:
+    """Bare names with what `make` gives for every combination; one that cannot be made is left out.
+
+    `beside` are keys of the grid that are no parameters; `further` gives values that are tried beside those of the
+    grid, by bare name, class and the parameters that are named.
+    """
+    check_amount(grid)
+    values = tuple((key, each) for key, each in grid.values if key not in beside)
+    for name in grid.names:
+        bare, own = spec.parse(name)
+        cls = registry.get(bare)
+        chosen = combinations(Grid((name,), values), name, own, parameter_names(cls), left_out)
+        more = further(bare, cls, {*own, *dict(values)})
+        for each, other in product(chosen, more):
+            written = written_out(name, {**each, **other})
+            try:
+                made = make(written)
+            except ChunkwiseError as error:
+                left_out.add(written, str(error))
+            except Exception as error:  # somebody else's class
+                if bare in registry.builtin:
+                    raise
+                left_out.add(written, f"it cannot be made: {type(error).__name__}: {error}")
+            else:
+                yield bare, made
 
 
 def combinations(
@@ -210,7 +228,6 @@ def chunking_grid(sweep: Sweep, left_out: NotTriedLog) -> list[list[PlannedChunk
             "none": PlannedChunking(strategy, "none", None, name, in_plan=False)
         }
     for grid in sweep.chunkers:
-        check_amount(grid)
         contexts = _contexts(grid, sweep.llm, left_out)
         for strategy, share in _strategies(grid, sweep.embedder, left_out):
             known = found.setdefault(strategy.label, {})
@@ -237,61 +254,39 @@ ANY_CONTEXT = (*CONTEXTS, *WRITTEN_CONTEXTS)
 
 
 def _contexts(grid: Grid, llm: str, left_out: NotTriedLog) -> list[Context | WrittenContext]:
-    given = dict(grid.values).get("context", ("none",))
-    found: list[Context | WrittenContext] = []
-    for value in given:
-        if value not in ANY_CONTEXT:
-            allowed = ", ".join(map(repr, ANY_CONTEXT))
-            left_out.add(f"context = {value!r}", f"no context has this name; allowed: {allowed}")
-        elif value in WRITTEN_CONTEXTS and not llm:
-            left_out.add(
-                f"context = {value!r}", "a language model writes it, and the sweep has none (llm)"
-            )
-        elif value not in found:
-            found.append(value)
-    return found
+    found: dict[Any, None] = dict.fromkeys(dict(grid.values).get("context", ("none",)))
+    for value in [each for each in found if each in WRITTEN_CONTEXTS and not llm]:
+        left_out.add(
+            f"context = {value!r}", "a language model writes it, and the sweep has none (llm)"
+        )
+        del found[value]
+    return list(found)
 
 
 def _strategies(
     grid: Grid, model: str, left_out: NotTriedLog
 ) -> Iterator[tuple[Strategy, str | None]]:
     """Each with its overlap, where that was written as a share."""
-    values = tuple((key, each) for key, each in grid.values if key != "context")
-    for name in grid.names:
-        found = named_component(name, strategies, left_out)
-        if found is None:
-            continue
-        bare, own, cls = found
+
+    def further(bare: str, cls: Any, named: Collection[str]) -> list[dict[str, SweepValue]]:
         by_meaning = isinstance(cls, type) and issubclass(cls, EmbeddingChunker)
-        usual: dict[str, object] = {}
-        if by_meaning and "model" not in own and "model" not in dict(values):
-            if not model:
-                left_out.add(name, f"{bare} cuts by meaning, and the sweep has no model")
-                continue
-            usual = {"model": model}
-        for chosen in combinations(
-            Grid((name,), values), name, own, parameter_names(cls), left_out
-        ):
-            written = written_out(name, chosen)
-            try:
-                strategy = get_strategy(name, **usual, **chosen)
-            except ChunkwiseError as error:
-                left_out.add(written, str(error))
-            except Exception as error:  # somebody else's class
-                if bare in strategies.builtin:
-                    raise
-                left_out.add(written, f"it cannot be made: {type(error).__name__}: {error}")
-            else:
-                overlap = getattr(strategy.chunker, "overlap", None)
-                yield strategy, overlap if isinstance(overlap, str) else None
+        if not by_meaning or "model" in named:
+            return [{}]
+        if not model:
+            left_out.add(bare, f"{bare} cuts by meaning, and the sweep has no model")
+        return [{"model": model}] if model else []
+
+    for _, strategy in components(
+        grid, strategies, get_strategy, left_out, beside=("context",), further=further
+    ):
+        overlap = getattr(strategy.chunker, "overlap", None)
+        yield strategy, overlap if isinstance(overlap, str) else None
 
 
 WEIGHTS: tuple[Mapping[str, SweepValue], ...] = (
     {"dense": 0}, {"dense": 0.25}, {}, {"dense": 1}, {"dense": 2}, {"words": 0},
 )  # fmt: skip
 """Of words and vectors at several sizes, from words alone to vectors alone: few, so that they can be fitted."""
-
-_NOT_PARAMETERS = ("neighbors", "k")
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,8 +313,7 @@ def retriever_grid(sweep: Sweep, why_not_late: str, left_out: NotTriedLog) -> li
     """In the order they were written. `why_not_late`: why no late vectors are taken; empty: they are."""
     found: dict[tuple[str, int], PlannedSearch] = {}
     for grid in sweep.retrieval:
-        check_amount(grid)
-        neighbors = _neighbors(grid, left_out)
+        neighbors = dict.fromkeys(map(int, dict(grid.values).get("neighbors", (0,))))
         for search in _retrievers(grid, left_out):
             why = _no_vectors(search, sweep.embedder, why_not_late)
             if why:
@@ -343,39 +337,15 @@ def _no_vectors(search: PlannedSearch, model: str, why_not_late: str) -> str:
     )
 
 
-def _neighbors(grid: Grid, left_out: NotTriedLog) -> list[int]:
-    found: list[int] = []
-    for value in map(plain_number, dict(grid.values).get("neighbors", (0,))):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            why = "a whole number of chunks is needed, 0 or more"
-            left_out.add(f"neighbors = {value!r}", why)
-        elif value not in found:
-            found.append(value)
-    return found
-
-
 def _retrievers(grid: Grid, left_out: NotTriedLog) -> Iterator[PlannedSearch]:
-    values = tuple((key, each) for key, each in grid.values if key not in _NOT_PARAMETERS)
-    for name in grid.names:
-        found = named_component(name, retrievers, left_out)
-        if found is None:
-            continue
-        bare, own, cls = found
-        weighed = {"words", "dense"} & {*own, *dict(values)}
-        weights = WEIGHTS if bare == "multiscale" and not weighed else ({},)
-        chosen = combinations(Grid((name,), values), name, own, parameter_names(cls), left_out)
-        for each, weight in product(chosen, weights):
-            written = written_out(name, {**each, **weight})
-            try:
-                made = get_retriever(written)
-            except ChunkwiseError as error:
-                left_out.add(written, str(error))
-            except Exception as error:  # somebody else's class
-                if bare in retrievers.builtin:
-                    raise
-                left_out.add(written, f"it cannot be made: {type(error).__name__}: {error}")
-            else:
-                yield PlannedSearch(spec.describe(bare, made), made)
+    def further(bare: str, cls: Any, named: Collection[str]) -> Sequence[Mapping[str, SweepValue]]:
+        is_weighed = bare != "multiscale" or {"words", "dense"} & set(named)
+        return [{}] if is_weighed else WEIGHTS
+
+    for bare, made in components(
+        grid, retrievers, get_retriever, left_out, beside=("neighbors", "k"), further=further
+    ):
+        yield PlannedSearch(spec.describe(bare, made), made)
 
 
 SIZES = (100, 200, 400, 800)

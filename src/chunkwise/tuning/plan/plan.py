@@ -108,7 +108,8 @@ def _searches_of(
     if not chunking.in_plan:
         return list(plain.values())
     if isinstance(chunking.strategy.chunker, ParentChildChunker):
-        of_chunks = [search for search in of_chunks if not search.neighbors]
+        # A parent is what stands around its chunk already.
+        of_chunks = [*{each.label: replace(each, neighbors=0) for each in of_chunks}.values()]
     return [*plain.values(), *(search for search in of_chunks if search.neighbors or not plain)]
 
 

@@ -17,7 +17,6 @@ from chunkwise.documents.walk import SWEEP_FILES
 from chunkwise.evaluation.evaluate import TestQueries, testset_in_memory
 from chunkwise.evaluation.pipeline import parse_pipeline, pipeline_label
 from chunkwise.evaluation.sources import (
-    ReadingOptions,
     Skipped,
     documents_of,
     no_documents,
@@ -374,7 +373,7 @@ def read_sweep_inputs(
     file = no_documents(given, sweep.test_queries) if sweep.test_queries else []
     if not given:
         raise ChunkwiseError("there is no document to tune for; name files or folders")
-    found = documents_of(given, ReadingOptions(leaving_out(options, file)), left_out)
+    found = documents_of(given, leaving_out(options, file), left_out)
     questions = TestSet(()) if questions is None else with_places(questions, found, left_out)
     if sweep.test_queries:
         questions = _read_questions(sweep.test_queries, found, left_out)

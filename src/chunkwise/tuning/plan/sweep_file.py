@@ -234,6 +234,8 @@ def _check_value(key: str, value: SweepValue, parts: list[Any]) -> None:
     """Refuse a value that none of the parts can take."""
     if key == "context" and value not in ANY_CONTEXT:
         raise InvalidOption(key, value, f"allowed: {', '.join(ANY_CONTEXT)}")
+    if key == "neighbors" and (type(value) is not int or value < 0):
+        raise InvalidOption(key, value, "expected a number of chunks, 0 or more")
     refused = None
     for part in parts:
         try:

@@ -28,7 +28,6 @@ from chunkwise.evaluation.results import LATENCY, Json
 from chunkwise.evaluation.run_file import locate_records
 from chunkwise.evaluation.scoring import Measures
 from chunkwise.evaluation.system_under_test import hits_system
-from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.options import LiveOptions
 from chunkwise.records.read import OnBadRow
 from chunkwise.tuning.plan.plan import Plan
@@ -137,9 +136,7 @@ def _asked(
     finally:
         retriever.close()
     hits = locate_records(answers.records, queries, documents, on_bad, None, sweep.tokenizer)
-    lost = {hit.doc_id: hit.document for own in hits for hit in own if is_nowhere(hit)}
-    by_id = {query.id: own for query, own in zip(queries, hits, strict=True)}
-    system = hits_system([*documents, *lost.values()], by_id, {}, sweep.tokenizer)
+    system = hits_system(documents, queries, hits, {}, sweep.tokenizer)
     system = replace(system, failed=answers.failed)
     labels = tuple(each.label for each in wanted)
     results = evaluate_system(system, QuestionSet(queries), Measures(labels, sweep.k))
