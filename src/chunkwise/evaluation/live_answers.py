@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+
+import msgspec
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted, thousands
@@ -25,16 +28,16 @@ from chunkwise.evaluation.live_retriever import (
 )
 from chunkwise.evaluation.results import LATENCY
 from chunkwise.options import LiveOptions
-from chunkwise.records.json import parse_json
 from chunkwise.records.objects import record_of_object
 from chunkwise.records.read import OnBadRow
 from chunkwise.records.write import append_json_lines
 
+Records = list[dict[str, object] | str]
 _GIVE_UP = 10
 """Questions in a row, from the first on, that fail: then all do."""
 
 
-def hit_records(answer: object) -> list[dict[str, object] | str]:
+def hit_records(answer: object) -> Records:
     """Records of what a retriever handed out; a text in the place of one says why it is none."""
     found = hits_in(answer)
     if found is None:
@@ -52,7 +55,7 @@ def hit_records(answer: object) -> list[dict[str, object] | str]:
 class LiveAnswers:
     """What came back for every question, in their order."""
 
-    records: Sequence[Sequence[dict[str, object] | str]]
+    records: Sequence[Records]
     failed: Mapping[str, str]
     """By the id of a question, why it has no answer."""
     seconds: Sequence[float]
@@ -61,87 +64,49 @@ class LiveAnswers:
     """Questions whose answers were in the file already."""
 
 
-@dataclass(slots=True)
-class _Kept:
-    """The file of answers: read first, then added to, a line at a time."""
-
-    path: Path | None
-    name: str
-    known: dict[str, tuple[list[dict[str, object] | str], float]] = field(default_factory=dict)
-
-    def read(self, queries: Sequence[Query], k: int) -> None:
-        if self.path is None or not self.path.exists():
-            return
-        texts = {query.id: query.text for query in queries}
-        for line in _lines(self.path):
-            try:
-                record = parse_json(line)
-            except (ValueError, RecursionError):  # the line at which the last run was ended
-                continue
-            if not isinstance(record, dict) or not isinstance(hits := record.get("hits"), list):
-                continue
-            id, seconds = record.get("query_id"), record.get("seconds")
-            same = record.get("retriever") == self.name and record.get("k") == k
-            if (
-                same
-                and id in texts
-                and record.get("query") == texts[id]
-                and isinstance(seconds, float)
-            ):
-                self.known[id] = (
-                    [each if isinstance(each, dict) else str(each) for each in hits],
-                    seconds,
-                )
-
-    def add(self, query: Query, k: int, **found: object) -> None:
-        if self.path is None:
-            return
-        record = {
-            "query_id": query.id,
-            "query": query.text,
-            "retriever": self.name,
-            "k": k,
-            **found,
-        }
-        try:
-            append_json_lines(self.path, [record])
-        except OSError as error:
-            raise ChunkwiseError(f"cannot write {self.path}: {error.strerror or error}") from error
-
-
-def _lines(path: Path) -> Iterator[str]:
+def _kept_answers(
+    path: Path | None, name: str, queries: Sequence[Query], k: int
+) -> dict[str, tuple[Records, float]]:
+    """Those of this retriever in the file, by the id of their question, with the seconds each took."""
+    if path is None or not path.exists():
+        return {}
     try:
-        with path.open("rb") as file:
-            for line in file:
-                yield line.decode("utf-8", "replace")
+        lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
+    texts = {query.id: query.text for query in queries}
+    found = {}
+    for line in lines:
+        # The line at which the last run was ended is none.
+        with suppress(msgspec.MsgspecError):
+            kept = msgspec.json.decode(line, type=_KeptAnswer)
+            if (kept.retriever, kept.k, kept.query) == (name, k, texts.get(kept.query_id)):
+                found[kept.query_id] = kept.hits, kept.seconds
+    return found
 
 
-@dataclass(slots=True)
-class _Failures:
-    """Why questions have no answer; a reason is told once, with the questions it holds for."""
+class _KeptAnswer(msgspec.Struct):
+    """A line of the file of answers; a question that failed has an error in place of hits."""
 
-    name: str
-    on_bad: OnBadRow
-    reasons: dict[str, str] = field(default_factory=dict)
-    """By the id of a question."""
+    query_id: str
+    query: str
+    retriever: str
+    k: int
+    hits: Records
+    seconds: float
 
-    def add(self, id: str, reason: str) -> None:
-        self.reasons[id] = reason
 
-    def tell(self, *, but: str | None) -> None:
-        """A line a reason; that which an exception is about to tell is left to it."""
-        of_reason: defaultdict[str, list[str]] = defaultdict(list)
-        for id, reason in self.reasons.items():
-            of_reason[reason].append(id)
-        for reason, ids in of_reason.items():
-            if reason == but:
-                continue
-            told = f"question {ids[0]!r}"
-            if len(ids) > 1:
-                told += f" and {counted(len(ids) - 1, 'other')}"
-            self.on_bad(f"{told}: {self.name} did not answer: {reason}")
+def _tell_failures(
+    reasons: Mapping[str, str], name: str, on_bad: OnBadRow, *, but: str | None
+) -> None:
+    """A line a reason, with the questions it holds for; that which an exception is about to tell is left to it."""
+    of_reason: defaultdict[str, list[str]] = defaultdict(list)
+    for id, reason in reasons.items():
+        of_reason[reason].append(id)
+    for reason, ids in of_reason.items():
+        if reason != but:
+            others = f" and {counted(len(ids) - 1, 'other')}" if len(ids) > 1 else ""
+            on_bad(f"question {ids[0]!r}{others}: {name} did not answer: {reason}")
 
 
 def ask_live(
@@ -155,44 +120,52 @@ def ask_live(
 ) -> LiveAnswers:
     """Every question once, one after the other; stops where the first ones fail without an exception."""
     path = None if options.retrieved is None else Path(options.retrieved)
-    kept = _Kept(path, retriever.name)
-    kept.read(queries, k)
-    records: list[list[dict[str, object] | str]] = []
-    failures = _Failures(retriever.name, on_bad)
-    failed = failures.reasons
+    kept = _kept_answers(path, retriever.name, queries, k)
+    records: list[Records] = []
+    failed: dict[str, str] = {}
     seconds: list[float] = []
+    reason = ""
     for number, query in enumerate(queries, 1):
-        if query.id in kept.known:
-            own, took = kept.known[query.id]
+        if query.id in kept:
+            own, took = kept[query.id]
         else:
             began = time.perf_counter()
             own, reason = _asked(retriever, query, k)
             took = round(time.perf_counter() - began, 6)
+            if path is not None:
+                said = {"error": reason} if reason else {"hits": own, "seconds": took}
+                about = {
+                    "query_id": query.id,
+                    "query": query.text,
+                    "retriever": retriever.name,
+                    "k": k,
+                }
+                try:
+                    append_json_lines(path, [{**about, **said}])
+                except OSError as error:
+                    raise ChunkwiseError(
+                        f"cannot write {path}: {error.strerror or error}"
+                    ) from error
             if reason:
-                kept.add(query, k, error=reason)
-                failures.add(query.id, reason)
+                failed[query.id] = reason
                 if len(failed) == number == _GIVE_UP < len(queries):
-                    failures.tell(but=reason)
+                    _tell_failures(failed, retriever.name, on_bad, but=reason)
                     raise ChunkwiseError(
                         f"{retriever.name} fails on each of the first {counted(_GIVE_UP, 'question')}: {reason}"
                     )
-            else:
-                kept.add(query, k, hits=own, seconds=took)
         records.append(own)
         if query.id not in failed:
             seconds.append(took)
         if advance:
             advance(1, f"{thousands(number)} of {counted(len(queries), 'question')}")
     is_dead = bool(failed) and len(failed) == len(queries)
-    failures.tell(but=reason if is_dead else None)
+    _tell_failures(failed, retriever.name, on_bad, but=reason if is_dead else None)
     if is_dead:
         raise ChunkwiseError(f"{retriever.name} answers none of the questions: {reason}")
-    return LiveAnswers(records, failed, seconds, len(kept.known))
+    return LiveAnswers(records, failed, seconds, len(kept))
 
 
-def _asked(
-    retriever: LiveRetriever, query: Query, k: int
-) -> tuple[list[dict[str, object] | str], str]:
+def _asked(retriever: LiveRetriever, query: Query, k: int) -> tuple[Records, str]:
     """The records, or why there are none."""
     try:
         return hit_records(retriever.retrieve(query, k)), ""
