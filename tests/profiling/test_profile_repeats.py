@@ -12,7 +12,6 @@ from chunkwise.core import Document
 from chunkwise.profiling import profile
 from chunkwise.profiling.repeats import RepeatFinder, document_passages, fingerprints
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.characters import CharacterArrays
 from how_many import examples
 
 LONG = [
@@ -115,7 +114,7 @@ def test_a_full_memory_is_told() -> None:
 def test_fingerprints_are_equal_when_the_characters_are(text: str, data: st.DataObject) -> None:
     ends = st.integers(0, len(text))
     spans = [sorted((data.draw(ends), data.draw(ends))) for _ in range(6)]
-    found = fingerprints(CharacterArrays(text), np.array(spans)).tolist()
+    found = fingerprints(text, np.array(spans)).tolist()
     plain = ["".join(text[start:end].split()) for start, end in spans]
     for one, left in zip(plain, found, strict=True):
         for two, right in zip(plain, found, strict=True):

@@ -91,7 +91,7 @@ class Analyzed:
             return markdown_blocks(self.lines)
         if document.format in MARKUPS:
             return MARKUPS[document.format].blocks(self.text)
-        return plain_blocks(self.lines, dense=document.format == "pdf", pages=document.pages)
+        return plain_blocks(self.lines, dense=document.format == "pdf")
 
     @cached_property
     def sections(self) -> SectionTree:

@@ -134,18 +134,17 @@ def test_books_nest_chapters_and_a_chapters_title_belongs_to_it() -> None:
         ("4.2 Fees and costs", 4), ("4.2.1 Fees", 5), ("4.2 fees and costs", 0), ("PAGE 12", 0),
         ("Page 3 of 9", 0), ("4.2 All fees are due at once.", 0), ("2024", 0), ("INTRODUCTION", 2),
         ("2. Thus they say:--", 0), ("AB", 0), ("GOODS, SERVICES,", 0), ("Dear Sir", 0), ("Ⅳ", 0), ("1.5 %", 0),
-        ("(1) Scope", 7), ("A.1 Foo", 4), ("B.2.1 Foo", 5), ("1: Scope", 3), ("अध्याय 1", 2), ("الفصل 1", 2),
+        ("A.1 Foo", 4), ("B.2.1 Foo", 5), ("1: Scope", 3), ("अध्याय 1", 2), ("الفصل 1", 2),
         ("الباب الأول", 1), ("บทที่ 1", 2), ("บทที่ ๒ เริ่มต้น", 2), ("الفصل ٣", 2), ("المادة 5", 3),
         ("(1) scope", 0), ("(1) Scope of the work;", 0), ("(1984) Orwell", 0), ("A. Smith", 0), ("A.1 foo", 0),
         ("1: in the beginning", 0), ("12:30 Lunch", 0), ("अध्याय", 0), ("الفصل", 0), ("บทที่ดี", 0), ("U.S. Army", 0),
         ("(1) The buyer shall at once pay for all of the goods", 0), ("J.R. Tolkien", 0), ("A.1 Foo ends.", 0),
         ("E.1 Notes. 1. [*]", 0), ("Exhibit II Table 1 Study (excluding all the later studies)", 3),
-        ("Section 3.1. Either party may say “it ends here and now.”", 0),
         ("Section 3. Representations, Warranties and Covenants of the Agent and the Fund.", 3),
         ("Section 3.01 [Printing of Calling Cards]. Printing of Calling Cards. Acme shall negotiate and", 0),
         ("Section 2.1 Salary. The Employer shall pay $5,000 per month.", 0), ("Section 5. Definitions.", 3),
         ("Section 3.1. Either party may end this contract at once.", 0), ("Chapter 3 is about whales.", 0),
-        ("Article 4 Duties. The Employee shall:", 0), ("CHAPTER I. Mr. Toad drives. He falls.", 2),
+        ("Article 4 Duties. The Employee shall:", 0),
         ("Article 5. Mr. Toad's House", 3), ("Section 3.1.", 3), ("§ 5 gilt nicht.", 0), ("ARTICLE IV. THE END.", 3),
     ],
 )  # fmt: skip
@@ -191,7 +190,6 @@ def test_numbered_headings_right_above_their_text() -> None:
         "1. Heaven and earth and all that is between them are of\nGod.\n\n"
         "2. Man takes his law from the Earth and the Earth from\nHeaven.\n",
         "10 Downing Street\nLondon SW1\n",
-        "Zutaten:\n\n3 Eier\n\n200 g Mehl\n\n1 Prise Salz\n\nAlles verrühren.\n",
         "1. Scope\nof the work\n\n2. Term\nof the contract\n",
         "4.2 Late delivery. If a Lot is not\ndelivered by noon, it is late.\n",
         "4.2 Late delivery. If a Lot is not\nDelivered by noon, it is late.\n",
@@ -199,12 +197,6 @@ def test_numbered_headings_right_above_their_text() -> None:
 )
 def test_what_only_looks_like_a_numbered_heading(text: str) -> None:
     assert headings(text) == []
-
-
-def test_numbers_without_a_mark_that_fall_out_of_the_order_are_amounts() -> None:
-    parts = ["4 Methods", "We tried it.", "5 Results", "Fine.", "2 High Streets", "Met.", "9 END"]
-    text = "\n\n".join([*parts, "So it is."])
-    assert headings(text) == [(3, "4 Methods"), (3, "5 Results"), (3, "9 END")]
 
 
 @cases("numbers", [(1, 2, 10), (1, 3, 5), (3, 12), (1, 2, 4, 7)])
@@ -299,51 +291,6 @@ Section 5.1 Place
 
 At the door.
 """
-
-
-def test_an_article_may_have_its_title_on_the_next_line_and_sections_below_it() -> None:
-    assert headings(TWO_LINES) == [
-        (2, "THE CONTRACT"),
-        (3, "ARTICLE I\nDEFINITIONS"),
-        (5, "Section 1.2 Time"),
-        (3, "Article II\nThe Terms"),
-        (3, "ARTICLE III\nPAY"),
-        (3, "ARTICLE 4 - TERMS"),
-        (3, "Article V"),
-        (5, "Section 5.1 Place"),
-    ]
-    assert headings(TWO_LINES.replace("\n", "\r\n"))[1] == (3, "ARTICLE I\r\nDEFINITIONS")
-
-
-@cases(
-    "text, found",
-    [
-        ("ACT I\nSCENE II\n\nEnter two.\n", ["ACT I", "SCENE II"]),
-        ("Chapter 3\nIt was a dark night. Rain fell.\n", ["Chapter 3"]),
-        ("Chapter 3: The Rain\nIt was a dark night.\n", ["Chapter 3: The Rain"]),
-        ("CHAPTER I\nTHE RAIN\n", ["CHAPTER I\nTHE RAIN"]),
-        ("第三章\n开始\n\n他来了。\n", ["第三章\n开始"]),
-        ("Chapter 1\nChapter 2\nChapter 3\n", []),
-        ("Chapter 1\nSection 1\nSection 2\nChapter 2\n", []),
-        ("Section 5 of the Act\nIs void.\n", []),
-        ("Section 5 Rules of the\nRoyal House\n", []),
-        ("SECTION 5 OF THIS CONTRACT AND\nALL ITS PARTS ARE VOID.\n", []),
-        ("He read\nARTICLE II\nTERMS\n\nand slept.\n", []),
-        ("Article II\nand no other\n", []),
-        ("BOOK SELLERS\nOF LONDON\n", []),
-    ],
-)
-def test_a_named_line_right_above_another(text: str, found: list[str]) -> None:
-    assert [title for _, title in headings(text)] == found
-
-
-def test_articles_of_a_code_of_law_are_not_above_its_sections() -> None:
-    text = "".join(
-        f"Section {s}\n\n" + "".join(f"Article {s * 3 + a}\n\nIt is so.\n\n" for a in range(3))
-        for s in range(3)
-    )
-    text = "Article 99\n\nIt was so.\n\n" + text
-    assert {level for level, _ in headings(text)} == {3}
 
 
 @cases(

@@ -1,79 +1,20 @@
-"""The quick look at a line's first characters passes over no heading."""
+"""Lines of plain text that are headings, and those that only look like one."""
 
 import re
 
-import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from chunkwise.text.blocks import plain_text_headings
 from chunkwise.text.blocks.lines import Lines
-from chunkwise.text.blocks.plain_text import _heading, _may_be_headings, plain_blocks
-from chunkwise.text.blocks.plain_text_headings import in_capitals, is_date, is_day
+from chunkwise.text.blocks.plain_text import plain_blocks
+from chunkwise.text.blocks.plain_text_headings import in_capitals
 from chunkwise.text.characters import CharacterArrays
-from how_many import examples
 from tables import cases
 from text.blocks.test_plain_text import headings, shown
-from untimed import lines_run
 
 WORDS = re.findall(r"(?:\w|§)+(?=[|)])", plain_text_headings._DIVISION.pattern)
-OPENINGS = [
-    *WORDS, *(word.upper() for word in WORDS), *(word.title() for word in WORDS), "第三章", "第2节", "LİBRO", "lıvre",
-    "1", "12.", "1.2.3)", "٣.", "²", "I.", "IV)", "XXL.", "C.", "MIX", "\ufeff1.", "\ufeffPART", "TITLE", "ÄÖÜ", "ﬁ",
-    "Dr.", "The", "She", "“Yes,”", "--", "e", "§§", "(1)", "A.1", "X.2.1", "1:", "بابا", "บทที่",
-    "WHO", "世界WHO", "私はAI", "AIは", "우리 AI", "NO. I", "5 MAI",
-]  # fmt: skip
-LINES = st.tuples(
-    st.sampled_from(OPENINGS),
-    st.sampled_from(["", " ", "\t", "\u00a0", "."]),
-    st.sampled_from(
-        ["", "1", "2", "1 Ⅷ", "I", "one", "a", "The Fees", "fees,", "OF WAR", "of war.", "Ⅳ"]
-    ),
-).map("".join) | st.text(max_size=12)
 
 
 def test_the_words_of_divisions_are_known() -> None:
     assert {"book", "chapter", "section", "§", "глава", "artículo"} <= set(WORDS)
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(st.lists(LINES, min_size=1, max_size=6))
-def test_no_heading_is_passed_over(given_lines: list[str]) -> None:
-    lines = Lines(CharacterArrays("\n\n".join(given_lines)))
-    which = np.flatnonzero(~lines.blank)
-    read = dict(zip(which.tolist(), _may_be_headings(lines, which).tolist(), strict=True))
-    for line in which.tolist():
-        text = lines.text(line).strip()
-        assert read[line] or _heading(text, line, True) is None, text
-
-
-def test_most_lines_of_dialogue_are_passed_over() -> None:
-    lines = Lines(
-        CharacterArrays("First.\n“Yes,” he said.\nThe lamp.\nShe went.\n- no\nChapter 2\nV. On War")
-    )
-    assert _may_be_headings(lines, np.arange(7)).tolist() == [
-        True, True, False, False, False, True, True,
-    ]  # fmt: skip
-
-
-def test_rows_of_figures_are_not_read_one_by_one() -> None:
-    lines = Lines(CharacterArrays("First.\n" + "1,2\n3 4\n5. 6\n1 A\n12345 678\n" * 2))
-    told = _may_be_headings(lines, np.arange(1, 11)).tolist()
-    assert told == [False, False, False, True, True] * 2
-    text = "1,2\n" * 2000
-    assert lines_run(lambda: plain_blocks(Lines(CharacterArrays(text)))) < 2000
-
-
-@cases(
-    "line",
-    [
-        "10. Mai 2020", "10. Mai", "5 January 2020", "5 January, 2020", "31 Dec. 2020", "5 MAI 1945", "3. MÄRZ ’45",
-        "5 DE MAYO DE 2020", "5 ЯНВАРЯ 2020 Г.", "5 Ιανουαρίου 2020", "5 जनवरी 2020", "5 يناير 2020", "٥ يناير ٢٠٢٠",
-        "5 มกราคม พ.ศ. 2563", "1 of April",
-    ],
-)  # fmt: skip
-def test_a_day_of_a_month_is_no_heading(line: str) -> None:
-    assert headings(f"Text before it.\n\n{line}\n\nText after it.\n") == []
 
 
 @cases(
@@ -86,18 +27,6 @@ def test_a_day_of_a_month_is_no_heading(line: str) -> None:
 def test_what_only_looks_like_one_is_a_heading(line: str) -> None:
     found = headings(f"Text before it.\n\n{line}\n\nText after it.\n")
     assert [title for _, title in found] == [line]
-
-
-def test_a_month_without_a_name_is_none() -> None:
-    assert not is_day("5", ",")
-    assert not is_date("5", "2020")
-
-
-def test_a_month_in_its_place_among_numbers_is_a_heading() -> None:
-    planets = ["3. Earth", "4. Mars", "5. Jupiter"]
-    text = "".join(f"{line}\n\nText of it.\n\n" for line in planets)
-    assert [title for _, title in headings(text)] == planets
-    assert headings("1. Earth\n\nText.\n\n4. Mars\n\nText.\n") == [(3, "1. Earth")]
 
 
 def levels(*titles: str) -> list[int]:
@@ -148,26 +77,6 @@ ACRONYMS = [
 def test_letters_without_case_are_no_capitals(line: str, dense: bool) -> None:
     assert headings(f"{line}\n", dense=dense) == []
     assert headings(f"Text before it.\n\n{line}\n\nText after it.\n", dense=dense) == []
-
-
-def test_a_sentence_with_an_acronym_is_no_title_below_a_chapters_number() -> None:
-    assert headings("第三章\nAI来了\n他走了\n") == [(2, "第三章")]
-    assert headings("第三章\nAI来了\n\n他走了\n") == [(2, "第三章\nAI来了")]
-
-
-@cases(
-    "line",
-    [
-        "THE SOFTWARE IS PROVIDED AS IS. NO WARRANTY IS GIVEN.",
-        "THE SOFTWARE IS PROVIDED “AS IS.” NO WARRANTY IS GIVEN!",
-        "1. THE SOFTWARE IS PROVIDED AS IS. NO WARRANTY IS GIVEN.",
-        "(THE GOODS ARE SOLD AS THEY ARE. THEY ARE NOT TAKEN BACK.)",
-        "DO NOT RUN! DO NOT SHOUT!",
-        "ТОВАР ПРОДАЁТСЯ КАК ЕСТЬ. ГАРАНТИЙ МЫ НЕ ДАЁМ.",
-    ],
-)
-def test_several_sentences_in_capitals_are_a_paragraph(line: str) -> None:
-    assert headings(f"Text before it.\n\n{line}\n\nText after it.\n") == []
 
 
 @cases(
@@ -222,7 +131,7 @@ FULL = "The works stand by the sea and were built long ago by people nobody know
     [
         ("1.1 Sub of 1", 4), ("Chapter 1: The beginning", 2), ("PART II", 1), ("§ 12 Haftung", 3),
         ("第三章 开始", 2), ("ARTICLE IV.", 3), ("ANNUAL REPORT", 2), ("OUTLOOK", 2),
-        ("MARK6END.", 0), ("Section 5 of the Act", 0), ("Chapter and verse", 0), ("5 March", 0),
+        ("MARK6END.", 0), ("Chapter and verse", 0), ("5 March", 0),
         ("THE SELLER DISCLAIMS ALL WARRANTIES OF ANY KIND AND OF ALL GOODS", 0), ("OUTLOOK:", 0),
     ],
 )  # fmt: skip
@@ -246,24 +155,3 @@ def paged(pages: list[str]) -> list[str]:
     starts = [sum(map(len, pages[:n])) for n in range(len(pages))]
     found = plain_blocks(Lines(CharacterArrays(text)), dense=True, pages=starts)
     return [text[block.start : block.end] for block in found if block.kind == "heading"]
-
-
-def test_lines_that_head_or_foot_most_pages_are_no_headings() -> None:
-    pages = [
-        f"ACME CORPORATION\nIN CONFIDENCE\n{FULL}ANNUAL REPORT PAGE {n}\n{n} Acme Report 2024\n"
-        for n in range(1, 5)
-    ]
-    assert paged(pages) == []
-    assert paged([*pages[:2], FULL, FULL, FULL]) != []
-
-
-def test_chapters_that_each_start_a_page_are_headings() -> None:
-    assert paged([f"Chapter {n}\n{FULL}" for n in range(1, 5)]) == [
-        f"Chapter {n}" for n in range(1, 5)
-    ]
-    titles = [f"{n}. Chapter number {n}" for n in range(1, 5)]
-    assert paged([f"{title}\n{FULL}" for title in titles]) == titles
-
-
-def test_pages_without_text() -> None:
-    assert plain_blocks(Lines(CharacterArrays("A B\n")), dense=True, pages=(0, 4, 4, 4)) is not None

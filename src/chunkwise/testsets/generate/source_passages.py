@@ -127,7 +127,7 @@ class RepeatedSentences:
         words = np.diff(analyzed.characters.word_starts.searchsorted(spans), axis=1)[:, 0]
         spans = spans[words >= _WORDS]
         self._spans.append(spans)
-        self._marks.append(fingerprints(analyzed.characters, spans))
+        self._marks.append(fingerprints(analyzed.text, spans))
 
     def repeated(self, documents: Sequence[Sequence[Span]]) -> list[NDArray[np.float64]]:
         """Of every passage of every document, the share that stands elsewhere as well."""

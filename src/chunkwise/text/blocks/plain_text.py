@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections import Counter, defaultdict
-from collections.abc import Sequence
-from itertools import accumulate, pairwise, product
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -16,64 +13,18 @@ from chunkwise.text.blocks import lines as kinds
 from chunkwise.text.blocks.blocks import CODE_OF, Blocks
 from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.blocks.plain_text_headings import (
-    BRACKETED,
-    GOES_ON,
     LETTERED,
     NUMBER,
-    PAGE,
+    OTHER_CAPITALS,
     ROMAN,
     division,
-    goes_on_small,
-    has_title_below,
     in_capitals,
-    is_date,
-    is_day,
     nest,
     runs_in,
-    several_sentences,
     shouts,
-    stands_above,
 )
-from chunkwise.text.characters import LETTER, LOWER, UPPER, one_of
-
-_RUNNING_PAGES = 3
-_RUNNING_LINES = 4
-"""Lines of a page that may be its header, and as many its footer."""
-_DIGITS = re.compile(r"\d+")
-
-
-def running_lines(lines: Lines, pages: Sequence[int]) -> tuple[set[int], set[int]]:
-    """Lines that head or foot most pages, and the lines pages start with."""
-    solid = (~lines.blank).nonzero()[0]
-    if not pages or not len(solid):
-        return set(), set()
-    at = lines.first[solid].searchsorted(np.asarray(pages))
-    first = solid[np.minimum(at, len(solid) - 1)]
-    after = np.append(at[1:], len(solid))
-    deep = np.arange(_RUNNING_LINES)[:, None]
-    edges = np.concatenate((np.minimum(at + deep, after - 1), np.maximum(after - 1 - deep, at)))
-    where: defaultdict[str, set[int]] = defaultdict(set)
-    for line in solid[np.unique(edges.clip(0, len(solid) - 1))].tolist():
-        where[_but_for_page_number(lines.text(line).strip())].add(line)
-    page_of = np.asarray(pages).searchsorted
-    running: set[int] = set()
-    for same in where.values():
-        held = Counter(page_of(lines.first[sorted(same)], "right").tolist())
-        if len(held) >= max(_RUNNING_PAGES, len(pages) / 2):
-            running |= same
-    return running, set(first.tolist())
-
-
-def _but_for_page_number(text: str) -> str:
-    """What stays the same on all pages; the numbers of "Chapter 1" and "1. Scope 1" tell chapters apart."""
-    number = NUMBER.fullmatch(text)
-    if number:
-        return number["title"]
-    return text if division(text) else _DIGITS.sub("#", text)
-
-
-_PARAGRAPH_AT_MOST = 100
-"""Lines of a paragraph among which another number is looked for."""
+from chunkwise.text.characters import LOWER, UPPER, one_of
+from chunkwise.text.language import MONTH_NUMBERS
 
 
 class HeadingCandidate(NamedTuple):
@@ -86,27 +37,14 @@ class HeadingCandidate(NamedTuple):
     number: tuple[int, ...]
     alone: bool
     named: bool = False
-    bracketed: bool = False
-    titled: bool = False
-    """The next line is its title."""
-    day: bool = False
-    """It may be a day of a month: "4. Mars" stands behind "3. Earth", or it is one."""
-    amount: bool = False
-    """It may say how many, since nothing marks its number: "3 Eier", "1 Prise Salz"."""
 
 
-def drop_false_headings(
-    lines: Lines, found: list[HeadingCandidate], *, dense: bool
-) -> list[HeadingCandidate]:
+def drop_false_headings(lines: Lines, found: list[HeadingCandidate]) -> list[HeadingCandidate]:
     """The others; numbered lines that follow each other with nothing between them are a list."""
     single = [heading for heading in found if heading.depth == 1]
     numbers = {heading.number[0] for heading in single}
     numbers_below = {heading.number[0] for heading in found if heading.depth > 1}
-    dropped = _among_items(lines, found)
-    for heading in single:
-        if heading.day and not _in_order(heading.number[0], numbers, numbers_below):
-            dropped.add(heading.line)
-    dropped |= _amounts(single, numbers_below)
+    dropped: set[int] = set()
     numbered = [heading for heading in found if heading.depth]
     for one, other in pairwise(numbered):
         touching = other.line == one.line + 1
@@ -119,10 +57,10 @@ def drop_false_headings(
             continue
         line = heading.line
         if heading.depth == 1:
-            in_order = _in_order(heading.number[0], numbers, numbers_below)
-            if not in_order or (not dense and _numbered_again(lines, line)):
+            number = heading.number[0]
+            if not numbers & {number - 1, number + 1} and number not in numbers_below:
                 dropped.add(line)
-        if line + 1 < len(lines) and (line + 1 in dropped or _same_list(lines, line, heading)):
+        if line + 1 in dropped:
             dropped.add(line)
     for heading in numbered:  # what only a dropped line opened
         if not heading.alone and heading.line - 1 in dropped:
@@ -130,98 +68,21 @@ def drop_false_headings(
     return [heading for heading in found if heading.line not in dropped]
 
 
-def _amounts(single: list[HeadingCandidate], numbers_below: set[int]) -> set[int]:
-    """Lines whose bare numbers neither rise as those of headings do nor have a neighbor: "3 Eier", "1 Prise Salz"."""
-    bare = [heading for heading in single if heading.amount]
-    found = [heading.number[0] for heading in bare]
-    numbers = set(found)
-    most_before = [-1, *accumulate(found, max)]
-    least_behind = [*reversed([*accumulate(reversed(found), min)]), sys.maxsize]
-    return {
-        heading.line
-        for at, heading in enumerate(bare)
-        if not most_before[at] < found[at] < least_behind[at + 1]
-        and not _in_order(found[at], numbers, numbers_below)
-    }
-
-
-def _in_order(number: int, numbers: set[int], numbers_below: set[int]) -> bool:
-    """Whether a number has a neighbor, or parts of its own."""
-    return bool(numbers & {number - 1, number + 1}) or number in numbers_below
-
-
-def _among_items(lines: Lines, found: list[HeadingCandidate]) -> set[int]:
-    """Lines such as "(1) Scope" that what stands around them makes items of a list."""
-    bracketed = [heading.line for heading in found if heading.bracketed]
-    if not bracketed:
-        return set()
-    items: set[int] = set()
-    solid = (~lines.blank).nonzero()[0]
-    for line, at in zip(bracketed, solid.searchsorted(bracketed).tolist(), strict=True):
-        before = lines.text(int(solid[at - 1])).strip() if at else ""
-        after = lines.text(int(solid[at + 1])).strip() if at + 1 < len(solid) else ""
-        own = after and after[0] not in "([" and not after[0].islower()
-        if not own or before.endswith(":") or BRACKETED.match(before):
-            items.add(line)
-    return items
-
-
-def _same_list(lines: Lines, line: int, heading: HeadingCandidate) -> bool:
-    """Whether the next line is numbered no deeper than this one."""
-    following = NUMBER.match(lines.text(line + 1).strip())
-    return following is not None and following["number"].count(".") < heading.depth
-
-
-def _numbered_again(lines: Lines, line: int) -> bool:
-    """Whether a later line of the same paragraph opens with a number of one part."""
-    text = lines.characters.text
-    for later in range(line + 1, min(line + _PARAGRAPH_AT_MOST, len(lines))):
-        if lines.blank[later]:
-            return False
-        number = NUMBER.match(text, int(lines.first[later]), int(lines.end[later]))
-        if number and "." not in number["number"]:
-            return True
-    return False
-
-
+GOES_ON = -1
+"""Level of the line under a title."""
 _LONGEST = 100
 _LONGEST_TIGHT = 80
 _SHORT_SHARE = 0.7
 """A heading among lines no blank one parts stops well short of where full lines end."""
 _NARROWEST, _NARROWEST_BEHIND_BLANK = 24, 40
 _DEEPEST = 9
-_BRACKETED_LEVEL = 7
-"""Of "(1) Scope", below the numbers most texts have above it."""
-_BRACKETED_WORDS = 6
 _ENDS_SENTENCE = frozenset('.!?…。！？"”’»)')
 _ENDS_TEXT = frozenset(".,;:")
 _ENDS_NO_TITLE = frozenset(".,;:!?-–—。，、；：！？।؟،؛")
-_FIGURES = 8
-"""Characters of a line that is looked through for a letter sooner than it is read."""
-_LOOK_FOR_SMALL = 4
-"""Characters of a line among which a small one shows that it is not in capitals."""
 
 
-def _openings() -> NDArray[np.bool_]:
-    """For the first two characters of a line whether a named or numbered heading may open with them."""
-    known = np.zeros((129, 129), dtype=np.bool_)  # the last of each stands for all beyond ASCII
-    known[128, :] = known[:, 128] = True  # where letters have odd cases
-    known[ord("0") : ord("9") + 1] = True
-    for word in "bo pa vo te bu li ch le ca ac ka se ar ap an sc ex ab".split():
-        for first, second in product(*zip(word, word.upper(), strict=True)):
-            known[ord(first), ord(second)] = True
-    for first, second in product("IVXLC", "IVXLC.)"):
-        known[ord(first), ord(second)] = True
-    known[ord("A") : ord("Z") + 1, ord(".")] = True
-    known[ord("("), ord("0") : ord("9") + 1] = True
-    return known
-
-
-_OPENINGS = _openings()
-
-
-def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> NDArray[np.int64]:
-    """Heading level of each line, 0 for none, `GOES_ON` for one that goes on with the heading above it."""
+def heading_levels(lines: Lines, *, dense: bool) -> NDArray[np.int64]:
+    """Heading level of each line, 0 for none."""
     levels = np.zeros(len(lines), dtype=np.int64)
     blank = lines.blank
     blank_before, blank_after = np.ones_like(blank), np.ones_like(blank)
@@ -238,70 +99,29 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
     above = tight[:-1].nonzero()[0]
     tight[above] = ~lines.characters.have(lines.first[above + 1], LOWER)  # else a paragraph goes on
     candidates = (~blank & (size <= _LONGEST) & (alone | tight)).nonzero()[0]
-    candidates = candidates[_may_be_headings(lines, candidates)]
     if not len(candidates):
         return levels
-    running, page_starts = running_lines(lines, pages)
     found: list[HeadingCandidate] = []
     columns = (candidates, lines.start[candidates], lines.end[candidates], alone[candidates])
     for line, start, end, parted in zip(*(column.tolist() for column in columns), strict=True):
-        if line in running:
-            continue
         text = lines.characters.text[start:end].strip()
         heading = _heading(text, line, parted)
         if heading is None:
             continue
         if heading.named and not (heading.alone or dense):
-            below = lines.text(line + 1).strip()
-            after = lines.text(line + 2).strip() if line + 2 < len(lines) else ""
-            if has_title_below(text, below, after):
-                found.append(heading._replace(titled=True))
-            elif stands_above(text, below, after):
-                found.append(heading)
-                other = _heading(below, line + 1, False)
-                found.extend([other] if other and other.named else [])
             continue
         if not (heading.alone or _may_be_tight(heading, text, dense=dense)):
             continue
         if not (heading.alone or blank_before[line]):
             after_heading = found and found[-1].line == line - 1
-            opens = dense and (line in page_starts or line - 1 in running)
-            opens = opens or (dense and lines.text(line - 1).rstrip()[-1] in _ENDS_SENTENCE)
+            opens = dense and lines.text(line - 1).rstrip()[-1] in _ENDS_SENTENCE
             if not (after_heading or opens):
                 continue
         found.append(heading)
-    for heading in drop_false_headings(lines, found, dense=dense):
+    for heading in drop_false_headings(lines, found):
         levels[heading.line] = heading.level
-        if heading.titled:
-            levels[heading.line + 1] = GOES_ON
     nest(lines, levels)
     return levels
-
-
-def _may_be_headings(lines: Lines, which: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether lines open like headings: many lines of dialogue stand alone, and few need to be read."""
-    opens = _OPENINGS[np.minimum(lines.head[which], 128), np.minimum(lines.second[which], 128)]
-    first, end = lines.first[which], lines.end[which]
-    figures = _are_figures(lines, which)
-    opens &= ~figures
-    opens |= which == 0  # a byte order mark may stand before its head
-    loud = np.ones(len(which), dtype=np.bool_)
-    for offset in range(_LOOK_FOR_SMALL):
-        where = np.minimum(first + offset, end - 1)
-        loud &= ~lines.characters.have(where, LOWER)
-    return opens | (loud & ~figures)
-
-
-def _are_figures(lines: Lines, which: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether lines are short and without a letter, behind a digit: rows of numbers are many, and none is a heading."""
-    first, end, head = lines.first[which], lines.end[which], lines.head[which]
-    found = (head >= ord("0")) & (head <= ord("9")) & (end - first <= _FIGURES)
-    left = found.nonzero()[0]
-    for offset in range(1, _FIGURES):
-        where = np.minimum(first[left] + offset, end[left] - 1)
-        found[left] = ~lines.characters.have(where, LETTER)
-        left = left[found[left]]
-    return found
 
 
 def _short(sizes: NDArray[np.int64], at_least: int) -> float:
@@ -317,16 +137,14 @@ def _heading(text: str, line: int, alone: bool) -> HeadingCandidate | None:
         number = NUMBER.fullmatch(text)
         if number is None:
             return HeadingCandidate(line, 2, 0, (), alone) if shouts(text) else None
-        if not _is_title(number["title"]) or is_date(number["number"], number["title"]):
+        if not _is_title(number["title"]) or _is_month_and_year(number["title"]):
             return None
         parts = tuple(map(int, number["number"].split(".")))
-        found = HeadingCandidate(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
-        day = is_day(number["number"], number["title"])
-        return found._replace(day=day, amount=_is_amount(number))
+        return HeadingCandidate(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
     named = division(text)
     if named:
         level = 1 if named["top"] else 2 if named["chapter"] else 3
-        title = text[-1] not in ",;" and not runs_in(text, named)
+        title = text[-1] not in ",;" and not runs_in(text)
         return HeadingCandidate(line, level, 0, (), alone, named=True) if title else None
     lettered = LETTERED.fullmatch(text) if alone and text[1:2] == "." else None
     if lettered and _is_title(lettered["title"]) and ". " not in lettered["title"]:
@@ -334,29 +152,22 @@ def _heading(text: str, line: int, alone: bool) -> HeadingCandidate | None:
         # No number of this kind is in order with those that start with a digit.
         parts = (-ord(letter), *map(int, parts_below))
         return HeadingCandidate(line, min(2 + len(parts), _DEEPEST), len(parts), parts, alone)
-    bracketed = BRACKETED.fullmatch(text) if alone and first == "(" else None
-    if bracketed and _is_title(bracketed["title"]):
-        few = len(bracketed["title"].split()) <= _BRACKETED_WORDS
-        return (
-            HeadingCandidate(line, _BRACKETED_LEVEL, 0, (), alone, bracketed=True) if few else None
-        )
     roman = ROMAN.fullmatch(text) if first in "IVXLC" else None
     if roman and text[-1] not in _ENDS_TEXT and not roman["title"][0].islower():
         return HeadingCandidate(line, 2, 0, (), alone)
-    loud = shouts(text) and not PAGE.fullmatch(text)
+    loud = shouts(text) and not OTHER_CAPITALS.match(text)
     return HeadingCandidate(line, 2, 0, (), alone) if loud else None
 
 
-def _is_amount(number: re.Match[str]) -> bool:
-    """Whether a number may say how many: nothing marks it as that of a part."""
-    bare = "." not in number["number"] and number.string[number.end("number")].isspace()
-    return bare and not in_capitals(number["title"])
+def _is_month_and_year(title: str) -> bool:
+    words = title.replace(",", " ").split()
+    return words[0].lower().rstrip(".") in MONTH_NUMBERS and words[-1].isdigit()
 
 
 def _is_title(words: str) -> bool:
     if words[0].islower() or not any(map(str.isalpha, words)):
         return False
-    return words[-1] not in _ENDS_NO_TITLE or (in_capitals(words) and not several_sentences(words))
+    return words[-1] not in _ENDS_NO_TITLE or in_capitals(words)
 
 
 def _may_be_tight(heading: HeadingCandidate, text: str, *, dense: bool) -> bool:
@@ -369,7 +180,7 @@ def _may_be_tight(heading: HeadingCandidate, text: str, *, dense: bool) -> bool:
     named = division(text)
     if text[-1] in _ENDS_TEXT and not (named and in_capitals(text)):
         return False
-    return not goes_on_small(text) if named else in_capitals(text)
+    return named is not None or in_capitals(text)
 
 
 _LONG_LINE = 200
@@ -401,12 +212,12 @@ _LOG_SHARE = 0.8
 _ENUMERATION = re.compile(r"\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)]\s")
 
 
-def plain_blocks(lines: Lines, *, dense: bool = False, pages: Sequence[int] = ()) -> Blocks:
+def plain_blocks(lines: Lines, *, dense: bool = False) -> Blocks:
     """Blocks of plain text; `dense` for text whose paragraphs no blank line parts, as from a PDF."""
     if not len(lines):
         return Blocks()
     kind = _classify(lines)
-    levels = heading_levels(lines, dense=dense, pages=pages)
+    levels = heading_levels(lines, dense=dense)
     if not dense:
         _mark_underlined(lines, kind, levels)
     kind[levels > 0] = kinds.HEADING
