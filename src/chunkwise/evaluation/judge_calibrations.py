@@ -15,13 +15,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.wording import as_set, counted, format_number, thousands
 from chunkwise.core import Score
 from chunkwise.evaluation.results import Json, Results, short_name
 from chunkwise.metrics.judges.relevance_judges import NEAR
 from chunkwise.metrics.registry import metric_of
 from chunkwise.models.home_folder import home
+from chunkwise.records.write import text_file
 from chunkwise.stats.agreement import agreement
 from chunkwise.stats.intervals import Interval, ScoreMatrix, clustered_interval
 
@@ -324,8 +324,8 @@ def keep_calibration(calibration: Calibration) -> bool:
     known[_key(calibration)] = replace(calibration, when=calibration.when or now)
     rows = msgspec.to_builtins([known[key] for key in sorted(known)])
     text = json.dumps({"version": _VERSION, "calibrations": rows}, indent=1)
-    with replacing(path) as temporary, says_what_it_writes(path):
-        temporary.write_text(text + "\n", encoding="utf-8")
+    with text_file(path) as out:
+        out.write(text + "\n")
     return True
 
 

@@ -6,13 +6,12 @@ import json
 import platform
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import InvalidParameter, UnknownMetric
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.version import __version__
@@ -22,9 +21,10 @@ from chunkwise.core import Passage
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import format_score, remember
 from chunkwise.options import STEPS, SearchOptions
-from chunkwise.records.json import json_text
+from chunkwise.records.json import json_text, saved_text
 from chunkwise.records.read import read_saved
 from chunkwise.records.tables import Table
+from chunkwise.records.write import text_file
 
 _COUNTED = ("numpy", "regex", "bpe-openai", "lxml", "onnxruntime", "tokenizers", "PyStemmer")
 """Packages whose versions can change a figure."""
@@ -271,13 +271,8 @@ class Results(Table):
         Raises:
             InvalidParameter: A score is NaN or infinite.
         """
-        place = Path(path)
-        with (
-            replacing(place) as temporary,
-            says_what_it_writes(place),
-            temporary.open("w", encoding="utf-8", newline="\n") as out,
-        ):
-            out.writelines(_parts(self))
+        with text_file(Path(path)) as out:
+            out.write(results_text(self))
 
     def rows(self) -> Iterator[dict[str, object]]:
         """List the questions with their scores by metric."""
@@ -308,30 +303,11 @@ class Results(Table):
 
 def results_text(results: Results) -> str:
     """What the file holds."""
-    return "".join(_parts(results))
-
-
-def _parts(results: Results) -> Iterator[str]:
-    yield f'{{\n"format": {json_text(FORMAT)},\n"version": {VERSION}'
-    for each in fields(results):  # calibrations and timing are the last
-        yield f",\n{json_text(each.name)}: "
-        if each.name != "questions":
-            yield _finite(getattr(results, each.name), each.name, 2)
-            continue
-        yield "["
-        for at, question in enumerate(results.questions):
-            yield ",\n" if at else "\n"
-            yield _finite(question, f"question {question.id!r}")
-        yield "\n]"
-    yield "\n}\n"
-
-
-def _finite(value: object, what: str, indent: int | None = None) -> str:
     try:
-        return json_text(value, indent)
+        return saved_text(results, FORMAT, VERSION, "questions")
     except ValueError:
         raise InvalidParameter(
-            f"results hold a number in {what} that is NaN or infinite; what has no score is None, with a reason"
+            "results hold a number that is NaN or infinite; what has no score is None, with a reason"
         ) from None
 
 

@@ -56,6 +56,19 @@ def json_text(value: object, indent: int | None = None) -> str:
     return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
+def saved_text(value: Any, format: str, version: int, rows: str) -> str:
+    """The file of a dataclass, its fields in their order; of the field `rows` each value is a line."""
+    parts = [f'"format": {json_text(format)}', f'"version": {version}']
+    for field in fields(value):
+        own = getattr(value, field.name)
+        if field.name == rows:
+            text = "[" + ",".join(f"\n{json_text(each)}" for each in own) + "\n]"
+        else:
+            text = json_text(own, 2)
+        parts.append(f'"{field.name}": {text}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
 def _plain(value: Any) -> object:
     if is_dataclass(value):
         own = ((field.name, getattr(value, field.name)) for field in fields(value))

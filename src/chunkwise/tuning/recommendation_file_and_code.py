@@ -10,11 +10,11 @@ from textwrap import wrap
 from typing import Any, cast
 
 from chunkwise.base.allow_hosts_and_code_from_files import allowing, distrust
-from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter, UnknownOption
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
 from chunkwise.options import IndexOptions, SearchOptions, Vectors
+from chunkwise.records.write import text_file
 from chunkwise.retrieval.retrievers import follows_names
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
@@ -64,8 +64,8 @@ def write_recommendation(recommendation: Recommendation, path: Path, why: str) -
     lines += ["", toml_line("format", _FORMAT), ""]
     for name, value in recommendation.changed().items():
         lines.append(toml_line(name, value))
-    with replacing(path) as temporary, says_what_it_writes(path):
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with text_file(path) as out:
+        out.write("\n".join(lines) + "\n")
 
 
 def read_recommendation(path: Path) -> Recommendation:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.evaluation.results import Figure, Json
-from chunkwise.records.json import json_text
+from chunkwise.records.json import saved_text
+from chunkwise.records.write import text_file
 from chunkwise.tuning.sweep import Configuration
 
 TIME_UP = "not run: the time was up before its turn came; the same command goes on with it"
@@ -210,20 +210,12 @@ VERSION = 1
 
 def sweep_text(tuning: SweepResult) -> str:
     """What the file holds: outcomes stand one a line, `timing` last."""
-    parts = [f'"format": {json_text(FORMAT)}', f'"version": {VERSION}']
-    for entry in fields(tuning):
-        value = getattr(tuning, entry.name)
-        if entry.name == "outcomes":
-            # How long each took is no result.
-            lines = ",\n".join(json_text(replace(each, seconds=0.0)) for each in value)
-            parts.append(f'"outcomes": [\n{lines}\n]')
-        else:
-            parts.append(f"{json_text(entry.name)}: {json_text(value, 2)}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+    # How long each took is no result.
+    outcomes = tuple(replace(each, seconds=0.0) for each in tuning.outcomes)
+    return saved_text(replace(tuning, outcomes=outcomes), FORMAT, VERSION, "outcomes")
 
 
 def write_sweep_result(tuning: SweepResult, path: Path) -> None:
     """Whole or not at all."""
-    text = sweep_text(tuning)
-    with replacing(path) as temporary, says_what_it_writes(path):
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+    with text_file(path) as out:
+        out.write(sweep_text(tuning))

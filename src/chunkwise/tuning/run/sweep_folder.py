@@ -13,7 +13,7 @@ import msgspec
 
 from chunkwise.base import spec
 from chunkwise.base.allow_hosts_and_code_from_files import refuse_links
-from chunkwise.base.atomic_files import check_writable, replacing, says_what_it_writes
+from chunkwise.base.atomic_files import check_writable, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.progress import Stages, unwatched
 from chunkwise.base.user_code import file_fingerprint
@@ -24,6 +24,7 @@ from chunkwise.documents.document_hash import documents_hash
 from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.results import Json
 from chunkwise.records.json import json_text
+from chunkwise.records.write import text_file
 from chunkwise.testsets.testset import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.plan.plan import Plan
@@ -198,8 +199,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _write(path: Path, value: object) -> None:
     refuse_links((path.parent, path))
-    with replacing(path) as temporary, says_what_it_writes(path):
-        temporary.write_text(json_text(value) + "\n", encoding="utf-8", newline="\n")
+    with text_file(path) as out:
+        out.write(json_text(value) + "\n")
 
 
 PLAN, RECOMMENDATION, RESULTS, REPORT = SWEEP_FILES
@@ -241,9 +242,8 @@ class SweepFolder:
     def keep_plan(self, prepared: PreparedSweep) -> None:
         """Writes the plan that `--resume` continues."""
         self._match(prepared)
-        path = self.path / PLAN
-        with replacing(path) as temporary, says_what_it_writes(path):
-            temporary.write_text(sweep_text(prepared.sweep, self.path), encoding="utf-8")
+        with text_file(self.path / PLAN) as out:
+            out.write(sweep_text(prepared.sweep, self.path))
 
     def _match(self, prepared: PreparedSweep) -> None:
         inputs = prepared.inputs
