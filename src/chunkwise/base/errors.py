@@ -18,6 +18,13 @@ class ChunkwiseError(Exception):
         return mask(super().__str__())
 
 
+def error_words(error: Exception) -> str:
+    """What an error says; of one that is not ours its kind, too."""
+    if isinstance(error, ChunkwiseError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
 class InvalidParameter(ChunkwiseError, ValueError):
     """A parameter's value lies outside what is allowed."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 from chunkwise.core import Document
@@ -20,6 +20,15 @@ def document_hash(document: Document) -> str:
 def documents_hash(documents: Iterable[Document]) -> str:
     """Of ids and texts, whatever order they came in."""
     return hash_of_hashes(map(document_hash, documents))
+
+
+def documents_data(documents: Sequence[Document]) -> dict[str, int | str]:
+    """How many, of how many characters, and their hash: what results say of them."""
+    return {
+        "count": len(documents),
+        "characters": sum(len(document.text) for document in documents),
+        "hash": documents_hash(documents),
+    }
 
 
 def hash_of_hashes(hashes: Iterable[str]) -> str:

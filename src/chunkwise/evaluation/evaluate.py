@@ -19,7 +19,7 @@ from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource
 from chunkwise.core import Document, Hit, Passage, Query
 from chunkwise.documents import Inputs, LoadOptions, each_input, leaving_out
-from chunkwise.documents.document_hash import documents_hash
+from chunkwise.documents.document_hash import documents_data
 from chunkwise.evaluation.citation_locations import ChunkNames
 from chunkwise.evaluation.evaluate_system import QuestionSet, depths, evaluate_system
 from chunkwise.evaluation.live_answers import ask_live, latency
@@ -251,11 +251,7 @@ def evaluate(
     about = {"questions": about, **left_out.to_json()}
     if len(system.documents) != len(documents):
         # Those that hold hits found nowhere are no documents of the user's.
-        about["documents"] = {
-            "count": len(documents),
-            "characters": sum(len(document.text) for document in documents),
-            "hash": documents_hash(documents),
-        }
+        about["documents"] = {**documents_data(documents)}
     results = evaluate_system(
         system, QuestionSet(asked, about, answered), measuring,
         watch=watch, stages=stages, on_estimate=listeners.on_estimate,

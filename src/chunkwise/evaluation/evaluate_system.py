@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.core import Document, Hit, Passage, Query, Score
-from chunkwise.documents.document_hash import documents_hash
+from chunkwise.documents.document_hash import documents_data
 from chunkwise.evaluation.cost import cost_of
 from chunkwise.evaluation.judge_calibrations import calibrations_told
 from chunkwise.evaluation.judging import (
@@ -330,11 +330,7 @@ def evaluate_system(
         configuration=configuration,
         versions=versions(),
         data={
-            "documents": {
-                "count": len(system.documents),
-                "characters": sum(len(document.text) for document in system.documents),
-                "hash": documents_hash(system.documents),
-            },
+            "documents": {**documents_data(system.documents)},
             **questions.about,
             **({"reachable": dict(most)} if most else {}),
             **({"positions": dict(system.position.counts)} if system.position else {}),

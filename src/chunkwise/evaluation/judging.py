@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, error_words
 from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.evaluation.judge_calibrations import AskedJudge, similarity_identity
@@ -127,10 +127,7 @@ class _Guarded:
             if [len(own) for own in found] != [len(own) for own in hits]:
                 raise ChunkwiseError(f"the judge {self.name} did not give one score a hit")
         except Exception as error:  # somebody else's judge: its figure is unscored, the others stay
-            told = (
-                error if isinstance(error, ChunkwiseError) else f"{type(error).__name__}: {error}"
-            )
-            return _Absent(self.name, str(told)).judge(queries, hits)
+            return _Absent(self.name, error_words(error)).judge(queries, hits)
         return found
 
 

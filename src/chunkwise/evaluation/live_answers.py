@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, error_words
 from chunkwise.base.wording import counted, thousands
 from chunkwise.core import OnProgress, Query
 from chunkwise.evaluation.live_retriever import (
@@ -172,12 +172,7 @@ def _asked(retriever: LiveRetriever, query: Query, k: int) -> tuple[Records, str
     except RetrieverFailed as error:
         return [], str(error)
     except Exception as error:  # somebody else's code: this question has no score, the others go on
-        told = (
-            f"{type(error).__name__}: {error}"
-            if not isinstance(error, ChunkwiseError)
-            else str(error)
-        )
-        return [], " ".join(told.split())[:300]
+        return [], " ".join(error_words(error).split())[:300]
 
 
 def latency(seconds: Sequence[float]) -> dict[str, float]:

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, error_words
 from chunkwise.base.wording import as_set, counted, shown
 from chunkwise.core import Document, Score
 from chunkwise.metrics.evidence import Evidence, Hits
@@ -225,8 +225,7 @@ def whole_score(metric: Metric, evidence: Evidence) -> WholeScore:
 
 
 def _failed(error: Exception) -> Score:
-    told = str(error) if isinstance(error, ChunkwiseError) else f"{type(error).__name__}: {error}"
-    return Score(None, told or type(error).__name__)
+    return Score(None, error_words(error) or type(error).__name__)
 
 
 def _score(metric: Metric, value: Value) -> Score:

@@ -21,7 +21,7 @@ from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
 from chunkwise.documents import Inputs, LoadOptions, leaving_out, options_given
-from chunkwise.documents.document_hash import documents_hash
+from chunkwise.documents.document_hash import documents_data
 from chunkwise.evaluation.evaluate import TestQueries
 from chunkwise.evaluation.results import Json, versions
 from chunkwise.evaluation.scoring import Listeners
@@ -247,11 +247,7 @@ def _caveats(tuning: SweepResult, inputs: SweepInputs) -> tuple[str, ...]:
 def _data(inputs: SweepInputs, left_out: Skipped | None) -> dict[str, Json]:
     questions = inputs.questions
     return {
-        "documents": {
-            "count": len(inputs.documents),
-            "characters": inputs.characters,
-            "hash": documents_hash(inputs.documents),
-        },
+        "documents": {**documents_data(inputs.documents)},
         "questions": {**questions.about(questions.queries)},
         **(left_out.to_json() if left_out else {}),
     }

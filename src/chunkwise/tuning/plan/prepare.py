@@ -48,7 +48,7 @@ from chunkwise.tuning.plan.grid import (
 )
 from chunkwise.tuning.plan.plan import Plan, plan_pipeline, plan_sweep
 from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep
-from chunkwise.tuning.plan.sweep_file import read_sweep
+from chunkwise.tuning.plan.sweep_file import path_from, read_sweep
 from chunkwise.tuning.sweep import Sweep, check_constraints, metrics_to_score, objective_of
 from chunkwise.tuning.validation import split
 
@@ -278,13 +278,8 @@ def _why_not_late(name: str, model: Embedder) -> str:
 
 def shortest_path(path: str) -> str:
     """The same however it is written: below the current folder from there, elsewhere from the root."""
-    if (address := address_of(path)) is not None:
-        return address
-    whole = os.path.abspath(path)
-    try:
-        return str(Path(whole).relative_to(os.getcwd()))
-    except ValueError:
-        return whole
+    cwd = Path.cwd()
+    return path_from(cwd, path if address_of(path) else os.path.abspath(path))
 
 
 def prepare_sweep(

@@ -53,9 +53,9 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
         return toml_line(key, in_texts(value, lambda name: _named(folder, name)))
 
     yield "[sweep]"
-    yield toml_line("source", [_from(folder, name) for name in sweep.documents])
+    yield toml_line("source", [path_from(folder, name) for name in sweep.documents])
     if sweep.test_queries is not None:
-        yield toml_line("queries", _from(folder, sweep.test_queries))
+        yield toml_line("queries", path_from(folder, sweep.test_queries))
     for name in _OPTIONS:
         value = getattr(sweep, name)
         if name == "embedder" or value not in (None, (), ""):
@@ -83,7 +83,7 @@ def in_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def _named(folder: Path, name: str) -> str:
-    return _from(folder, name) if is_path(name) else name
+    return path_from(folder, name) if is_path(name) else name
 
 
 def is_path(name: str) -> bool:
@@ -91,7 +91,7 @@ def is_path(name: str) -> bool:
     return "://" not in name and (".py:" in name or name.endswith((".onnx", ".json")))
 
 
-def _from(folder: Path, path: str) -> str:
+def path_from(folder: Path, path: str) -> str:
     """Below the folder as seen from it; elsewhere from the root, whatever lies between; an address as it is."""
     if address := address_of(path):
         return address

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import error_words
 from chunkwise.base.progress import Stages, unwatched
 from chunkwise.core import Document, Query
 from chunkwise.documents import distinct_documents
@@ -114,8 +114,7 @@ def _outcomes(
 
 
 def _words(error: Exception) -> str:
-    told = str(error) if isinstance(error, ChunkwiseError) else f"{type(error).__name__}: {error}"
-    return " ".join(told.split())[:300]
+    return " ".join(error_words(error).split())[:300]
 
 
 def _asked(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import error_words
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Chunk, Query
 from chunkwise.evaluation.evaluate_system import Scoring
@@ -214,7 +214,7 @@ def outcomes_of(
         try:
             outcome = chunking.outcome(configuration)
         except Exception as error:  # strategies, retrievers and models may be somebody else's
-            outcome = Outcome(configuration, error=_error_line(error))
+            outcome = Outcome(configuration, error=error_words(error))
         yield replace(outcome, seconds=round(time.perf_counter() - began, 3))
 
 
@@ -369,10 +369,3 @@ class _RankedHits(NamedTuple):
 
 def _values(scores: Scores) -> tuple[float | None, ...]:
     return tuple(None if value != value else value for value in scores.tolist())
-
-
-def _error_line(error: Exception) -> str:
-    """Our own errors say everything; of others the kind is told as well."""
-    if isinstance(error, ChunkwiseError):
-        return str(error)
-    return f"{type(error).__name__}: {error}"
