@@ -28,6 +28,20 @@ def unwatched(name: str, total: int) -> Iterator[OnProgress]:
     yield advance
 
 
+_watcher: Stages = unwatched
+
+
+def watch_models(stages: Stages) -> None:
+    """Show each download and each long reading of a model as a stage, from here on."""
+    global _watcher
+    _watcher = stages
+
+
+def model_stage(name: str, total: int) -> AbstractContextManager[OnProgress]:
+    """Open a stage that whoever called `watch_models` shows."""
+    return _watcher(name, total)
+
+
 class Stopwatch:
     """Seconds by stage, in the order the stages began."""
 

@@ -22,7 +22,7 @@ from chunkwise.cli.options import (
     QuestionsOption,
     VerboseOption,
 )
-from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import json_stdout, say, say_skipped, stdout_console, usable_place
 from chunkwise.options import LlmOptions, SearchOptions
 
@@ -101,34 +101,16 @@ def _passages_alone(place: str, words: tuple[str, ...]) -> str:
 
 
 def _index(options: AskOptions, skipped: list[str]) -> Index:
-    """The index that is there, or one in memory; the weights that are needed are fetched with a bar."""
-    from chunkwise.answering.ask import index_of, vectors_for
+    """The index that is there, or one in memory."""
+    from chunkwise.answering.ask import index_of
     from chunkwise.base.errors import UnreadableDocument
-    from chunkwise.models import DEFAULT
     from chunkwise.retrieval.indexes import named_index
 
     def skip(problem: UnreadableDocument) -> None:
         skipped.append(str(problem))
         say_skipped(problem)
 
-    known = named_index(options.source)
-    model = DEFAULT if known is None else known.settings.embedder
-    vectors = "late" if known is None else known.settings.vectors
-    if vectors != "none" and vectors_for(options.retriever) != "none":
-        try:
-            fetch_weights(model, options.quiet)
-        except ChunkwiseError as error:
-            raise ChunkwiseError(f"{error}; without a model: --retriever bm25") from None
-    fetch_weights(options.reranker, options.quiet, "reranker")
-    if not options.llm_name:
-        try:
-            fetch_weights("local", options.quiet, "reranker")
-        except ChunkwiseError as error:
-            alone = _passages_alone(options.source, options.words)
-            raise ChunkwiseError(
-                f"{error}; a language model needs none: --llm NAME; the passages alone: {alone}"
-            ) from None
-    if known is not None:
+    if (known := named_index(options.source)) is not None:
         return known
     with progress("indexing", bytes_of([options.source]), options.quiet) as advance:
         return index_of(options.source, options.retriever, skip, advance, options.loading())

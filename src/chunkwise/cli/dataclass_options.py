@@ -19,8 +19,10 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from chunkwise.base.progress import watch_models
 from chunkwise.base.schema import Field, Options, schema
 from chunkwise.cli.groups import DefaultGroup, write_commands
+from chunkwise.cli.progress import progress
 from chunkwise.cli.written_files import check_outputs
 
 Command = TypeVar("Command", bound=Options)
@@ -135,6 +137,8 @@ def dataclass_command(
 
             with named_by_user(_typed(values)):
                 given = options(**values)
+                quiet = getattr(given, "quiet", False)
+                watch_models(lambda name, total: progress(name, total, quiet))
                 check_outputs(given)
                 run(given)
 

@@ -34,7 +34,7 @@ from chunkwise.cli.options import (
     Json,
     SourceOptions,
 )
-from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, usable_place
 from chunkwise.options import IndexOptions, LlmOptions
 
@@ -112,7 +112,6 @@ def command(options: IndexCommandOptions) -> None:
             raise click.UsageError("--dry-run counts what a strategy cuts: leave --chunks out")
         _dry_run(paths, options, context, known, llm, asking, reads=reads)
         return
-    _fetch_weights(options, known)
     # What --config says of the strategy gives way to chunks that are there.
     named = None if options.chunks and not is_typed("strategy") else options.strategy
     strategy = asking.strategy if asking else named
@@ -201,19 +200,6 @@ def _verify(place: str, options: IndexCommandOptions) -> None:
     elif not options.quiet:
         size = f"{counted(stats.documents, 'document')}, {counted(stats.chunks, 'chunk')}"
         click.echo(f"{into}: sound ({size}, {format_number(stats.bytes, 'bytes')} read)")
-
-
-def _fetch_weights(options: IndexCommandOptions, known: Settings | None) -> None:
-    """With a bar of their own, where the index will need them; wrong values are for the index itself to refuse."""
-    from chunkwise.models import DEFAULT
-
-    model = known.embedder if known else DEFAULT  # empty: of words alone
-    if known is None or options.rebuild:
-        model = cast(str, options.embedder) or model or (DEFAULT if options.vectors else "")
-        model = "" if options.is_bm25_only else model
-    fetch_weights(model, options.quiet)
-    maxsim = options.maxsim or (known.maxsim if known else "")
-    fetch_weights(maxsim, options.quiet, "token encoder")
 
 
 @dataclass(frozen=True)

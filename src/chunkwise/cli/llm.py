@@ -11,7 +11,6 @@ import click
 
 from chunkwise.base.wording import counted, format_number, one_or_many, thousands
 from chunkwise.cli.dataclass_options import is_typed
-from chunkwise.cli.progress import fetch_weights
 from chunkwise.cli.streams import print_json, say
 from chunkwise.options import LlmOptions
 
@@ -91,7 +90,6 @@ class LlmClients:
         if name == LOCAL and not self._quiet:
             say(_WEAK)
         price = parse_price(self._options.price) if self._options.price else None
-        fetch_weights(name, self._quiet, "language model")
         return LlmClient(
             get_language_model(name),
             price=price,

@@ -16,7 +16,6 @@ from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.models_cache import command as cache
 from chunkwise.cli.options import Json, QuietOption
-from chunkwise.cli.progress import progress
 from chunkwise.cli.streams import print_json, say, stdout_console
 
 if TYPE_CHECKING:
@@ -123,9 +122,7 @@ def get(options: GetOptions) -> None:
     from chunkwise.models.weights.installed import ensure, model_status
 
     wanted = weights_to_get(options.name)
-    total = sum(weights.size for weights in wanted)
-    with progress(f"fetching {options.name}", total, options.quiet or options.as_json) as advance:
-        places = [ensure(weights, options.source, advance) for weights in wanted]
+    places = [ensure(weights, options.source) for weights in wanted]
     if options.as_json:
         rows = [_row(model_status(weights)) for weights in wanted]
         print_json(rows if options.name in SETS else rows[0])

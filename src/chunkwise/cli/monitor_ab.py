@@ -16,7 +16,7 @@ from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
 from chunkwise.cli.options import AllowOption, Json, SourceOptions
-from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 from chunkwise.options import IndexOptions, LlmOptions, ScoreOptions, SearchOptions
 
@@ -142,9 +142,7 @@ def _answering(
     """One configuration, as a function of questions."""
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.scoring import Listeners
-    from chunkwise.evaluation.sources import needs_model
     from chunkwise.metrics.judges.judge import LLM, judge_names
-    from chunkwise.models import DEFAULT
     from chunkwise.tuning.recommendation_file_and_code import read_recommendation
 
     if config is None:
@@ -160,8 +158,6 @@ def _answering(
             raise DryRunEnded(estimate)
 
     def answer(queries: Sequence[Query]) -> Results:
-        if needs_model(list(documents), chosen.vectors, chosen.retriever):
-            fetch_weights(chosen.embedder or DEFAULT, options.quiet)
         with progress(f"answering ({config.name})", 0, options.quiet):
             return evaluate(
                 list(documents), list(queries), metrics=options.metric or "retrieval", judge=options.judge,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chunkwise.core import OnProgress
-    from chunkwise.models.weights.catalog import ModelKind
 
 VARIABLE = "CHUNKWISE_PROGRESS_SECONDS"
 """In the environment: seconds between two lines where there is no terminal; `inf`: no line."""
@@ -111,17 +110,3 @@ def _seconds_between_lines() -> float:
         return float(os.environ[VARIABLE])
     except (KeyError, ValueError):
         return _SECONDS_BETWEEN_LINES
-
-
-def fetch_weights(model: object, quiet: bool, kind: ModelKind = "embedder") -> None:
-    """Download the weights of a named model if they are not here yet."""
-    if not isinstance(model, str) or not model:
-        return
-    from chunkwise.models.weights.catalog import weights_behind
-    from chunkwise.models.weights.installed import ensure, model_status
-
-    weights = weights_behind(kind, model)
-    if weights is None or model_status(weights).state == "here":
-        return
-    with progress(f"fetching {weights.name}", weights.size, quiet) as advance:
-        ensure(weights, advance=advance)

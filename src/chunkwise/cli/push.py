@@ -16,7 +16,7 @@ from chunkwise.cli.options import (
     Json,
     QuietOption,
 )
-from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 
 _EXAMPLES = """
@@ -57,7 +57,6 @@ def command(options: PushOptions) -> None:
     from chunkwise.retrieval.indexes import is_index
     from chunkwise.vector_databases.push import push, summary
 
-    fetch_weights(options.embedder, options.quiet)
     total = 0 if is_index(options.source) else bytes_of([options.source])
     with progress("pushing", total, options.quiet) as advance:
         result = push(

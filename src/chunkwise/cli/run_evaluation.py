@@ -31,7 +31,7 @@ from chunkwise.cli.options import (
     SourceOptions,
     check_questions_flag,
 )
-from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import ReportOptions
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.evaluation.gate import MetricLimit, missed_limits
@@ -210,7 +210,6 @@ def _results(
     clients = LlmClients(options, options.quiet or options.as_json)
     client = clients.of(options.llm_name) if options.asks_llm and options.llm_name else None
     asking = _asking(options, clients)
-    _fetch_weights(paths, options)
     if asking and options.dry_run and (estimate := _summaries(paths, options, asking)):
         raise DryRunEnded(estimate)
     results = evaluate(
@@ -242,18 +241,6 @@ def say_why_silent(results: Results) -> bool:
     if error:
         say(f"what the language model was to judge is unscored in part: {error}")
     return bool(error)
-
-
-def _fetch_weights(paths: list[str], options: EvaluationOptions) -> None:
-    """With a bar of their own, where vectors will be needed, or a reranker."""
-    from chunkwise.evaluation.sources import needs_model
-    from chunkwise.models import DEFAULT
-
-    if options.hits is None and needs_model(
-        paths, "none" if options.is_bm25_only else options.vectors, options.retriever
-    ):
-        fetch_weights(options.embedder or DEFAULT, options.quiet)
-    fetch_weights(options.reranker, options.quiet, "reranker")
 
 
 def _types(named: str | None) -> tuple[str, str] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Annotated
@@ -21,14 +20,12 @@ from chunkwise.cli.options import (
     QuestionsOption,
     QuietOption,
 )
-from chunkwise.cli.progress import fetch_weights, progress
+from chunkwise.cli.progress import progress
 from chunkwise.cli.streams import say, shown_place, stdout_console
 from chunkwise.options import FilterOptions, SearchOptions
 
 if TYPE_CHECKING:
-    from chunkwise.core import Hit, OnProgress, Query
-    from chunkwise.models.embed.embedder import Embedder, TokenEncoder
-    from chunkwise.models.rerank.reranker import Reranker
+    from chunkwise.core import Hit, Query
     from chunkwise.retrieval.engine import EngineIndex
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.search.chains import HitChain
@@ -100,14 +97,14 @@ def _answers(
     index: EngineIndex, queries: Sequence[Query], options: SearchCommandOptions
 ) -> Iterator[tuple[Query, list[Hit], list[HitChain]]]:
     """In the order they were asked, a block at a time."""
+    from chunkwise.models import get_embedder, get_token_encoder
     from chunkwise.retrieval.retrievers import get_retriever
     from chunkwise.retrieval.search.rerank import resolve_reranker
     from chunkwise.retrieval.search.search import search
 
     # Made once: a model is loaded for all blocks.
-    embedder = cache(lambda: _embedder(index, options.quiet))
-    token_encoder = cache(lambda: _token_encoder(index, options.quiet))
-    fetch_weights(options.reranker, options.quiet, "reranker")
+    embedder = cache(lambda: get_embedder(index.settings.embedder))
+    token_encoder = cache(lambda: get_token_encoder(index.settings.maxsim))
     retriever = get_retriever(options.retriever) if options.retriever else None
     reranker = resolve_reranker(options.reranker)
     asked = replace(options.part(SearchOptions), retriever=retriever, reranker=reranker)
@@ -121,34 +118,17 @@ def _answers(
     with progress("searching", len(queries), quiet) as advance:
         for low in range(0, len(queries), _AT_ONCE):
             block = queries[low : low + _AT_ONCE]
-            told: AbstractContextManager[None] = nullcontext()
-            if reranker is not None:
-                told = _passages_told(reranker, None if quiet else advance, options.quiet)
-            with told:
-                found = search(index, block, asked, embedder=embedder, token_encoder=token_encoder)
-                chains: list[list[HitChain]] = [[] for _ in block]
-                if options.explain:
-                    chains = chains_of_hits(
-                        index, block, found, asked, embedder=embedder, token_encoder=token_encoder
-                    )
+            found = search(index, block, asked, embedder=embedder, token_encoder=token_encoder)
+            chains: list[list[HitChain]] = [[] for _ in block]
+            if options.explain:
+                chains = chains_of_hits(
+                    index, block, found, asked, embedder=embedder, token_encoder=token_encoder
+                )
             yield from zip(block, found, chains, strict=True)
             out.flush()  # what reads a pipe need not wait for the last question
             advance(
                 len(block), f"{thousands(low + len(block))} of {counted(len(queries), 'question')}"
             )
-
-
-@contextmanager
-def _passages_told(reranker: Reranker, advance: OnProgress | None, quiet: bool) -> Iterator[None]:
-    """How far the local reranker is, which may read for seconds: beside the bar that is there, or by one of its own."""
-    from chunkwise.models.rerank.cross_encoder import PretrainedReranker
-
-    if not isinstance(reranker, PretrainedReranker):
-        yield
-        return
-    with progress("reranking", 0, quiet or advance is not None) as own:
-        reranker.advance = (lambda amount, note: advance(0, note)) if advance else own
-        yield
 
 
 def _why_nothing(index: EngineIndex, query: Query, retriever: object) -> None:
@@ -201,29 +181,6 @@ def _check_documents(index: EngineIndex, only: Filter) -> None:
             f"level is {only.level}, and the index has no summaries; leave it out, or make one that has: "
             "chunkwise index DOCUMENTS --into FOLDER -s raptor --llm NAME"
         )
-
-
-def _embedder(index: EngineIndex, quiet: bool) -> Embedder:
-    """The index's own model; its weights are fetched with a bar where they are not here yet."""
-    from chunkwise.models import get_embedder
-
-    try:
-        fetch_weights(index.settings.embedder, quiet)
-    except ChunkwiseError as error:
-        raise ChunkwiseError(f"{error}; without a model: --retriever bm25") from None
-    return get_embedder(index.settings.embedder)
-
-
-def _token_encoder(index: EngineIndex, quiet: bool) -> TokenEncoder:
-    """The same for its token vectors."""
-    from chunkwise.models import get_token_encoder
-
-    try:
-        fetch_weights(index.settings.maxsim, quiet, "token encoder")
-    except ChunkwiseError as error:
-        without = '--retriever "multiscale(maxsim=0)"'
-        raise ChunkwiseError(f"{error}; without token vectors: {without}") from None
-    return get_token_encoder(index.settings.maxsim)
 
 
 def _writer() -> Written:

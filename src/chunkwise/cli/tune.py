@@ -26,7 +26,7 @@ from chunkwise.cli.options import (
     SourceOptions,
     check_questions_flag,
 )
-from chunkwise.cli.progress import fetch_weights, progress
+from chunkwise.cli.progress import progress
 from chunkwise.cli.report_options import JsonOrReport, say_written
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.options import LiveOptions, LlmOptions, TuneOptions
@@ -262,11 +262,6 @@ def _run_options(prepared: PreparedSweep, options: SweepOptions) -> RunOptions:
     from chunkwise.tuning.tune import RunOptions
 
     material = prepared.inputs
-    for name in (prepared.sweep.embedder, *prepared.sweep.embedders):
-        fetch_weights(name, options.quiet)
-    for name in prepared.sweep.rerankers:
-        fetch_weights(name, options.quiet, "reranker")
-    fetch_weights(prepared.sweep.maxsim, options.quiet, "token encoder")
     leaders = Leaders(prepared.sweep.objective, material.splits, options.quiet)
     return RunOptions(options.workers(material.characters), leaders.add, leaders.stages)
 

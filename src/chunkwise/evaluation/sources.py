@@ -27,15 +27,14 @@ from chunkwise.core import Document, Passage, Query
 from chunkwise.documents import Input, Inputs, LoadOptions, Unreadables, WhenUnreadable, each_input
 from chunkwise.documents.formats.code import LANGUAGES
 from chunkwise.evaluation.citation_locations import ChunkNames
-from chunkwise.evaluation.live_retriever import is_live
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.system_under_test import EvaluatedSystem, index_system
 from chunkwise.metrics.span_tables import Chunking
 from chunkwise.options import IndexOptions, SearchOptions, Vectors
 from chunkwise.records.read import OnBadRow
 from chunkwise.records.skipped import in_one_line
-from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
-from chunkwise.retrieval.retrievers import Retriever, graph_for
+from chunkwise.retrieval.indexes import Index, documents_in, index
+from chunkwise.retrieval.retrievers import graph_for
 from chunkwise.testsets.check import Problem
 from chunkwise.testsets.reading import carries_documents, placed_drafts, read_testset
 from chunkwise.testsets.references import KnownChunks
@@ -367,15 +366,6 @@ def _vectors(given: Vectors | None, searching: SearchOptions) -> Vectors | None:
     name = searching.retriever
     is_words = isinstance(name, str) and name.partition("(")[0].strip() == "bm25"
     return "none" if given is None and is_words else given
-
-
-def needs_model(
-    source: Inputs | Index, vectors: Vectors | None, retriever: str | Retriever | None
-) -> bool:
-    """Whether an index of these documents will be made with a model."""
-    if named_index(source) is not None or is_live(retriever):
-        return False
-    return _vectors(vectors, SearchOptions(retriever=retriever)) != "none"
 
 
 SCRIPTS = tuple(f"*{suffix}" for suffix in LANGUAGES)

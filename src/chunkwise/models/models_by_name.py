@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,6 @@ from chunkwise.base.parameters import build
 from chunkwise.base.registry import Registry
 
 if TYPE_CHECKING:
-    from chunkwise.core import OnProgress
     from chunkwise.models.embed.embedder import Embedder, TokenEncoder
     from chunkwise.models.llm.language_model import LanguageModel
     from chunkwise.models.name_finder import NameFinder
@@ -142,14 +140,10 @@ def get_name_finder(finder: str | NameFinder) -> NameFinder:
     return made
 
 
-def get_embedder(
-    model: str | Embedder = DEFAULT, *, cache: bool = True, advance: OnProgress | None = None
-) -> Embedder:
+def get_embedder(model: str | Embedder = DEFAULT, *, cache: bool = True) -> Embedder:
     """The embedder of this name, or the one given; with `cache` no text is ever read twice."""
     embedder: Embedder = (
-        embedders.make(model, partial(_embedder, advance=advance))
-        if isinstance(model, str)
-        else embedders.checked(model)
+        embedders.make(model, _embedder) if isinstance(model, str) else embedders.checked(model)
     )
     if not cache:
         return embedder
@@ -158,10 +152,10 @@ def get_embedder(
     return embedder if isinstance(embedder, CachedEmbedder) else cached(embedder, ModelCache())
 
 
-def _embedder(model: str, advance: OnProgress | None) -> Embedder | None:
+def _embedder(model: str) -> Embedder | None:
     if model.partition("(")[0].strip() in embedders.builtin:
         named, values = spec.parse(model, embedders.kind, embedders.example)
-        made: Embedder = build(partial(embedders.get(named), advance=advance), named, values)
+        made: Embedder = build(embedders.get(named), named, values)
         return made
     return _of_form(
         model,
@@ -199,30 +193,26 @@ def _class(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def get_token_encoder(
-    model: str | TokenEncoder, *, advance: OnProgress | None = None
-) -> TokenEncoder:
+def get_token_encoder(model: str | TokenEncoder) -> TokenEncoder:
     """What gives a vector a token (late interaction): the model of this name, or the one given."""
     if not isinstance(model, str):
         return model
     from chunkwise.models.embed.colbert import PretrainedTokenEncoder
 
-    return PretrainedTokenEncoder(model, advance)
+    return PretrainedTokenEncoder(model)
 
 
-def get_reranker(model: str | Reranker, *, advance: OnProgress | None = None) -> Reranker:
+def get_reranker(model: str | Reranker) -> Reranker:
     """The reranker of this name, or the one given."""
     made: Reranker = (
-        rerankers.make(model, partial(_reranker, advance=advance))
-        if isinstance(model, str)
-        else rerankers.checked(model)
+        rerankers.make(model, _reranker) if isinstance(model, str) else rerankers.checked(model)
     )
     return made
 
 
-def _reranker(model: str, advance: OnProgress | None) -> Reranker | None:
+def _reranker(model: str) -> Reranker | None:
     if model.partition("(")[0].strip() in _RERANKER_PARAMETERS:
-        return _local_reranker(model, advance)
+        return _local_reranker(model)
     endpoint = "chunkwise.models.rerank.endpoint:EndpointReranker"
     return _of_form(
         model,
@@ -240,34 +230,31 @@ _RERANKER_PARAMETERS = {_MAXSIM: "first", _LOCAL: "seconds"}
 """Of those on this machine; a model and a cache of one's own are objects, which cannot be written in a name."""
 
 
-def _local_reranker(model: str, advance: OnProgress | None) -> Reranker:
+def _local_reranker(model: str) -> Reranker:
     name, values = spec.parse(model, rerankers.kind, f"{_LOCAL}(seconds=5)")
     allowed = _RERANKER_PARAMETERS[name]
     for other in values.keys() - {allowed}:
         raise InvalidParameter(f"{name} has no parameter {other!r}; it has: {allowed}")
-    make = rerankers.get(name)
-    made: Reranker = build(partial(make, advance=advance) if name == _LOCAL else make, name, values)
+    made: Reranker = build(rerankers.get(name), name, values)
     return made
 
 
-def get_language_model(
-    model: str | LanguageModel, *, advance: OnProgress | None = None
-) -> LanguageModel:
+def get_language_model(model: str | LanguageModel) -> LanguageModel:
     """The language model of this name, or the one given."""
     made: LanguageModel = (
-        language_models.make(model, partial(_language_model, advance=advance))
+        language_models.make(model, _language_model)
         if isinstance(model, str)
         else language_models.checked(model)
     )
     return made
 
 
-def _language_model(model: str, advance: OnProgress | None) -> LanguageModel | None:
+def _language_model(model: str) -> LanguageModel | None:
     kind, _, name = model.partition(":")
     if kind == _LOCAL:
         from chunkwise.models.llm.local import packaged
 
-        return packaged(name, advance)
+        return packaged(name)
     endpoint = "chunkwise.models.llm.endpoint:EndpointModel"
     local = "chunkwise.models.llm.local:LocalModel"
     return _of_form(model, {"http": endpoint, "openai": endpoint, ".gguf": local})

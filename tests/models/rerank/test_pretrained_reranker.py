@@ -4,6 +4,7 @@ import pickle
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -82,11 +83,13 @@ def test_some_are_read_however_short_the_time(tmp_path: Path, model: Counting) -
         reranker(tmp_path, seconds=0.001).scores("lamp", TEXTS)
 
 
-def test_passages_are_told_as_they_are_read(tmp_path: Path, model: Counting) -> None:
+def test_passages_are_told_as_they_are_read(
+    tmp_path: Path, model: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[tuple[int, str]] = []
-    made = reranker(tmp_path)
-    made.advance = lambda amount, note: told.append((amount, note))
-    made.scores("lamp", TEXTS)
+    watched = nullcontext(lambda *done: told.append(done))
+    monkeypatch.setattr("chunkwise.base.progress._watcher", lambda *_: watched)
+    reranker(tmp_path).scores("lamp", TEXTS)
     assert sum(amount for amount, _ in told) == 20
     assert told[-1][1] == "20 of 20 passages"
 

@@ -259,21 +259,6 @@ def _run(*words: object) -> Result:
     return CliRunner().invoke(group, list(map(str, words)))
 
 
-def test_a_server_is_asked_before_weights_are_fetched(
-    handbook: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from chunkwise.cli import index
-
-    fetched: list[str] = []
-    monkeypatch.setattr(
-        index, "fetch_weights", lambda model, *kind: kind[1:] or fetched.append(model)
-    )
-    url = new_url()
-    assert _run("index", handbook, "--into", url, "--vectors", "none").exit_code == 0
-    assert _run("index", handbook, "--into", url).exit_code == 0
-    assert fetched == ["", ""]
-
-
 def test_the_next_command_has_no_password_and_works_without(handbook: Path) -> None:
     url = new_url()
     done = _run("index", handbook, "--into", f"{url}&pass%77ord=s3cret", "--vectors", "none")

@@ -25,7 +25,7 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     SourceOptions,
 )
-from chunkwise.cli.progress import fetch_weights, progress
+from chunkwise.cli.progress import progress
 from chunkwise.cli.report_options import JsonOrReport
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.options import LlmOptions
@@ -228,7 +228,6 @@ def _similarity(options: CalibrateOptions) -> _JudgeSetup:
     from chunkwise.models import DEFAULT, get_embedder
 
     model, threshold = options.embedder or DEFAULT, options.similarity_threshold
-    fetch_weights(model, options.quiet)
     embedder = get_embedder(model)
     identity = similarity_identity(embedder.identity, threshold)
     return _JudgeSetup(SimilarityJudge(embedder, threshold), identity, embedder)

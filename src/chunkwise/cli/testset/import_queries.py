@@ -18,7 +18,7 @@ from chunkwise.cli.options import (
     Json,
     QuietOption,
 )
-from chunkwise.cli.progress import fetch_weights, progress
+from chunkwise.cli.progress import progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 
 if TYPE_CHECKING:
@@ -122,7 +122,6 @@ def _embedder(options: ImportQueriesOptions) -> Embedder | None:
         return None
     from chunkwise.models import get_embedder
 
-    fetch_weights(options.embedder, options.quiet)
     return get_embedder(options.embedder)
 
 

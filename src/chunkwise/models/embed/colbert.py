@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Kind, TokenVectors, numbered
 from chunkwise.models.embed.onnx import OnnxEmbedder
 from chunkwise.models.onnx_file import over_threads
@@ -63,12 +62,9 @@ class _MarkedStates(OnnxEmbedder):
 class PretrainedTokenEncoder:
     """Fetches its weights when first used; until then it only knows what they are."""
 
-    def __init__(
-        self, name: str = DEFAULT_TOKEN_ENCODER, advance: OnProgress | None = None
-    ) -> None:
+    def __init__(self, name: str = DEFAULT_TOKEN_ENCODER) -> None:
         self._weights = weights_of(name, "token encoder")
         self._reading = _READINGS[self._weights.name]
-        self._advance = advance
 
     def __reduce__(self) -> tuple[object, ...]:
         return PretrainedTokenEncoder, (self._weights.name,)
@@ -120,7 +116,7 @@ class PretrainedTokenEncoder:
 
     @cached_property
     def _model(self) -> _MarkedStates:
-        files = ensure(self._weights, advance=self._advance)
+        files = ensure(self._weights)
         made = _MarkedStates(files["model.onnx"], files["tokenizer.json"], window=self.window)
         made.marks = self._reading.marks
         return made

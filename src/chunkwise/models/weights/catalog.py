@@ -119,13 +119,6 @@ MINILM, COLBERT_SMALL, MS_MARCO_MINILM, SMOLLM2, USE_MULTILINGUAL = map(
 )
 
 
-def weights_behind(kind: ModelKind, spec: str) -> Weights | None:
-    """What `minilm(long=truncate)`, `local` or `local:qwen-1.5b` reads; None: weights of somebody else."""
-    name = spec.partition("(")[0].strip()
-    of_kind = (weights for weights in ALL if weights.kind == kind)
-    return next((each for each in of_kind if name in (each.spec, f"local:{each.name}")), None)
-
-
 def weights_to_get(name: str) -> tuple[Weights, ...]:
     """Of a model, or all of a set."""
     if name in SETS:

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 from chunkwise.base.atomic_files import bytes_in, says_what_it_writes, scratch_folder
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.progress import model_stage
 from chunkwise.base.wording import counted, shortened
-from chunkwise.core import OnProgress
 from chunkwise.models.home_folder import fetched_models, given_models
 from chunkwise.models.weights.catalog import ALL, WeightFile, Weights, digest
 
@@ -53,9 +53,7 @@ def find(weights: Weights, file: WeightFile) -> Path | None:
     return next(right, None)
 
 
-def ensure(
-    weights: Weights, source: str | None = None, advance: OnProgress | None = None
-) -> dict[str, Path]:
+def ensure(weights: Weights, source: str | None = None) -> dict[str, Path]:
     """Find a model's files, fetch those that are not here, and return their paths by name; their hashes are right."""
     places = {file.name: find(weights, file) for file in weights.files}
     here = {name: path for name, path in places.items() if path is not None}
@@ -64,17 +62,28 @@ def ensure(
         return here
     from chunkwise.models.weights.fetch import UNFINISHED, fetch
 
-    with scratch_folder(fetched_models() / weights.name, UNFINISHED) as downloads:
-        for file in missing:
-            here[file.name] = fetched_path(weights, file)
-            try:
-                fetch(file, here[file.name], source, advance, downloads)
-            except ChunkwiseError as error:
-                raise _name_damage(weights, file, error) from error
+    unfinished: WeightFile = missing[0]
+    try:
+        with (
+            scratch_folder(fetched_models() / weights.name, UNFINISHED) as downloads,
+            model_stage(f"fetching {weights.name}", sum(file.size for file in missing)) as advance,
+        ):
+            for unfinished in missing:
+                here[unfinished.name] = fetched_path(weights, unfinished)
+                fetch(unfinished, here[unfinished.name], source, advance, downloads)
+    except ChunkwiseError as error:
+        raise _with_hint(weights, unfinished, error) from error
     return here
 
 
-def _name_damage(weights: Weights, file: WeightFile, error: ChunkwiseError) -> ChunkwiseError:
+_WITHOUT = {
+    "embedder": "; without a model: --retriever bm25, or --embedder none",
+    "token encoder": '; without token vectors: --retriever "multiscale(maxsim=0)"',
+    "reranker": "; without it: leave --reranker out, or have answers written: --llm NAME",
+}
+
+
+def _with_hint(weights: Weights, file: WeightFile, error: ChunkwiseError) -> ChunkwiseError:
     """If the file is here with other bytes, that is the fault, and fetching it only the remedy."""
     for path in _places(weights, file):
         # Loose in the user's folder, such a name may be another model's.
@@ -84,7 +93,7 @@ def _name_damage(weights: Weights, file: WeightFile, error: ChunkwiseError) -> C
                 f"({counted(file.size, 'byte')}, SHA-256 {shortened(file.sha256, 13)}); replace it: "
                 f"chunkwise models get {weights.name}, which was tried now, and {error}"
             )
-    return error
+    return ChunkwiseError(f"{error}{_WITHOUT.get(weights.kind, '')}")
 
 
 def model_status(weights: Weights, *, read: bool = False) -> ModelStatus:

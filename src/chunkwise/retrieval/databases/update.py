@@ -407,7 +407,7 @@ class StoredEngine:
             with reservation.held(wait):
                 state = reservation.state
                 resolve = resolve_for_rebuild if rebuild and state.settings else resolve_settings
-                resolved = resolve(requested, state.settings, reading.advance)
+                resolved = resolve(requested, state.settings)
                 is_anew = rebuild or state.settings != resolved.settings
                 before = None if is_anew else StoredIndex(store, state)
                 rows = StoreRows(store, reservation, resolved.settings, before)

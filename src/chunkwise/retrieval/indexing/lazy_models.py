@@ -34,12 +34,9 @@ class LazyModel(ABC, Generic[_Model]):
     parameter: ClassVar[str]
     """What takes one of your own."""
 
-    def __init__(
-        self, model: str | _Model, expected: str = "", advance: OnProgress | None = None
-    ) -> None:
+    def __init__(self, model: str | _Model, expected: str = "") -> None:
         self.requested: str | _Model = model
         self._expected = expected
-        self._advance = advance
 
     @property
     def name(self) -> str:
@@ -79,14 +76,12 @@ class LazyEmbedder(LazyModel[Embedder]):
     kind = "embedder"
     parameter = "embedder"
 
-    def __init__(
-        self, model: str | Embedder, expected: str = "", advance: OnProgress | None = None
-    ) -> None:
+    def __init__(self, model: str | Embedder, expected: str = "") -> None:
         if not isinstance(model, str):
             from chunkwise.models import embedders
 
             embedders.checked(model)  # somebody's own object, before anything is asked of it
-        super().__init__(model, expected, advance)
+        super().__init__(model, expected)
 
     @property
     def embedder(self) -> Embedder:
@@ -96,7 +91,7 @@ class LazyEmbedder(LazyModel[Embedder]):
     def _make(self) -> Embedder:
         from chunkwise.models import get_embedder
 
-        return get_embedder(self.requested, advance=self._advance)
+        return get_embedder(self.requested)
 
 
 class QuestionEmbedder(LazyEmbedder):
@@ -124,7 +119,7 @@ class LazyTokenEncoder(LazyModel[TokenEncoder]):
     def _make(self) -> TokenEncoder:
         from chunkwise.models import get_token_encoder
 
-        return get_token_encoder(self.requested, advance=self._advance)
+        return get_token_encoder(self.requested)
 
 
 class LazyNameFinder(LazyModel[NameFinder]):

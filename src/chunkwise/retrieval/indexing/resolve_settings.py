@@ -15,7 +15,7 @@ from chunkwise.base.errors import (
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.chunkers.read_chunks import given_label
-from chunkwise.core import WRITTEN_CONTEXTS, OnProgress
+from chunkwise.core import WRITTEN_CONTEXTS
 from chunkwise.models import DEFAULT, split_patience
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, suits_late
 from chunkwise.models.embed.quantized_vectors import check_dimensions
@@ -198,25 +198,21 @@ class ResolvedSettings:
         return self.asking.relations
 
 
-def resolve_settings(
-    requested: IndexOptions, before: Settings | None, advance: OnProgress | None = None
-) -> ResolvedSettings:
+def resolve_settings(requested: IndexOptions, before: Settings | None) -> ResolvedSettings:
     """The settings of an index; one that is there already keeps its own, and others are an error."""
     requested = check(requested)
-    return _first(requested, advance) if before is None else _again(requested, before, advance)
+    return _first(requested) if before is None else _again(requested, before)
 
 
-def resolve_for_rebuild(
-    requested: IndexOptions, before: Settings | None, advance: OnProgress | None = None
-) -> ResolvedSettings:
+def resolve_for_rebuild(requested: IndexOptions, before: Settings | None) -> ResolvedSettings:
     """For an index in the place of another: what is not said is as that one was made; None: that cannot be told."""
     requested = check(requested)
     if before is None:
-        resolved = _first(requested, advance)
+        resolved = _first(requested)
         return replace(resolved, notes=(_UNREADABLE, *resolved.notes))
     remembered = _remembered(requested, before)
     try:
-        return _with_note_on_own(requested, before, _first(remembered, advance))
+        return _with_note_on_own(requested, before, _first(remembered))
     except UnknownName as error:
         if (
             requested.embedder is not None or requested.llm is not None
@@ -270,7 +266,7 @@ def _remembered(requested: IndexOptions, before: Settings) -> IndexOptions:
     )  # fmt: skip
 
 
-def _first(requested: IndexOptions, advance: OnProgress | None) -> ResolvedSettings:
+def _first(requested: IndexOptions) -> ResolvedSettings:
     strategy = get_strategy(requested.strategy or DEFAULT_STRATEGY)
     vectors: Vectors = requested.vectors or "late"
     notes: tuple[str, ...] = ()
@@ -278,7 +274,7 @@ def _first(requested: IndexOptions, advance: OnProgress | None) -> ResolvedSetti
     name = identity = ""
     dimensions = 0
     if vectors != "none":
-        model = LazyEmbedder(requested.embedder or DEFAULT, advance=advance)
+        model = LazyEmbedder(requested.embedder or DEFAULT)
         name = model.name
         identity, dimensions = model.embedder.identity, model.embedder.dimensions
         if vectors in ("late", "both") and not isinstance(model.embedder, TokenEmbedder):
@@ -301,7 +297,7 @@ def _first(requested: IndexOptions, advance: OnProgress | None) -> ResolvedSetti
         settings = replace(settings, tokenizer=requested.tokenizer)
     encoder = None
     if requested.maxsim is not None and requested.maxsim != NO_TOKEN_VECTORS:
-        encoder = LazyTokenEncoder(requested.maxsim, advance=advance)
+        encoder = LazyTokenEncoder(requested.maxsim)
         check_dimensions(dimensions := encoder().dimensions)
         settings = replace(
             settings, maxsim=encoder.name, maxsim_identity=encoder().identity, maxsim_dimensions=dimensions
@@ -319,9 +315,7 @@ def _first(requested: IndexOptions, advance: OnProgress | None) -> ResolvedSetti
     return ResolvedSettings(settings, strategy, model, notes + more, asking, encoder, finder)
 
 
-def _again(
-    requested: IndexOptions, before: Settings, advance: OnProgress | None
-) -> ResolvedSettings:
+def _again(requested: IndexOptions, before: Settings) -> ResolvedSettings:
     strategy = _strategy_again(requested, before)
     if before.vectors == "none" and requested.embedder is not None and requested.vectors is None:
         raise InvalidParameter(
@@ -360,13 +354,13 @@ def _again(
         )
     model = None
     if before.vectors != "none":
-        model = LazyEmbedder(requested.embedder or before.embedder, before.identity, advance)
+        model = LazyEmbedder(requested.embedder or before.embedder, before.identity)
         if requested.embedder is not None and not isinstance(requested.embedder, str):
             model()  # it is made already: no reason to wait with the error
     encoder = None
     if before.maxsim:
         maxsim = requested.maxsim or before.maxsim
-        encoder = LazyTokenEncoder(maxsim, before.maxsim_identity, advance)
+        encoder = LazyTokenEncoder(maxsim, before.maxsim_identity)
     notes = (NO_MODEL,) if falls_back(requested.context, requested.llm, before) else ()
     asking = llm_again(requested.llm, before)
     finder = None

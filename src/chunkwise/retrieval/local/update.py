@@ -142,7 +142,7 @@ def into_memory(
     reading: Reading, requested: IndexOptions, before: LocalIndex | None = None
 ) -> BuiltIndex[LocalIndex]:
     """An index that goes with the program."""
-    resolved = resolve_settings(requested, before.settings if before else None, reading.advance)
+    resolved = resolve_settings(requested, before.settings if before else None)
     rows = ArrayRows(
         before,
         lambda: _collector(MemorySink(), resolved.settings),
@@ -174,16 +174,12 @@ def into_folder(
         before = None
         is_there = check_folder(folder)
         if is_there and rebuild:
-            resolved = resolve_for_rebuild(
-                requested, manifest_module.former_settings(folder), reading.advance
-            )
+            resolved = resolve_for_rebuild(requested, manifest_module.former_settings(folder))
         else:
             if is_there:
                 before = open_local_index(folder)
                 clear(folder)
-            resolved = resolve_settings(
-                requested, before.settings if before else None, reading.advance
-            )
+            resolved = resolve_settings(requested, before.settings if before else None)
         made: list[Generation] = []
 
         def start() -> Collector:
