@@ -23,7 +23,7 @@ from chunkwise.cli.options import (
     VerboseOption,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import json_stdout, say, say_skipped, stdout_console, usable_place
+from chunkwise.cli.streams import SkippedInputs, json_stdout, say, stdout_console, usable_place
 from chunkwise.options import LlmOptions, SearchOptions
 
 if TYPE_CHECKING:
@@ -63,18 +63,18 @@ def command(options: AskOptions) -> None:
     of the claim? What is not supported is marked. Supported means that the words are there; who did what to whom is
     not checked. Without --llm no word is written: the sentences that answer best are quoted, up to three.
     """
-    skipped: list[str] = []
-    queries = options.queries(skipped)
+    skip = SkippedInputs()
+    queries = options.queries(skip)
     client = _client(options)
-    questions = _retrieved(_index(options, skipped), queries, client, options)
+    questions = _retrieved(_index(options, skip), queries, client, options)
     if client is not None and options.dry_run:
         from chunkwise.answering.ask import estimate_answers
 
         estimate = estimate_answers(questions, client, form=options.form)
         show_estimate(estimate, options.as_json)
     else:
-        _answer(questions, client, options, skipped)
-    if skipped:
+        _answer(questions, client, options, skip)
+    if skip.count:
         sys.exit(SKIPPED)
 
 
@@ -100,15 +100,10 @@ def _passages_alone(place: str, words: tuple[str, ...]) -> str:
     return search if is_there else f"chunkwise index {shlex.quote(place)} --into kb && {search}"
 
 
-def _index(options: AskOptions, skipped: list[str]) -> Index:
+def _index(options: AskOptions, skip: SkippedInputs) -> Index:
     """The index that is there, or one in memory."""
     from chunkwise.answering.ask import index_of
-    from chunkwise.base.errors import UnreadableDocument
     from chunkwise.retrieval.indexes import named_index
-
-    def skip(problem: UnreadableDocument) -> None:
-        skipped.append(str(problem))
-        say_skipped(problem)
 
     if (known := named_index(options.source)) is not None:
         return known
@@ -135,10 +130,10 @@ def _answer(
     questions: list[RetrievedQuestion],
     client: LlmClient | None,
     options: AskOptions,
-    skipped: list[str],
+    skip: SkippedInputs,
 ) -> None:
     if options.test_queries is not None:
-        _answer_file(questions, client, options, skipped)
+        _answer_file(questions, client, options, skip)
         return
     from chunkwise.answering.ask import answer_question, quote_each
 
@@ -170,7 +165,7 @@ def _answer_file(
     questions: list[RetrievedQuestion],
     client: LlmClient | None,
     options: AskOptions,
-    skipped: list[str],
+    skip: SkippedInputs,
 ) -> None:
     """A line for each answer, as it comes; run again, what was answered comes from the cache."""
     from chunkwise.answering.ask import answer_each, quote_each
@@ -189,8 +184,7 @@ def _answer_file(
                 out.write(json_line(answer_row(answered)))
                 out.flush()
             else:
-                skipped.append(answered.query_id)
-                say_skipped(f"question {answered.query_id}: {answered.reason}")
+                skip(f"question {answered.query_id}: {answered.reason}")
             advance(1, f"{thousands(number)} of {counted(len(questions), 'question')}")
     if client is not None and not options.quiet:
         show_spent(client.spent)

@@ -38,11 +38,10 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import say_written
-from chunkwise.cli.streams import say, say_skipped, shown_place
+from chunkwise.cli.streams import SkippedInputs, say, shown_place
 from chunkwise.options import ChunkOptions, LlmOptions
 
 if TYPE_CHECKING:
-    from chunkwise.base.errors import UnreadableDocument
     from chunkwise.chunkers import Strategy
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.chunkers.chunk_dataset import PartRecord, PartWork
@@ -132,7 +131,7 @@ def command(options: ChunkCommandOptions) -> None:
         _dry_run(paths, options, asking.alone() if asking else cutting, strategy, writer, asking)
         return
     total = bytes_of(paths)
-    summary = ChunkSummary(strategy)
+    summary = ChunkSummary(strategy, options.strict)
     shown: list[str] = []
     with ExitStack() as stack:
         stack.enter_context(kept_when_stopped(bool(clients.used)))
@@ -167,7 +166,7 @@ def command(options: ChunkCommandOptions) -> None:
     if (sinks or page) and not options.quiet:
         click.echo(summary.line(), err=True)
         say_written(options.output, options.page)
-    if summary.skipped or clients.fell_short or (writer and writer.tally.without):
+    if summary.skip.count or clients.fell_short or (writer and writer.tally.without):
         sys.exit(SKIPPED)
 
 
@@ -217,8 +216,8 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
     )
     try:
         with progress("chunking", total, options.quiet) as advance:
-            told = _raise if options.strict else say_skipped
-            made = write_dataset(paths, recipe, workers, workers.at_once, told, advance)
+            skip = SkippedInputs(options.strict)
+            made = write_dataset(paths, recipe, workers, workers.at_once, skip, advance)
     finally:
         workers.stop()
     if not made.documents:
@@ -237,10 +236,6 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
         say_written(output)
     if made.skipped:
         sys.exit(SKIPPED)
-
-
-def _raise(problem: UnreadableDocument) -> None:
-    raise problem
 
 
 def _names_index(names: Sequence[str]) -> bool:
@@ -280,11 +275,11 @@ def _from_index(options: ChunkCommandOptions) -> None:
             say_written(options.output)
         return
     strategy = KnownStrategy(index.settings.strategy)
-    summary = ChunkSummary(strategy)
+    summary = ChunkSummary(strategy, options.strict)
     with ExitStack() as stack:
         sinks, page = _open_sinks(stack, options), _open_page(stack, options, strategy)
         advance = stack.enter_context(progress("reading", 0, options.quiet))
-        documents = readable(chunked_documents(index.source), options.strict, summary, advance)
+        documents = readable(chunked_documents(index.source), summary, advance)
         shown = _used(documents, sinks, page, strategy, options)
     for text in shown:
         click.echo(text, nl=False)
@@ -306,7 +301,7 @@ def _documents(
 
     jobs = options.workers(bytes_of(paths))
     outcomes = chunk_each(paths, strategy, options=options.loading(), jobs=jobs)
-    return readable(outcomes, options.strict, summary, advance)
+    return readable(outcomes, summary, advance)
 
 
 def _with_headings(documents: Iterator[Chunked]) -> Iterator[Chunked]:
@@ -345,14 +340,14 @@ def _dry_run(
     if asking is None and writer is None:
         show_estimate(LlmEstimate(), options.as_json)
         return
-    summary = ChunkSummary(strategy)
+    summary = ChunkSummary(strategy, options.strict)
     with progress("counting", bytes_of(paths), options.quiet) as advance:
         cut = _documents(paths, cutting, options, summary, advance)
         estimate = estimate_documents(cut, asking, writer)
     if not options.quiet:
         click.echo(summary.line(), err=True)
     show_estimate(estimate, options.as_json)
-    if summary.skipped:
+    if summary.skip.count:
         sys.exit(SKIPPED)
 
 
@@ -402,7 +397,7 @@ def _write_segments(
         context=options.context_beside,
     )  # fmt: skip
     with closing(outcomes):  # a full disk, for one, ends the workers here and not somewhere later
-        for segment in readable_segments(outcomes, options.strict, summary, advance):
+        for segment in readable_segments(outcomes, summary, advance):
             for sink in sinks:
                 sink(segment.chunked.chunks, segment.place)
             del segment  # before the next one is made

@@ -16,7 +16,7 @@ from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
 from chunkwise.chunkers.chunk_long_texts import SegmentOutcome, TextSegment
 from chunkwise.chunkers.packing.overlap import MissingOverlaps
-from chunkwise.cli.streams import say, say_skipped
+from chunkwise.cli.streams import SkippedInputs, say
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
@@ -41,9 +41,9 @@ class Cutter(Protocol):
 class ChunkSummary:
     """Kept small whatever the corpus size: one number a chunk."""
 
-    def __init__(self, strategy: Cutter) -> None:
+    def __init__(self, strategy: Cutter, strict: bool = False) -> None:
         self.strategy = strategy
-        self.skipped = 0
+        self.skip = SkippedInputs(strict)
         self.documents = 0
         self._sizes: list[NDArray[np.int32]] = []
         self._chunks = 0
@@ -83,30 +83,27 @@ class ChunkSummary:
             )
         if self.missing_overlaps:
             parts.append(self.missing_overlaps)
-        if self.skipped:
-            parts.append(f"{thousands(self.skipped)} skipped")
+        if self.skip.count:
+            parts.append(f"{thousands(self.skip.count)} skipped")
         seconds = format_number(time.monotonic() - self._began, "seconds")
         return f"{self.strategy.label}: {'; '.join([*parts, seconds])}"
 
 
 def readable(
-    outcomes: Iterable[ChunkOutcome], strict: bool, summary: ChunkSummary, advance: OnProgress
+    outcomes: Iterable[ChunkOutcome], summary: ChunkSummary, advance: OnProgress
 ) -> Iterator[Chunked]:
-    """Counts as it goes; `strict`: the first that cannot be read is raised."""
+    """Counts as it goes."""
     for outcome in outcomes:
         if isinstance(outcome, Chunked):
             summary.add(outcome)
             yield outcome
             advance(len(outcome.document.text), summary.note)
-        elif strict:
-            raise outcome
         else:
-            summary.skipped += 1
-            say_skipped(outcome)
+            summary.skip(outcome)
 
 
 def readable_segments(
-    outcomes: Iterator[SegmentOutcome], strict: bool, summary: ChunkSummary, advance: OnProgress
+    outcomes: Iterator[SegmentOutcome], summary: ChunkSummary, advance: OnProgress
 ) -> Iterator[TextSegment]:
     """The same of what is cut in segments, each of which is let go of before the next is asked for."""
     for outcome in outcomes:
@@ -118,11 +115,8 @@ def readable_segments(
             yield outcome
             del outcome
             advance(size, summary.note)
-        elif strict:
-            raise outcome
         else:
-            summary.skipped += 1
-            say_skipped(outcome)
+            summary.skip(outcome)
 
 
 class CutsPage:

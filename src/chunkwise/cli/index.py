@@ -35,7 +35,7 @@ from chunkwise.cli.options import (
     SourceOptions,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, usable_place
+from chunkwise.cli.streams import SkippedInputs, print_json, say, shown_place, usable_place
 from chunkwise.options import IndexOptions, LlmOptions
 
 if TYPE_CHECKING:
@@ -115,7 +115,12 @@ def command(options: IndexCommandOptions) -> None:
     # What --config says of the strategy gives way to chunks that are there.
     named = None if options.chunks and not is_typed("strategy") else options.strategy
     strategy = asking.strategy if asking else named
-    bad_rows = _BadRows()
+    skip, bad_rows = SkippedInputs(options.strict), list[str]()
+
+    def on_bad(line: str) -> None:
+        bad_rows.append(line)
+        say(line)
+
     settings = replace(
         options.part(IndexOptions), strategy=strategy, context=context, llm=llm, graph=graph
     )
@@ -127,7 +132,7 @@ def command(options: IndexCommandOptions) -> None:
     with progress("indexing", total, options.quiet) as advance:
         built = index(
             paths, chunks=options.chunks, into=options.into, settings=settings, options=options.loading(),
-            on_unreadable="raise" if options.strict else say_skipped, on_bad=bad_rows.say, jobs=jobs,
+            on_unreadable=skip, on_bad=on_bad, jobs=jobs,
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
     summary = _summary(built, options.into, time.monotonic() - began)
@@ -143,7 +148,7 @@ def command(options: IndexCommandOptions) -> None:
     if not summary.documents:
         say("there is no document; the index is empty")
     fell_short = clients.fell_short or summary.without_context
-    if summary.skipped or bad_rows.any or not summary.documents or fell_short:
+    if summary.skipped or bad_rows or not summary.documents or fell_short:
         sys.exit(SKIPPED)
 
 
@@ -171,16 +176,6 @@ def _say_recall(built: Index) -> None:
     source = built.source
     if isinstance(source, MeasuredRecall) and not source.is_exact:
         say(f"vectors are looked for by the engine's own index: {source.recall(sample=20)}")
-
-
-class _BadRows:
-    """Rows of `--chunks` that have no place in the documents."""
-
-    any = False
-
-    def say(self, line: str) -> None:
-        self.any = True
-        say(line)
 
 
 def _verify(place: str, options: IndexCommandOptions) -> None:
@@ -400,14 +395,14 @@ def _dry_run(
     reader = RelationReader(llm.client(), _tokenizer(options, known)) if llm and reads else None
     strategy = asking.alone() if asking else _strategy(options, known)
     total = bytes_of(paths)
-    summary = ChunkSummary(get_strategy(strategy))
+    summary = ChunkSummary(get_strategy(strategy), options.strict)
     outcomes = chunk_each(paths, strategy, options=options.loading(), jobs=options.workers(total))
     with progress("counting", total, options.quiet) as advance:
-        cut = readable(outcomes, options.strict, summary, advance)
+        cut = readable(outcomes, summary, advance)
         before = None if options.rebuild or not known else _before(options)
         estimate = estimate_documents(cut, asking, writer, before, reader)
     show_estimate(estimate, options.as_json)
-    if summary.skipped:
+    if summary.skip.count:
         sys.exit(SKIPPED)
 
 

@@ -97,11 +97,11 @@ def command(options: LintOptions) -> None:
         paths, options.strategy, chunks=options.chunks, options=options.loading(),
         jobs=options.workers(total),
     )  # fmt: skip
-    summary = ChunkSummary(cutter)
+    summary = ChunkSummary(cutter, options.strict)
     with ExitStack() as stack:
         sinks = _open_sinks(stack, options, cutter)
         advance = stack.enter_context(progress("examining", total, options.quiet))
-        for chunked in readable(outcomes, options.strict, summary, advance):
+        for chunked in readable(outcomes, summary, advance):
             issues = linter.add(chunked)
             keeper.see(chunked.document)
             for sink in sinks:
@@ -117,7 +117,7 @@ def command(options: LintOptions) -> None:
             lambda: lint_report(tally.cuts(), cutter.label, sample.chosen(), following), dict
         )
     say_written(options.output, options.page, quiet=options.quiet)
-    _exit(tally, options.at_most, summary.skipped)
+    _exit(tally, options.at_most, summary.skip.count)
 
 
 def _open_sinks(stack: ExitStack, options: LintOptions, cutter: Cutter) -> list[Sink]:

@@ -17,7 +17,7 @@ from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
 from chunkwise.cli.options import AllowOption, Json, SourceOptions
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import print_json, say, say_skipped
+from chunkwise.cli.streams import SkippedInputs, print_json, say
 from chunkwise.options import IndexOptions, LlmOptions, ScoreOptions, SearchOptions
 
 if TYPE_CHECKING:
@@ -86,12 +86,7 @@ def command(options: ABOptions) -> None:
 
     if options.by != "teams" and (options.a is None) != (options.b is None):
         raise click.UsageError("two configurations are needed: --a CONFIG --b CONFIG")
-    skipped: list[str] = []
-
-    def bad(problem: object) -> None:
-        skipped.append(str(problem))
-        say_skipped(problem)
-
+    bad = SkippedInputs()
     clients = LlmClients(options, options.quiet or options.as_json)
     documents = _documents(options, bad) if options.a is not None else []
     log = read_live_log(options.test_queries, documents, bad, options.by)
@@ -113,7 +108,7 @@ def command(options: ABOptions) -> None:
         print_json(found.to_dict())
     else:
         _show(found)
-    if skipped or clients.fell_short:
+    if bad.count or clients.fell_short:
         sys.exit(SKIPPED)
 
 

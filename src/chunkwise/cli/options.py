@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -144,10 +145,9 @@ class QuestionsOption(Options):
         metavar="FILE", group="Input", common=True,
     )] = None  # fmt: skip
 
-    def queries(self, skipped: list[str]) -> list[Query]:
-        """At least one; what the file has that is no question is told, and added to `skipped`."""
+    def queries(self, skip: Callable[[object], None]) -> list[Query]:
+        """At least one; `skip` gets what the file has that is not a question."""
         from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-        from chunkwise.cli.streams import say_skipped
         from chunkwise.core import Query
 
         file = self.test_queries
@@ -157,9 +157,10 @@ class QuestionsOption(Options):
             from chunkwise.records.skipped import in_one_line
             from chunkwise.testsets.reading import read_questions
 
-            queries = read_questions(file, skipped.append)
-            if skipped:
-                say_skipped(in_one_line(skipped))
+            lines: list[str] = []
+            queries = read_questions(file, lines.append)
+            if lines:
+                skip(in_one_line(lines))
             if not queries:
                 raise ChunkwiseError(f"no question in {'standard input' if file == '-' else file}")
             return queries

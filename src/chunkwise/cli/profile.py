@@ -16,10 +16,9 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import ReportOptions
-from chunkwise.cli.streams import say, say_skipped
+from chunkwise.cli.streams import SkippedInputs, say
 
 if TYPE_CHECKING:
-    from chunkwise.base.errors import UnreadableDocument
     from chunkwise.profiling import Profile
 
 _EXAMPLES = """
@@ -44,12 +43,18 @@ def command(options: ProfileOptions) -> None:
 
     SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`.
     """
+    from chunkwise.profiling import profile as profile_documents
     from chunkwise.report.profile_report import profile_report
     from chunkwise.tracking.record_run import run_of_profile
 
     paths = options.sources()
     keeper = RunKeeper(options, quiet=options.quiet)
-    profile, skipped = _profile(paths, options, keeper)
+    skip, total = SkippedInputs(options.strict), bytes_of(paths)
+    with progress("profiling", total, options.quiet) as advance:
+        profile = profile_documents(
+            paths, options.tokenizer, options=options.loading(), on_unreadable=skip,
+            jobs=options.workers(total), advance=advance, on_document=keeper.see,
+        )  # fmt: skip
     if not profile.total.documents:  # leaving so, an older page stays
         say("no document was read; there is nothing to profile")
         sys.exit(FAILED)
@@ -59,7 +64,7 @@ def command(options: ProfileOptions) -> None:
         lambda: profile_report(profile, title, _next_command(profile, options)), profile.to_dict,
         lambda: profile_report(profile, title),
     )  # fmt: skip
-    leave(settled(failed=not is_written, skipped=bool(skipped)))
+    leave(settled(failed=not is_written, skipped=bool(skip.count)))
 
 
 def _next_command(profile: Profile, options: ProfileOptions) -> str:
@@ -68,25 +73,3 @@ def _next_command(profile: Profile, options: ProfileOptions) -> str:
     if not strategy or not options.source or "-" in options.source:
         return ""
     return f"chunkwise lint {shlex.join(options.source)} -s {shlex.quote(strategy)}"
-
-
-def _profile(paths: list[str], options: ProfileOptions, keeper: RunKeeper) -> tuple[Profile, int]:
-    """The profile, and how many documents could not be read."""
-    from chunkwise.profiling import profile
-
-    skipped = 0
-
-    def on_unreadable(problem: UnreadableDocument) -> None:
-        nonlocal skipped
-        if options.strict:
-            raise problem
-        skipped += 1
-        say_skipped(problem)
-
-    total = bytes_of(paths)
-    with progress("profiling", total, options.quiet) as advance:
-        found = profile(
-            paths, options.tokenizer, options=options.loading(), on_unreadable=on_unreadable,
-            jobs=options.workers(total), advance=advance, on_document=keeper.see,
-        )  # fmt: skip
-    return found, skipped

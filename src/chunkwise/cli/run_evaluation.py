@@ -369,7 +369,7 @@ def _summaries(
     questions = no_documents(paths, options.test_queries) if options.test_queries else ()
     outcomes = chunk_each(paths, alone, options=options.loading(*questions))
     with progress("counting", bytes_of(paths), options.quiet) as advance:
-        cut = readable(outcomes, options.strict, ChunkSummary(alone), advance)
+        cut = readable(outcomes, ChunkSummary(alone, options.strict), advance)
         estimate = estimate_documents(cut, asking, None)
     if options.asks_llm and not estimate.calls:
         return None

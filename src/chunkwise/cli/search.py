@@ -21,7 +21,7 @@ from chunkwise.cli.options import (
     QuietOption,
 )
 from chunkwise.cli.progress import progress
-from chunkwise.cli.streams import say, shown_place, stdout_console
+from chunkwise.cli.streams import SkippedInputs, say, shown_place, stdout_console
 from chunkwise.options import FilterOptions, SearchOptions
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def command(options: SearchCommandOptions) -> None:
     cosine; hybrid: shares of each side's best, up to 1.5; multiscale: a share of the votes, up to 1; with --reranker:
     the reranker's own).
     """
-    skipped: list[str] = []
-    queries = options.queries(skipped)
+    skip = SkippedInputs()
+    queries = options.queries(skip)
     from chunkwise.retrieval.engine import open_source
     from chunkwise.retrieval.filters import Filter
 
@@ -89,7 +89,7 @@ def command(options: SearchCommandOptions) -> None:
             _narrowed(options)
         elif len(queries) == 1 and not options.quiet and not options.as_json:
             _hint(index, query)
-    if skipped:
+    if skip.count:
         sys.exit(SKIPPED)
 
 

@@ -54,6 +54,19 @@ def say_skipped(problem: object) -> None:
     say(f"skipped {problem}")
 
 
+class SkippedInputs:
+    """Counts what cannot be used and prints a line about each; with `strict` the first is an error."""
+
+    def __init__(self, strict: bool = False) -> None:
+        self.strict, self.count = strict, 0
+
+    def __call__(self, problem: object) -> None:
+        if self.strict:
+            raise problem if isinstance(problem, ChunkwiseError) else ChunkwiseError(str(problem))
+        self.count += 1
+        say_skipped(problem)
+
+
 T = TypeVar("T")
 
 

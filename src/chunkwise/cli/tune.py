@@ -28,12 +28,11 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import progress
 from chunkwise.cli.report_options import JsonOrReport, say_written
-from chunkwise.cli.streams import say, say_skipped
+from chunkwise.cli.streams import SkippedInputs, say
 from chunkwise.options import LiveOptions, LlmOptions, TuneOptions
 
 if TYPE_CHECKING:
     from chunkwise.core import OnProgress
-    from chunkwise.records.read import OnBadRow
     from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource
     from chunkwise.tuning.sweep_result import Outcome
     from chunkwise.tuning.tune import CompletedSweep, RunOptions
@@ -130,7 +129,9 @@ def tune_and_show(
             f"{options.page} is one of the files that the sweep keeps in {options.output} and would be overwritten; "
             "write to another file"
         )
-    left_out = Skipped(*_listeners(options.strict), on_remark=say)
+    left_out = Skipped(
+        SkippedInputs(options.strict), lambda line: say(f"mended {line}"), on_remark=say
+    )
     if_interrupted = ""
 
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions | None:
@@ -174,17 +175,6 @@ def tune_and_show(
         sys.exit(NOT_REACHED)
     if left_out.any:
         sys.exit(SKIPPED)
-
-
-def _listeners(strict: bool) -> tuple[OnBadRow, OnBadRow]:
-    from chunkwise.base.errors import ChunkwiseError
-
-    def bad(line: str) -> None:
-        if strict:
-            raise ChunkwiseError(line)
-        say_skipped(line)
-
-    return bad, lambda line: say(f"mended {line}")
 
 
 def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:

@@ -27,7 +27,7 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import progress
 from chunkwise.cli.report_options import JsonOrReport
-from chunkwise.cli.streams import say, say_skipped
+from chunkwise.cli.streams import SkippedInputs, say
 from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
@@ -153,16 +153,12 @@ def _names(options: CalibrateOptions) -> list[str]:
 
 
 def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]:
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.calibrate import documents_and_questions, known_pairs
     from chunkwise.evaluation.sources import Skipped
 
-    def bad(line: str) -> None:
-        if options.strict:
-            raise ChunkwiseError(line)
-        say_skipped(line)
-
-    left_out = Skipped(bad, lambda line: say(f"mended {line}"), on_remark=say)
+    left_out = Skipped(
+        SkippedInputs(options.strict), lambda line: say(f"mended {line}"), on_remark=say
+    )
     paths = list(options.source)
     if not paths:
         beside = Path(options.test_queries).parent

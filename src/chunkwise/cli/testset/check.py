@@ -20,7 +20,7 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import JsonOrReport
-from chunkwise.cli.streams import say_skipped
+from chunkwise.cli.streams import SkippedInputs
 from chunkwise.cli.testset import carried_documents, named_documents
 from chunkwise.cli.testset.convert import FormatName
 
@@ -73,8 +73,8 @@ def command(options: CheckOptions) -> None:
     from chunkwise.testsets.reading import read_with_places
 
     file, output = options.file, options.output
-    skipped: list[str] = []
-    documents = _documents(options, skipped)
+    skip = SkippedInputs()
+    documents = _documents(options, skip)
     problems: list[Problem] = []
     with progress("checking questions", 0, options.quiet) as advance:
         read = read_with_places(
@@ -96,16 +96,12 @@ def command(options: CheckOptions) -> None:
     _show(testset, problems, documents, options)
     if output is not None and not options.quiet:
         click.echo(f"written: {output} ({counted(len(testset), 'question')})", err=True)
-    if skipped or any(options.strict or each.kind not in REMARKS for each in problems):
+    if skip.count or any(options.strict or each.kind not in REMARKS for each in problems):
         sys.exit(SKIPPED)
 
 
-def _documents(options: CheckOptions, skipped: list[str]) -> list[Document]:
+def _documents(options: CheckOptions, skip: Skip) -> list[Document]:
     from chunkwise.base.errors import InvalidParameter
-
-    def skip(problem: object) -> None:
-        skipped.append(str(problem))
-        say_skipped(problem)
 
     file, inputs = options.file, options.source
     if not inputs:

@@ -21,14 +21,13 @@ from chunkwise.cli.options import (
     SourceOptions,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import say, say_skipped, stdout_console
+from chunkwise.cli.streams import SkippedInputs, say, stdout_console
 from chunkwise.cli.testset import named_documents
 from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from chunkwise.core import Document
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.testsets.generate.candidate import Ending, GeneratedQuestions
     from chunkwise.testsets.generate.generate import GenerationRun
@@ -82,14 +81,16 @@ def command(options: GenerateOptions) -> None:
     the quotes. Dropped are questions that give their answer away, that make sense only beside the passage, and
     duplicates. Without --llm questions come from definitions, amounts and headings.
     """
+    from chunkwise.testsets.formats.chunkwise import dropped_file
     from chunkwise.testsets.generate.generate import GenerationRun
     from chunkwise.testsets.generate.plan import SHARES, parse_types
 
     types = parse_types(options.types) if options.types else SHARES
     client = llm_client(options, options.quiet)
-    skipped: list[str] = []
-    paths = options.sources()
-    documents = _documents(paths, options, skipped)
+    skip, paths = SkippedInputs(options.strict), options.sources()
+    with progress("reading documents", bytes_of(paths), options.quiet) as advance:
+        reading = options.loading(dropped_file(options.output))
+        documents = named_documents(paths, reading, skip, advance)
     with progress("making questions", options.count, options.quiet) as advance:
         making = GenerationRun(
             documents, options.count, into=options.output, types=types, seed=options.seed, advance=advance
@@ -103,22 +104,8 @@ def command(options: GenerateOptions) -> None:
         else:
             generated = making.by_model(client, options.max_calls)
     _show(generated, client, paths, options)
-    if skipped or not generated.is_complete:
+    if skip.count or not generated.is_complete:
         sys.exit(SKIPPED)
-
-
-def _documents(inputs: list[str], options: GenerateOptions, skipped: list[str]) -> list[Document]:
-    from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.testsets.formats.chunkwise import dropped_file
-
-    def skip(problem: object) -> None:
-        if options.strict:
-            raise problem if isinstance(problem, ChunkwiseError) else ChunkwiseError(str(problem))
-        skipped.append(str(problem))
-        say_skipped(problem)
-
-    with progress("reading documents", bytes_of(inputs), options.quiet) as advance:
-        return named_documents(inputs, options.loading(dropped_file(options.output)), skip, advance)
 
 
 def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | None) -> None:
