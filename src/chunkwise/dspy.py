@@ -7,7 +7,6 @@ from typing import Any
 
 from chunkwise.base.errors import MissingExtra
 from chunkwise.options import SearchOptions
-from chunkwise.retrieval.metadata_conditions import Where
 
 try:
     import dspy
@@ -53,18 +52,12 @@ class ChunkwiseRM(dspy.Retrieve):
         index: IndexLike,
         k: int | None = None,
         *,
-        budget: int | None = None,
-        retriever: Any = None,
-        reranker: Any = None,
-        where: Where | None = None,
-        options: SearchOptions = SearchOptions(),
         callbacks: list[Any] | None = None,
+        **options: Any,
     ) -> None:
+        """`options` are those of `chunkwise.options.SearchOptions`."""
         super().__init__(k=k, callbacks=callbacks)
-        options = options.override(
-            budget=budget, retriever=retriever, reranker=reranker, where=where
-        )
-        self._search = IndexSearch(index, options)
+        self._search = IndexSearch(index, SearchOptions.read(options))
         self._search.opened  # noqa: B018 - a wrong place is an error now, not with the first question
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
@@ -72,5 +65,5 @@ class ChunkwiseRM(dspy.Retrieve):
         return {"k": self.k}
 
     def forward(self, query: str, k: int | None = None, **changes: Any) -> FoundPassages:
-        """The hits of one question; `k` and the other settings hold for it alone."""
+        """The hits of one question; `k` and `changes` hold for it alone."""
         return FoundPassages.of(self._search.hits(query, k=self.k if k is None else k, **changes))

@@ -97,15 +97,12 @@ class ChunkwiseRetriever:
         index: IndexLike,
         top_k: int | None = None,
         filters: dict[str, Any] | None = None,
-        budget: int | None = None,
-        retriever: str | None = None,
-        reranker: str | None = None,
-        options: dict[str, Any] | None = None,
+        **options: Any,
     ) -> None:
+        """`options` are those of `chunkwise.options.SearchOptions`."""
         self.index = index
         self.filters = filters
-        given = {"k": top_k, "budget": budget, "retriever": retriever, "reranker": reranker}
-        asked = SearchOptions.read(options or {}).override(**given, where=_conditions(filters))
+        asked = SearchOptions.read(options).override(k=top_k, where=_conditions(filters))
         self._search = IndexSearch(index, asked)
 
     def warm_up(self) -> None:
@@ -122,14 +119,8 @@ class ChunkwiseRetriever:
             )
         options = self._search.options.changed()
         options.pop("where", None)
-        named = {name: options.pop(name, None) for name in ("budget", "retriever", "reranker")}
         written: dict[str, Any] = default_to_dict(
-            self,
-            index=place,
-            top_k=options.pop("k", None),
-            filters=self.filters,
-            options=options,
-            **named,
+            self, index=place, top_k=options.pop("k", None), filters=self.filters, **options
         )
         return written
 
@@ -137,7 +128,7 @@ class ChunkwiseRetriever:
     def from_dict(cls, data: dict[str, Any]) -> "ChunkwiseRetriever":
         """From the file of a pipeline, which names what is installed and no code of its own."""
         made: ChunkwiseRetriever = default_from_dict(
-            cls, _from_file(data, "retriever", "reranker", "options")
+            cls, _from_file(data, "retriever", "reranker", "tokenizer")
         )
         return made
 

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any, Self
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra
+from chunkwise.base.schema import schema
 from chunkwise.base.wording import all_listed, counted, did_you_mean, thousands
 from chunkwise.options import SearchOptions
 
@@ -22,7 +23,7 @@ try:
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.runnables import run_in_executor
     from langchain_text_splitters import Language, TextSplitter
-    from pydantic import ConfigDict, PrivateAttr
+    from pydantic import ConfigDict, PrivateAttr, create_model
 except ImportError as error:
     raise MissingExtra("chunkwise.langchain", "langchain") from error
 
@@ -184,24 +185,21 @@ def documents_of(chunks: Iterable[Chunk]) -> list[Document]:
     ]
 
 
-class ChunkwiseRetriever(BaseRetriever):
-    """An index as a LangChain retriever; `invoke` takes the same settings for one question: `invoke(query, k=3)`."""
+_OPTIONS = {field.name: (Any, None) for field in schema(SearchOptions)}
+_SearchFields: Any = create_model("_SearchFields", __base__=BaseRetriever, **_OPTIONS)
+"""A retriever with a field for every option of a search."""
+
+
+class ChunkwiseRetriever(_SearchFields):
+    """An index as a LangChain retriever; `invoke` takes the same settings for one question: `invoke(query, k=3)`.
+
+    Its fields are the options of `chunkwise.options.SearchOptions`: `k`, `budget`, `retriever`, `where` …
+    """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     index: Any
     """The place of an index, a folder or the address of a server, or an opened `chunkwise.Index`."""
-    k: int | None = None
-    """Hits per question; 5 without a budget."""
-    budget: int | None = None
-    """Token budget per question."""
-    retriever: Any = None
-    """bm25, dense, hybrid or multiscale, with parameters in parentheses."""
-    reranker: Any = None
-    where: Any = None
-    """Conditions on document metadata: `{"year": 2024, "price": {">=": 10}}`."""
-    options: SearchOptions = SearchOptions()
-    """All options of a search; the fields above override them."""
 
     _search: IndexSearch = PrivateAttr()
 
@@ -234,9 +232,8 @@ class ChunkwiseRetriever(BaseRetriever):
         **changes: Any,
     ) -> list[Document]:
         # Looked up now: fields may have been assigned to, and copies by `configurable_fields` have their own.
-        fields = ("k", "budget", "retriever", "reranker", "where")
-        given = {name: getattr(self, name) for name in fields}
-        search = IndexSearch(self._search.opened, self.options.override(**given))
+        options = SearchOptions().override(**{name: getattr(self, name) for name in _OPTIONS})
+        search = IndexSearch(self._search.opened, options)
         return [_found(hit) for hit in search.hits(query, **changes)]
 
     async def _aget_relevant_documents(

@@ -200,21 +200,15 @@ class ChunkwiseRetriever(BaseRetriever):
         index: IndexLike,
         *,
         similarity_top_k: int | None = None,
-        budget: int | None = None,
-        retriever: Any = None,
-        reranker: Any = None,
         filters: MetadataFilters | Where | None = None,
-        options: SearchOptions = SearchOptions(),
         callback_manager: CallbackManager | None = None,
-        **more: Any,
+        **options: Any,
     ) -> None:
-        options = options.override(
-            k=similarity_top_k, budget=budget, retriever=retriever, reranker=reranker,
-            where=_where(filters),
-        )  # fmt: skip
-        self._search = IndexSearch(index, options)
+        """`options` are those of `chunkwise.options.SearchOptions`."""
+        asked = SearchOptions.read(options).override(k=similarity_top_k, where=_where(filters))
+        self._search = IndexSearch(index, asked)
         self._search.opened  # noqa: B018 - a wrong place is an error now, not with the first question
-        super().__init__(callback_manager=callback_manager, **more)
+        super().__init__(callback_manager=callback_manager)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return [_found(hit) for hit in self._search.hits(query_bundle.query_str)]

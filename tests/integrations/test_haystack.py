@@ -85,9 +85,7 @@ def test_a_pipeline_with_both_is_written_to_yaml_and_does_the_same(place: Path) 
     made.add_component("writer", DocumentWriter(InMemoryDocumentStore(), DuplicatePolicy.OVERWRITE))
     made.add_component(
         "retriever",
-        ChunkwiseRetriever(
-            place, top_k=2, filters=filters, retriever="bm25", options={"neighbors": 1}
-        ),
+        ChunkwiseRetriever(place, top_k=2, filters=filters, retriever="bm25", neighbors=1),
     )
     made.connect("splitter.documents", "writer.documents")
     again = loaded(made.dumps())

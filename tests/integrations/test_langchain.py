@@ -263,7 +263,7 @@ def plain_search(place: Path, settings: dict[str, Any]) -> list[chunkwise.Hit]:
 def test_a_retriever_finds_what_the_index_finds(place: Path, settings: dict[str, Any]) -> None:
     texts = {each.id: each.text for each in DOCUMENTS}
     hits = plain_search(place, settings)
-    made = ChunkwiseRetriever(index=place, options=SearchOptions(**settings))
+    made = ChunkwiseRetriever(index=place, **settings)
     asked = ChunkwiseRetriever(index=chunkwise.open_index(place))
     for found in (
         made.invoke(QUESTION),

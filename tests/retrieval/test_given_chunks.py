@@ -121,21 +121,23 @@ def test_files_of_any_tool_are_read(tmp_path: Path) -> None:
 
 def test_a_row_without_a_place_is_left_out_and_told() -> None:
     lost = {"document": "lamps.txt", "text": "Nobody wrote this."}
-    told: list[str] = []
-    assert spans(of([*ROWS, lost], on_bad=told.append)) == EXPECTED
-    assert told == ["chunk 4: its text stands nowhere in the document: it cannot be searched"]
+    told: list[UnreadableDocument] = []
+    assert spans(of([*ROWS, lost], on_unreadable=told.append)) == EXPECTED
+    assert list(map(str, told)) == [
+        "chunk 4: its text stands nowhere in the document: it cannot be searched"
+    ]
     with pytest.warns(UserWarning, match="chunk 4: its text stands nowhere"):
         of([*ROWS, lost])
 
 
 def test_thousands_of_bad_rows_are_few_lines() -> None:
-    told: list[str] = []
+    told: list[UnreadableDocument] = []
     of(
         [*ROWS, *({"document": "nowhere.txt", "start": 0, "end": 3} for _ in range(2_000))],
-        on_bad=told.append,
+        on_unreadable=told.append,
     )
     assert len(told) == 11
-    assert told[-1] == "given: and 1,990 more rows"
+    assert str(told[-1]) == "given: and 1,990 more rows"
 
 
 def test_what_cannot_be_meant_is_refused() -> None:
@@ -221,7 +223,7 @@ LOST: list[dict[str, Any]] = [
 def test_rows_of_which_none_can_be_used_are_an_error_that_says_why(verb: str) -> None:
     def call() -> object:
         if verb == "index":
-            return of(LOST, on_bad=lambda line: None)
+            return of(LOST, on_unreadable="ignore")
         if verb == "lint":
             return chunkwise.lint(DOCUMENTS, chunks=LOST)
         queries = [Query("1", "lamps", (Reference("lamps.txt", 0, 5),))]
@@ -246,7 +248,7 @@ def test_a_file_of_which_no_row_can_be_used_is_named(tmp_path: Path) -> None:
         ChunkwiseError,
         match=r"no chunk in .*rows\.jsonl has a place in the documents: .*and 1 more",
     ):
-        of(file, on_bad=lambda line: None)
+        of(file, on_unreadable="ignore")
 
 
 @dataclass

@@ -115,12 +115,7 @@ def command(options: IndexCommandOptions) -> None:
     # What --config says of the strategy gives way to chunks that are there.
     named = None if options.chunks and not is_typed("strategy") else options.strategy
     strategy = asking.strategy if asking else named
-    skip, bad_rows = SkippedInputs(options.strict), list[str]()
-
-    def on_bad(line: str) -> None:
-        bad_rows.append(line)
-        say(line)
-
+    skip = SkippedInputs(options.strict)
     settings = replace(
         options.part(IndexOptions), strategy=strategy, context=context, llm=llm, graph=graph
     )
@@ -132,7 +127,7 @@ def command(options: IndexCommandOptions) -> None:
     with progress("indexing", total, options.quiet) as advance:
         built = index(
             paths, chunks=options.chunks, into=options.into, settings=settings, options=options.loading(),
-            on_unreadable=skip, on_bad=on_bad, jobs=jobs,
+            on_unreadable=skip, jobs=jobs,
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
     summary = _summary(built, options.into, time.monotonic() - began)
@@ -148,7 +143,7 @@ def command(options: IndexCommandOptions) -> None:
     if not summary.documents:
         say("there is no document; the index is empty")
     fell_short = clients.fell_short or summary.without_context
-    if summary.skipped or bad_rows or not summary.documents or fell_short:
+    if skip.count or not summary.documents or fell_short:
         sys.exit(SKIPPED)
 
 

@@ -25,13 +25,12 @@ from chunkwise.chunkers.read_chunks import (
 )
 from chunkwise.chunkers.work_estimate import WorkEstimate, estimate_work
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query, WrittenContext
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, read
+from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable, leaving_out, read
 from chunkwise.documents.inputs import each_input_or_table
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.options import Graph, IndexOptions, SearchOptions, Vectors
-from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.engine import EngineIndex, engine_at, index_place, open_source, shown_place
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.export import (
@@ -193,9 +192,7 @@ class Index:
                 reading, self._requested, self.source
             )
         else:
-            self.source, _, self.changes = _into(
-                self.place, reading, self._requested, False, folder_module.LOCK_WAIT
-            )
+            self.source, _, self.changes = _into(self.place, reading, self._requested, False)
         return self.changes
 
     def chunks(self) -> Iterator[Chunk]:
@@ -253,9 +250,7 @@ def index(
     rebuild: bool = False,
     keep_others: bool = False,
     on_unreadable: WhenUnreadable = "warn",
-    on_bad: OnBadRow | None = None,
     advance: OnProgress | None = None,
-    wait: float = folder_module.LOCK_WAIT,
 ) -> Index:
     """Index documents, or bring an index up to date.
 
@@ -279,10 +274,8 @@ def index(
         jobs: Processes, or a `RayCluster`.
         rebuild: Make the index again.
         keep_others: Keep documents that are not among the sources.
-        on_unreadable: "warn", "raise", or a function that takes the problem.
-        on_bad: Called with a line about each row of `chunks` that has no place in the documents; else a warning.
+        on_unreadable: "warn", "raise", or a function that takes the problem with a document or a row of `chunks`.
         advance: Called with the progress.
-        wait: Seconds to wait for another writer.
 
     Returns:
         The index; its `changes` count what was added, changed and removed.
@@ -302,7 +295,7 @@ def index(
         )
     if chunks is not None:
         source, strategy, options = _with_chunks(
-            source, strategy or settings.strategy, chunks, options, on_bad
+            source, strategy or settings.strategy, chunks, options, on_unreadable
         )
     requested = settings.override(
         strategy=strategy, embedder=embedder, vectors=vectors, context=context, llm=llm, graph=graph
@@ -313,7 +306,7 @@ def index(
     if place is None:
         built = update_module.into_memory(reading, requested)
     else:
-        built = _into(place, reading, requested, rebuild, wait)
+        built = _into(place, reading, requested, rebuild)
     made = built.resolved
     return Index(
         built.source, made.model, place, made.requested_again(), built.changes, made.token_encoder
@@ -353,7 +346,7 @@ def _with_chunks(
     strategy: StrategyLike | None,
     chunks: ChunksSource,
     options: LoadOptions | None,
-    on_bad: OnBadRow | None,
+    on_unreadable: WhenUnreadable,
 ) -> tuple[Inputs, FileChunks, LoadOptions | None]:
     """The documents, the strategy that cuts them as these chunks say, and how they are read."""
     if strategy is not None:
@@ -365,7 +358,13 @@ def _with_chunks(
     inputs = list(each_input_or_table(source))
     problems: list[UnreadableDocument] = []
     documents = list(read(inputs, options, problems.append))
-    with few_bad_rows(chunks_name(chunks), on_bad) as bad:
+
+    def on_bad(line: str) -> None:
+        where, _, why = line.partition(": ")
+        Unreadables(on_unreadable).add(UnreadableDocument(where, why))
+
+    told = None if on_unreadable == "warn" else on_bad
+    with few_bad_rows(chunks_name(chunks), told) as bad:
         given = read_chunks(chunks, documents, bad)
     if documents:  # that there are none is told with the reason
         given.check_usable()
@@ -432,9 +431,9 @@ def settings_at(place: str | os.PathLike[str], *, rebuild: bool = False) -> Sett
 
 
 def _into(
-    place: Path | str, reading: Reading, requested: IndexOptions, rebuild: bool, wait: float
+    place: Path | str, reading: Reading, requested: IndexOptions, rebuild: bool
 ) -> BuiltIndex[EngineIndex]:
-    engine = engine_at(place)
+    engine, wait = engine_at(place), folder_module.LOCK_WAIT
     return engine.into(os.fspath(place), reading, requested, rebuild=rebuild, wait=wait)
 
 

@@ -100,7 +100,9 @@ def snippets(
     `documents` are the user's own, read as `reading` says; `file` holds the recommendation.
     """
     index = _index(recommendation, documents, reading)
-    search = _search(recommendation)
+    searching = recommendation.search_options().changed()
+    search = _search(searching)
+    counted_hits = _keywords({_LLAMAINDEX.get(name, name): searching[name] for name in searching})
     used = [name for name in ("IndexOptions", "SearchOptions") if f"{name}(" in index + search]
     imports = "import chunkwise\n"
     imports += f"from chunkwise.options import {', '.join(used)}\n" if used else ""
@@ -111,13 +113,13 @@ def snippets(
             f"{imports}"
             "from chunkwise.langchain import ChunkwiseRetriever\n\n"
             f"{index}\n"
-            f"retriever = ChunkwiseRetriever(index=index, {search})\n"
+            f"retriever = ChunkwiseRetriever(index=index, {_keywords(searching)})\n"
         ),
         "LlamaIndex": (
             f"{imports}"
             "from chunkwise.llamaindex import ChunkwiseRetriever\n\n"
             f"{index}\n"
-            f"retriever = ChunkwiseRetriever(index, {_search(recommendation, 'similarity_top_k')})\n"
+            f"retriever = ChunkwiseRetriever(index, {counted_hits})\n"
         ),
         **_chunks(recommendation, documents, reading),
     }
@@ -190,14 +192,15 @@ def _paths_in_code(documents: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 
-def _search(recommendation: Recommendation, count: str = "k") -> str:
-    """Write the keywords of a search; `count` is what a framework calls the number of hits."""
-    given = recommendation.search_options().changed()
-    named = {name: given.pop(name) for name in _KEYWORDS if name in given}
-    written = [f"{count if name == 'k' else name}={_value(value)}" for name, value in named.items()]
-    if given:
-        written.append(f"options=SearchOptions({_keywords(given)})")
-    return ", ".join(written)
+_LLAMAINDEX = {"k": "similarity_top_k"}
+
+
+def _search(given: Mapping[str, Any]) -> str:
+    """Write the keywords of `Index.search`."""
+    named = {name: value for name, value in given.items() if name in _KEYWORDS}
+    more = {name: value for name, value in given.items() if name not in _KEYWORDS}
+    options = f", options=SearchOptions({_keywords(more)})" if more else ""
+    return f"{_keywords(named)}{options}"
 
 
 def _keywords(given: Mapping[str, Any]) -> str:
@@ -205,7 +208,7 @@ def _keywords(given: Mapping[str, Any]) -> str:
 
 
 _KEYWORDS = ("retriever", "k", "budget", "reranker")
-"""Options that searches take by name in every framework."""
+"""Options that `Index.search` takes by name."""
 
 
 _OF_SPANS = ("multiscale", "graph", "communities")

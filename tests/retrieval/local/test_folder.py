@@ -484,15 +484,18 @@ def test_an_error_on_the_way_leaves_the_index_as_it_was(folder: Path) -> None:
     assert len(list(folder.iterdir())) == 3
 
 
-def test_the_second_writer_is_told_who_is_first(folder: Path) -> None:
+def test_the_second_writer_is_told_who_is_first(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_module, "LOCK_WAIT", 0.3)
     with folder_module.locked(folder):
         began = time.monotonic()
         with pytest.raises(ChunkwiseError, match=f"written by process {os.getpid()} on"):
-            chunkwise.index([], into=folder, embedder=Tiny(), wait=0.3)
+            chunkwise.index([], into=folder, embedder=Tiny())
         assert time.monotonic() - began >= 0.3  # it did wait
         # Readers need no lock.
         assert ask(folder) == ["notes/1.md"]
-    chunkwise.index(DOCUMENTS[:1], into=folder, embedder=Tiny(), wait=0)
+    chunkwise.index(DOCUMENTS[:1], into=folder, embedder=Tiny())
 
 
 def test_two_writers_come_one_after_the_other(folder: Path, elsewhere: Elsewhere) -> None:
