@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from chunkwise.base.ray_workers import RayCluster as RayCluster
+    from chunkwise.chunkers.read_chunks import ChunksSource
     from chunkwise.chunkers.registry import Chunker, Strategy
     from chunkwise.documents.loader import Loader
     from chunkwise.documents.ocr import Ocr
@@ -45,18 +46,24 @@ if TYPE_CHECKING:
 
     File: TypeAlias = str | PathLike[str]
     MetricsLike: TypeAlias = str | Metric | Iterable[str | Metric]
+    KindsLike: TypeAlias = str | Iterable[str]
     JudgesLike: TypeAlias = str | Judge | Sequence[str | Judge]
 else:
-    Chunker = Embedder = LanguageModel = LlmClient = Loader = NameFinder = NamedClient = Ocr = Any
-    File = JudgesLike = MetricsLike = Reranker = Retriever = Strategy = TokenEncoder = (
+    Chunker = ChunksSource = Embedder = LanguageModel = LlmClient = Loader = NameFinder = (
+        NamedClient
+    ) = Ocr = Any
+    File = JudgesLike = KindsLike = MetricsLike = Reranker = Retriever = Strategy = TokenEncoder = (
         TokenizerLike
     ) = Where = Any
     _, __getattr__, _ = lazy_names(__name__, {"chunkwise.base.ray_workers": "RayCluster"})
 
 __all__ = [
+    "CalibrationOptions",
     "ChunkOptions",
     "FilterOptions",
+    "GateOptions",
     "IndexOptions",
+    "LintOptions",
     "LiveOptions",
     "LlmOptions",
     "RayCluster",
@@ -69,6 +76,9 @@ __all__ = [
 
 Vectors = Literal["late", "own", "both", "none"]
 Graph = Literal["names", "relations"]
+Against = Literal["labels", "spans"]
+"""What is taken for the truth: people's labels, or the references of the questions."""
+Accepted = Literal["documents", "questions"]
 
 
 def parse_pages(text: str) -> tuple[int, int]:
@@ -355,3 +365,47 @@ class TuneOptions(Options, group="Sweep"):
         "Use what parameters did on public question sets", long_flag="--prior/--no-prior"
     )] = True  # fmt: skip
     seed: Annotated[Amount, Option("Seed of folds and confidence intervals", metavar="N")] = 0
+
+
+class LintOptions(Options, group="Configuration"):
+    """Which chunks are examined, and for what."""
+
+    strategy: Annotated[str | Chunker | Strategy | None, Option(
+        "How documents are cut; see `chunkwise list strategies`", flag="-s", metavar="SPEC", default_text="structure",
+        common=True,
+    )] = None  # fmt: skip
+    chunks: Annotated[ChunksSource | None, Option(
+        "Check these chunks of any tool: .jsonl, .csv or .parquet", metavar="FILE", common=True
+    )] = None  # fmt: skip
+    kinds: Annotated[KindsLike | None, Option(
+        "Look only for these kinds of issues", metavar="KIND,…", common=True
+    )] = None  # fmt: skip
+
+
+class GateOptions(Options, group="Gate"):
+    """When a run counts as worse than another."""
+
+    min_effect: Annotated[Annotated[float, Meta(ge=0, lt=1)], Option(
+        "A smaller difference counts as equal: 0.02", metavar="DIFFERENCE", common=True
+    )] = 0.0  # fmt: skip
+    no_new_zero: Annotated[bool, Option(
+        "Exit with 4 where a question falls to 0 or no score", common=True
+    )] = False  # fmt: skip
+    accept: Annotated[tuple[Accepted, ...], Option(
+        "Compare runs on other documents or questions, too", long_flag="--accept-changed", metavar="WHAT"
+    )] = ()  # fmt: skip
+
+
+class CalibrationOptions(Options, group="Judge"):
+    """Which judgments with known truth are asked for."""
+
+    against: Annotated[Against | None, Option(
+        "What counts as the truth: labels or references (spans)", default_text="labels, if any", common=True
+    )] = None  # fmt: skip
+    count: Annotated[Annotated[int, Meta(ge=2)], Option(
+        "Verdicts to ask for, half about relevant passages", metavar="N", common=True
+    )] = 100  # fmt: skip
+    seed: Annotated[Amount, Option("Seed that picks passages and makes intervals", metavar="N")] = 0
+    strategy: Annotated[str | Chunker | Strategy | None, Option(
+        "How irrelevant passages are cut", flag="-s", metavar="SPEC", default_text="sentences"
+    )] = None  # fmt: skip

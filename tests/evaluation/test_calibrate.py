@@ -19,6 +19,7 @@ from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
+from chunkwise.options import CalibrationOptions
 from chunkwise.report.calibration_report import warning_of
 from hash_embedder import PlainHashEmbedder
 
@@ -72,7 +73,7 @@ def places(pairs: KnownPairs) -> set[tuple[str, Passage, bool]]:
 
 
 def test_references_are_relevant_and_what_touches_none_is_not() -> None:
-    pairs = known_pairs(QUERIES, [DOCUMENT], count=20)
+    pairs = known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=20))
     assert (pairs.against, len(pairs), len(pairs.queries)) == ("spans", 20, 10)
     by_id = {query.id: query.references[0] for query in QUERIES}
     for id, place, is_relevant in places(pairs):
@@ -99,24 +100,24 @@ def test_no_alternative_and_no_label_is_taken_for_irrelevant() -> None:
     query = asked("crane", labels=(label,))
     reference = Reference(*query.references[0].places[0], alternatives=(other,))
     queries = [Query("crane", query.text, (reference,), labels=(label,))]
-    pairs = known_pairs(queries, [DOCUMENT], against="spans", count=20)
+    pairs = known_pairs(queries, [DOCUMENT], CalibrationOptions(against="spans", count=20))
     (irrelevant,) = [place for _, place, truth in places(pairs) if not truth]
     for known in (other, Passage(*label[:3])):
         assert not (irrelevant.start < known.end and known.start < irrelevant.end)
 
 
 def test_they_are_balanced_spread_and_the_same_again() -> None:
-    pairs = known_pairs(QUERIES, [DOCUMENT], count=9)
+    pairs = known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=9))
     truths = Counter(truth for _, _, truth in places(pairs))
     assert truths == {True: 5, False: 4}
     assert len(pairs.queries) == 5
-    assert pairs == known_pairs(QUERIES, [DOCUMENT], count=9)
-    assert places(pairs) < places(known_pairs(QUERIES, [DOCUMENT], count=14))
-    assert pairs != known_pairs(QUERIES, [DOCUMENT], count=9, seed=1)
+    assert pairs == known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=9))
+    assert places(pairs) < places(known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=14)))
+    assert pairs != known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=9, seed=1))
 
 
 def test_the_order_of_passages_does_not_tell_which_is_which() -> None:
-    pairs = known_pairs(QUERIES, [DOCUMENT], count=20)
+    pairs = known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=20))
     assert len(set(pairs.is_relevant)) == 2
     assert all([hit.rank for hit in hits] == [1, 2] for hits in pairs.hits)
 
@@ -138,19 +139,21 @@ def test_labels_come_first_and_the_majority_decides() -> None:
 
 def test_where_one_class_is_rare_the_other_fills_up() -> None:
     labels = [Label("harbour", at, at + 1, at == 0) for at in range(30)]
-    pairs = known_pairs([Query("l", "Who?", labels=tuple(labels))], [DOCUMENT], count=10)
+    pairs = known_pairs(
+        [Query("l", "Who?", labels=tuple(labels))], [DOCUMENT], CalibrationOptions(count=10)
+    )
     assert Counter(truth for _, _, truth in places(pairs)) == {True: 1, False: 9}
 
 
 def test_nothing_to_hold_a_judge_against_is_an_error() -> None:
     with pytest.raises(ChunkwiseError, match=r"no question has a labeled passage.*--against spans"):
-        known_pairs(QUERIES, [DOCUMENT], against="labels")
+        known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(against="labels"))
     with pytest.raises(ChunkwiseError, match=r"no question has a reference"):
         known_pairs([Query("q", "Who?")], [DOCUMENT])
 
 
 def test_a_judge_that_knows_is_always_right_and_one_that_says_the_contrary_never() -> None:
-    pairs = known_pairs(QUERIES, [DOCUMENT], count=20)
+    pairs = known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=20))
 
     class Contrary(Rule):
         def judge(
@@ -171,7 +174,7 @@ def test_a_judge_that_knows_is_always_right_and_one_that_says_the_contrary_never
 
 
 def test_the_clearest_errors_of_similarity_come_first_and_its_threshold_is_told() -> None:
-    pairs = known_pairs(QUERIES, [DOCUMENT], count=20)
+    pairs = known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=20))
     embedder = PlainHashEmbedder()
     found = calibrate(SimilarityJudge(embedder, -1.0), pairs, identity="s", embedder=embedder)
     cosines = [each.cosine or 0.0 for each in found.disagreements]
@@ -222,7 +225,7 @@ def llm_judge(model: Scripted, cache: Path) -> LlmJudge:
 def test_what_a_language_model_takes_is_told_per_1000_verdicts_also_when_all_is_kept(
     tmp_path: Path,
 ) -> None:
-    pairs, model = known_pairs(QUERIES, [DOCUMENT], count=20), Scripted()
+    pairs, model = known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=20)), Scripted()
     first = calibrate(llm_judge(model, tmp_path / "kept"), pairs)
     assert model.calls == 10
     cost = first.calibration.cost
@@ -237,7 +240,7 @@ def test_what_a_language_model_takes_is_told_per_1000_verdicts_also_when_all_is_
 
 
 def test_a_run_that_was_interrupted_asks_for_the_rest_alone(tmp_path: Path) -> None:
-    pairs = known_pairs(QUERIES, [DOCUMENT], count=20)
+    pairs = known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=20))
     first, second, whole = Scripted(fails_at=5), Scripted(), Scripted()
     with pytest.raises(KeyboardInterrupt):
         calibrate(llm_judge(first, tmp_path / "kept"), pairs)
@@ -255,9 +258,15 @@ def test_a_run_that_was_interrupted_asks_for_the_rest_alone(tmp_path: Path) -> N
 
 def test_more_verdicts_ask_only_for_those_that_are_new(tmp_path: Path) -> None:
     model = Scripted()
-    calibrate(llm_judge(model, tmp_path / "kept"), known_pairs(QUERIES, [DOCUMENT], count=8))
+    calibrate(
+        llm_judge(model, tmp_path / "kept"),
+        known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=8)),
+    )
     assert model.calls == 4
-    calibrate(llm_judge(model, tmp_path / "kept"), known_pairs(QUERIES, [DOCUMENT], count=12))
+    calibrate(
+        llm_judge(model, tmp_path / "kept"),
+        known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=12)),
+    )
     assert model.calls == 6
 
 
@@ -273,7 +282,7 @@ def test_what_says_the_same_elsewhere_is_not_taken_for_irrelevant() -> None:
     query = Query("1", "What is the fee for a boat in the harbour?", (Reference("a", 0, len(fee)),))
     for size in (8, 12, 20, 40):  # also where a cut runs through the copy
         strategy = f"sentences(max_tokens={size}, overlap=0)"
-        pairs = known_pairs([query], documents, count=4, strategy=strategy)
+        pairs = known_pairs([query], documents, CalibrationOptions(count=4, strategy=strategy))
         wrong = [place for _, place, truth in places(pairs) if not truth]
         assert not any("fee" in texts[each.doc_id][each.start : each.end].lower() for each in wrong)
     assert wrong == []
@@ -286,7 +295,9 @@ def test_the_steps_that_are_told_are_all_there_are(tmp_path: Path) -> None:
         window = 500
 
     labels = tuple(Label("harbour", at, at + 60, at % 2 == 0) for at in range(0, 1200, 40))
-    pairs = known_pairs([asked("crane", labels=labels), *QUERIES[1:]], [DOCUMENT], count=30)
+    pairs = known_pairs(
+        [asked("crane", labels=labels), *QUERIES[1:]], [DOCUMENT], CalibrationOptions(count=30)
+    )
     for judge in (llm_judge(Narrow(), tmp_path / "kept"), Rule()):
         told: list[int] = []
         total = steps(judge, pairs)
@@ -302,7 +313,7 @@ def test_a_model_that_is_gone_half_way_is_not_blamed_for_the_rest(tmp_path: Path
                 raise EndpointError("http://host/v1", "is not there", status=401)
             return super().complete(request, stop)
 
-    pairs = known_pairs(QUERIES, [DOCUMENT], count=20)
+    pairs = known_pairs(QUERIES, [DOCUMENT], CalibrationOptions(count=20))
     found = calibrate(llm_judge(Gone(), tmp_path / "kept"), pairs)
     assert found.calibration.confusion.scored == 8
     assert "is not there" in found.error

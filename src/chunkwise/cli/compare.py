@@ -6,10 +6,9 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import click
-from msgspec import Meta
 
 from chunkwise.base.schema import Name, Names, Option, argument
 from chunkwise.base.wording import counted
@@ -19,6 +18,7 @@ from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import Output
 from chunkwise.cli.report_options import ReportOptions, write_or_say
 from chunkwise.cli.streams import readers_may_leave, say, utf8_stdout
+from chunkwise.options import GateOptions
 
 if TYPE_CHECKING:
     from chunkwise.evaluation.gate import Gate
@@ -34,7 +34,7 @@ _EXAMPLES = """
 """
 
 
-class CompareOptions(KeepOptions, ReportOptions, group="Gate"):
+class CompareOptions(GateOptions, KeepOptions, ReportOptions, group="Gate"):
     """The options of `chunkwise compare`."""
 
     files: Annotated[tuple[str, ...], argument("A.json B.json...")] = ()
@@ -44,15 +44,6 @@ class CompareOptions(KeepOptions, ReportOptions, group="Gate"):
     )] = None  # fmt: skip
     fail_if_worse: Annotated[Names, Option(
         "Exit with 4 where a run is worse by one of these, or any", metavar="NAMES", common=True
-    )] = ()  # fmt: skip
-    min_effect: Annotated[Annotated[float, Meta(ge=0, lt=1)], Option(
-        "A smaller difference counts as equal: 0.02", metavar="DIFFERENCE", common=True
-    )] = 0.0  # fmt: skip
-    no_new_zero: Annotated[bool, Option(
-        "Exit with 4 where a question falls to 0 or no score", common=True
-    )] = False  # fmt: skip
-    accept_changed: Annotated[tuple[Literal["documents", "questions"], ...], Option(
-        "Compare runs on other documents or questions, too", metavar="WHAT"
     )] = ()  # fmt: skip
     junit: Annotated[Path | None, Option(
         "Write the checks as JUnit XML", metavar="FILE", group="Output", writes="any"
@@ -130,8 +121,7 @@ def _checked(runs: list[Results], gates: list[str], options: CompareOptions) -> 
     from chunkwise.evaluation.gate import gate
 
     return gate(
-        runs, metrics=gates or [runs[0].objective], min_effect=options.min_effect,
-        no_new_zero=options.no_new_zero, accept=options.accept_changed,
+        runs, metrics=gates or [runs[0].objective], options=options.part(GateOptions),
         fails_by_tests=bool(gates),
     )  # fmt: skip
 
@@ -142,7 +132,7 @@ def _check_gate(options: CompareOptions) -> None:
         return
     given = {
         "--junit": options.junit, "--comment": options.comment, "--annotations": options.annotations,
-        "--min-effect": options.min_effect, "--accept-changed": options.accept_changed,
+        "--min-effect": options.min_effect, "--accept-changed": options.accept,
         "--summary": is_typed("summary"),
     }  # fmt: skip
     for flag, value in given.items():

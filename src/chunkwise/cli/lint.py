@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import click
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.schema import Amount, Name, Option, Share
+from chunkwise.base.schema import Amount, Option, Share
 from chunkwise.base.wording import counted, one_or_many, percent, points, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import FAILED, leave, settled
@@ -27,6 +27,7 @@ from chunkwise.cli.options import (
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import JsonOrReport, say_written
 from chunkwise.cli.streams import say
+from chunkwise.options import LintOptions
 
 if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked
@@ -47,19 +48,9 @@ orphan_lead_in, orphan_number, only_marks, dangling_start, broken_grapheme.
 """
 
 
-class LintOptions(KeepOptions, JobsOption, SourceOptions, JsonOrReport):
+class LintCommandOptions(LintOptions, KeepOptions, JobsOption, SourceOptions, JsonOrReport):
     """The options of `chunkwise lint`."""
 
-    strategy: Annotated[Name | None, Option(
-        "How documents are cut; see `chunkwise list strategies`", flag="-s", metavar="SPEC", default_text="structure",
-        group="Configuration", common=True,
-    )] = None  # fmt: skip
-    chunks: Annotated[Name | None, Option(
-        "Check these chunks of any tool: .jsonl, .csv or .parquet", metavar="FILE", group="Configuration", common=True
-    )] = None  # fmt: skip
-    kinds: Annotated[Name | None, Option(
-        "Look only for these kinds of issues", metavar="KIND,…", group="Configuration", common=True
-    )] = None  # fmt: skip
     show: Annotated[Amount | None, Option(
         "Cuts shown in the terminal", metavar="N", default_text="3, with -v 20", group="Output"
     )] = None  # fmt: skip
@@ -71,8 +62,8 @@ class LintOptions(KeepOptions, JobsOption, SourceOptions, JsonOrReport):
     page: Page = None
 
 
-@dataclass_command("lint", LintOptions, examples=_EXAMPLES)
-def command(options: LintOptions) -> None:
+@dataclass_command("lint", LintCommandOptions, examples=_EXAMPLES)
+def command(options: LintCommandOptions) -> None:
     """Find the places where cuts hurt: words, sentences, lists, tables and code cut in two, headings left behind.
 
     SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`; or an index, whose own
@@ -94,7 +85,7 @@ def command(options: LintOptions) -> None:
         raise click.UsageError("standard input can be the documents or the chunks, not both")
     total = 0 if options.chunks or any(map(is_index, paths)) else bytes_of(paths)
     cutter, outcomes = lint_subject(
-        paths, options.strategy, chunks=options.chunks, options=options.loading(),
+        paths, options.part(LintOptions), options=options.loading(),
         jobs=options.workers(total),
     )  # fmt: skip
     summary = ChunkSummary(cutter, options.strict)
@@ -110,7 +101,11 @@ def command(options: LintOptions) -> None:
         if not summary.documents:  # leaving so, an older file of that name stays
             say("no document was read; there is nothing to examine")
             sys.exit(FAILED)
-    keeper.keep(lambda: run_of_lint(cutter.label, tally.cuts(), keeper.fingerprints, options.kinds))
+    keeper.keep(
+        lambda: run_of_lint(
+            cutter.label, tally.cuts(), keeper.fingerprints, str(options.kinds or "") or None
+        )
+    )
     if not options.as_json and not (options.quiet and sinks):
         following = _next_command(tally, options)
         options.print_result(
@@ -120,7 +115,7 @@ def command(options: LintOptions) -> None:
     _exit(tally, options.at_most, summary.skip.count)
 
 
-def _open_sinks(stack: ExitStack, options: LintOptions, cutter: Cutter) -> list[Sink]:
+def _open_sinks(stack: ExitStack, options: LintCommandOptions, cutter: Cutter) -> list[Sink]:
     """Where the issues of each document go; nowhere: they are looked at in the terminal."""
     from chunkwise.cli.cut_documents import CutsPage
     from chunkwise.cli.streams import JsonLines
@@ -162,21 +157,22 @@ def _write_issues(out: IO[str], issues: Iterable[LocatedIssue]) -> None:
     out.writelines(json_line(asdict(issue)) for issue in issues)
 
 
-def _most_shown(options: LintOptions) -> int:
+def _most_shown(options: LintCommandOptions) -> int:
     if options.show is not None:
         return options.show
     return 20 if options.verbose else 3
 
 
-def _next_command(tally: CutTally, options: LintOptions) -> str:
+def _next_command(tally: CutTally, options: LintCommandOptions) -> str:
     """A strategy that cuts by structure, where another cuts badly; else all cuts in their documents."""
     if not tally.with_issues or not options.source or "-" in options.source:
         return ""
-    if options.strategy and not options.strategy.startswith("structure"):
+    strategy, chunks = str(options.strategy or ""), str(options.chunks or "")
+    if strategy and not strategy.startswith("structure"):
         return f"chunkwise lint {shlex.join(options.source)} -s structure"
     words = ["chunkwise lint", shlex.join(options.source)]
-    words += ["-s", shlex.quote(options.strategy)] if options.strategy else []
-    words += ["--chunks", shlex.quote(options.chunks)] if options.chunks else []
+    words += ["-s", shlex.quote(strategy)] if strategy else []
+    words += ["--chunks", shlex.quote(chunks)] if chunks else []
     return f"{' '.join(words)} --html cuts.html"
 
 

@@ -19,7 +19,6 @@ from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query, Score
 from chunkwise.documents import LoadOptions, leaving_out
 from chunkwise.evaluation.judge_calibrations import (
-    Against,
     Calibration,
     Cost,
     Threshold,
@@ -40,6 +39,7 @@ from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.metrics.judges.relevance_judges import balance_by_place
 from chunkwise.models.embed.embedder import Embedder, Kind
 from chunkwise.models.llm.cost import LlmUsage
+from chunkwise.options import Against, CalibrationOptions
 from chunkwise.retrieval.indexes import index
 from chunkwise.testsets.testset import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
@@ -74,17 +74,13 @@ class KnownPairs:
 def known_pairs(
     queries: Sequence[Query],
     documents: Sequence[Document],
-    *,
-    against: Against | None = None,
-    count: int = 100,
-    seed: int = 0,
-    strategy: StrategyLike | None = None,
+    options: CalibrationOptions = CalibrationOptions(),
 ) -> KnownPairs:
     """`count` passages, half of them relevant where there are as many, spread over the questions.
 
     Against labels where a question has any, else against references. A smaller count is a part of a larger one.
     """
-    chosen = against or ("labels" if any(query.labels for query in queries) else "spans")
+    chosen = options.against or ("labels" if any(query.labels for query in queries) else "spans")
     texts = {document.id: document for document in documents}
     disagreed, label = 0, ""
     if chosen == "labels":
@@ -92,7 +88,7 @@ def known_pairs(
     else:
         answered = [query for query in queries if query.references]
         relevant = {query.id: _references(query) for query in answered}
-        irrelevant, label = _hard(answered, documents, strategy)
+        irrelevant, label = _hard(answered, documents, options.strategy)
     if not any(relevant.values()) and not any(irrelevant.values()):
         wanted = "labeled passage" if chosen == "labels" else "reference"
         raise ChunkwiseError(
@@ -100,9 +96,9 @@ def known_pairs(
             "references (--against spans)"
         )
     order = [query.id for query in queries]
-    random.Random(seed).shuffle(order)
-    drawn = _balanced(_in_turn(order, relevant), _in_turn(order, irrelevant), count)
-    asked, hits, truths = _by_question(queries, texts, drawn, seed)
+    random.Random(options.seed).shuffle(order)
+    drawn = _balanced(_in_turn(order, relevant), _in_turn(order, irrelevant), options.count)
+    asked, hits, truths = _by_question(queries, texts, drawn, options.seed)
     return KnownPairs(asked, hits, truths, chosen, hash_of(queries), disagreed, label)
 
 

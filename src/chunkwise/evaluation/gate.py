@@ -6,11 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from chunkwise.base.errors import InvalidParameter, NotComparable
+from chunkwise.base.errors import NotComparable
 from chunkwise.base.wording import (
     as_set,
     counted,
@@ -43,6 +43,7 @@ from chunkwise.evaluation.comparison_result import (
 )
 from chunkwise.evaluation.results import Results
 from chunkwise.metrics.registry import format_score, kind_of, lower_is_better, metric_of
+from chunkwise.options import Accepted, GateOptions
 from chunkwise.records.json import json_text
 from chunkwise.stats.paired import SIGNIFICANCE, equivalence, holm
 
@@ -54,7 +55,6 @@ CHANGED_MOST = 20
 NO_SCORES = "no question has a score in any run"
 """Of a metric that is left out."""
 
-Accepted = Literal["documents", "questions"]
 Verdict = Literal["worse", "equivalent", "better", "worse within the margin", "inconclusive"]
 Outcome = Literal["passed", "failed", "not comparable"]
 
@@ -165,9 +165,10 @@ class Gate:
 def gate(
     *runs: RunLike | Sequence[RunLike],
     metrics: Sequence[str] | None = None,
-    min_effect: float = 0.0,
-    no_new_zero: bool = False,
-    accept: Sequence[str] = (),
+    min_effect: float | None = None,
+    no_new_zero: bool | None = None,
+    accept: Sequence[Accepted] | None = None,
+    options: GateOptions = GateOptions(),
     fails_by_tests: bool = True,
     lower: Lower = lower_is_better,
 ) -> Gate:
@@ -182,6 +183,7 @@ def gate(
         min_effect: Smallest difference that counts.
         no_new_zero: Also fail if a question newly scores 0.
         accept: What may differ between the runs: "documents", "questions".
+        options: The three above as one value, which they override.
         fails_by_tests: False: only questions that newly score 0 fail.
         lower: Says whether lower values of a metric are better.
 
@@ -198,29 +200,25 @@ def gate(
     if isinstance(metrics, str):
         metrics = [name.strip() for name in metrics.split(",")]
     named = [ANY] if metrics is None else metrics
-    return _checked(read_runs(runs), named, min_effect, no_new_zero, accept, fails_by_tests, lower)
+    accepted = None if accept is None else tuple(accept)
+    asked = options.override(min_effect=min_effect, no_new_zero=no_new_zero, accept=accepted)
+    return _checked(read_runs(runs), named, asked, fails_by_tests, lower)
 
 
 def _checked(
     runs: Sequence[Results],
     metrics: Sequence[str],
-    min_effect: float,
-    no_new_zero: bool,
-    accept: Sequence[str],
+    options: GateOptions,
     fails_by_tests: bool,
     lower: Lower,
 ) -> Gate:
-    if not 0 <= min_effect < 1:
-        raise InvalidParameter(f"min_effect is {min_effect!r}; from 0 to below 1, as in 0.02")
-    for each in accept:
-        if each not in get_args(Accepted):
-            raise InvalidParameter(f"accept is {each!r}; allowed: {', '.join(get_args(Accepted))}")
+    min_effect, no_new_zero = options.min_effect, options.no_new_zero
     labels = tuple(run.label for run in runs)
     tested, whole, left_out = _named(runs, metrics)
     reasons = [
         reason
         for at in range(1, len(runs))
-        for reason in _differing(runs[0], runs[at], ("a", run_name(at)), accept)
+        for reason in _differing(runs[0], runs[at], ("a", run_name(at)), options.accept)
     ]
     try:
         comparison = compare(list(runs), metrics=tested, lower=lower) if tested else None
@@ -246,7 +244,7 @@ def _checked(
         for pair in scored:
             own_zeros = _new_zeros(pair, lower)
             zeros += own_zeros
-            if "questions" not in accept:
+            if "questions" not in options.accept:
                 reasons += _lost_scores(pair, own_zeros if no_new_zero else ())
             for metric in pair.metrics:
                 worse, better = changed_questions(pair, metric, lower, CHANGED_MOST)

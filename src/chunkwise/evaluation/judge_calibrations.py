@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import msgspec
 import numpy as np
@@ -21,12 +21,10 @@ from chunkwise.evaluation.results import Json, Results, short_name
 from chunkwise.metrics.judges.relevance_judges import NEAR
 from chunkwise.metrics.registry import metric_of
 from chunkwise.models.home_folder import home
+from chunkwise.options import Against
 from chunkwise.records.write import text_file
 from chunkwise.stats.agreement import agreement
 from chunkwise.stats.intervals import Interval, ScoreMatrix, clustered_interval
-
-Against = Literal["labels", "spans"]
-"""What is taken for the truth: people's labels, or the references of the questions."""
 
 WEAK = 0.2
 """Kappa under which two judges agree slightly at best (Landis and Koch 1977)."""

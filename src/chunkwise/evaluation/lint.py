@@ -37,6 +37,7 @@ from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable
 from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
 from chunkwise.metrics.cuts.boundary_issues import KINDS, Issue
 from chunkwise.metrics.metric import CutCounts
+from chunkwise.options import LintOptions
 from chunkwise.records.tables import Table
 from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.indexes import Index, named_index
@@ -139,8 +140,9 @@ def lint(
         >>> result.to_pandas()
     """
     trust_caller(strategy, options)
-    linter = Linter(kinds)
-    system = lint_subject(source, strategy, chunks=chunks, options=options, jobs=jobs)
+    asked = LintOptions(strategy=strategy, chunks=chunks, kinds=kinds)
+    linter = Linter(asked.kinds)
+    system = lint_subject(source, asked, options=options, jobs=jobs)
     issues: list[LocatedIssue] = []
     documents = 0
     for chunked in Unreadables(on_unreadable).of(system.outcomes):
@@ -151,13 +153,13 @@ def lint(
 
 def lint_subject(
     source: Inputs | Index,
-    strategy: StrategyLike | None = None,
+    asked: LintOptions = LintOptions(),
     *,
-    chunks: ChunksSource | None = None,
     options: LoadOptions | None = None,
     jobs: Jobs = 1,
 ) -> LintSubject:
     """What is examined: the documents cut by a strategy, the chunks of an index, or those that are given."""
+    strategy, chunks = asked.strategy, asked.chunks
     index = named_index(source)
     if index is not None:
         for name, value in (("strategy", strategy), ("chunks", chunks)):

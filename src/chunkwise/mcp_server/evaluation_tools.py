@@ -27,7 +27,7 @@ from chunkwise.mcp_server.fenced_text import (
 )
 from chunkwise.mcp_server.search_tools import StrategySpec, Strings
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
-from chunkwise.options import SearchOptions
+from chunkwise.options import LintOptions, SearchOptions
 from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.lint_report import LintSample, lint_report
@@ -127,7 +127,9 @@ def lint(
     if path:
         place = workspace.path(path)
         cutter = requested_strategy(strategy, 0) if strategy else None
-        subject = lint_subject([str(place)], cutter, options=workspace.loading(place))
+        subject = lint_subject(
+            [str(place)], LintOptions(strategy=cutter), options=workspace.loading(place)
+        )
         add(subject.outcomes, 0)
     else:
         with workspace.index_of_its_own(call) as index:

@@ -12,20 +12,19 @@ from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, QuestionResult
 from chunkwise.evaluation.scoring import Listeners
-from chunkwise.options import SERVED_SEARCH_OPTIONS, ScoreOptions, SearchOptions
+from chunkwise.options import SERVED_SEARCH_OPTIONS, ChunkOptions, ScoreOptions, SearchOptions
 from chunkwise.report.view import View
 from chunkwise.studio.documents import strategy_of
 from chunkwise.studio.project import Project
-from chunkwise.studio.read_request import ApiRequest, NotReady, declared
+from chunkwise.studio.read_request import NotReady, declared
 
 MOST_QUESTIONS = 1_000
 
 
-class ChunkRequest(ApiRequest, frozen=True):
+class ChunkRequest(declared("ChunkOptions", {ChunkOptions: ("strategy",)}), frozen=True):  # type: ignore[call-arg, misc]
     """A text, and what cuts it."""
 
     text: str
-    strategy: Annotated[str, Meta(description="strategy")] = ""
     format: Annotated[Literal["auto", "text", "markdown"], Meta(description="format")] = "auto"
     id: Annotated[str, Meta(description="prefix of chunk ids")] = "text"
 

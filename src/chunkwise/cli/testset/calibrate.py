@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import click
 from msgspec import Meta
@@ -28,7 +28,7 @@ from chunkwise.cli.options import (
 from chunkwise.cli.progress import progress
 from chunkwise.cli.report_options import JsonOrReport
 from chunkwise.cli.streams import SkippedInputs, say
-from chunkwise.options import LlmOptions
+from chunkwise.options import CalibrationOptions, LlmOptions
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
@@ -57,7 +57,9 @@ class _JudgeSetup(NamedTuple):
     embedder: Embedder | None = None
 
 
-class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions, JsonOrReport, group="Judge"):
+class CalibrateOptions(
+    CalibrationOptions, KeepOptions, LlmOptions, SourceOptions, JsonOrReport, group="Judge"
+):
     """The options of `chunkwise testset calibrate`."""
 
     test_queries: Annotated[Name, Option(
@@ -67,16 +69,6 @@ class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions, JsonOrReport, gro
     judges: Annotated[Name | None, Option(
         "Judges: llm, similarity, spans, ./my.py:Class", long_flag="--judge", metavar="NAMES",
         default_text="llm with --llm, else similarity", common=True,
-    )] = None  # fmt: skip
-    against: Annotated[Literal["labels", "spans"] | None, Option(
-        "What counts as the truth: labels or references (spans)", default_text="labels, if any", common=True
-    )] = None  # fmt: skip
-    count: Annotated[Annotated[int, Meta(ge=2)], Option(
-        "Verdicts to ask for, half about relevant passages", metavar="N", common=True
-    )] = 100  # fmt: skip
-    seed: Annotated[Amount, Option("Seed that picks passages and makes intervals", metavar="N")] = 0
-    strategy: Annotated[Name | None, Option(
-        "How irrelevant passages are cut", flag="-s", metavar="SPEC", default_text="sentences"
     )] = None  # fmt: skip
     embedder: Annotated[Name | None, Option(
         "Embedding model of the similarity judge", flag="-e", metavar="NAME", default_text="minilm"
@@ -170,10 +162,7 @@ def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]
             paths, options.test_queries, left_out, options.loading()
         )
         advance(0, f"{counted(len(queries), 'question')}, {counted(len(documents), 'document')}")
-        pairs = known_pairs(
-            queries, documents, against=options.against, count=options.count,
-            seed=options.seed, strategy=options.strategy,
-        )  # fmt: skip
+        pairs = known_pairs(queries, documents, options)
     if len(pairs) < options.count and not options.quiet:
         are = one_or_many(len(pairs), "is", "are")
         were = one_or_many(options.count, "was", "were")
