@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise.documents.formats.html import main_text, styled_headings
+from chunkwise.documents.formats.html import main_text
 from chunkwise.documents.formats.html.loader import html_text
 from tables import cases
 from untimed import is_linear
@@ -365,6 +365,5 @@ def test_a_plain_page_is_not_weighed_block_by_block(monkeypatch: pytest.MonkeyPa
     for name in ("_prose", "_unlinked"):
         monkeypatch.setattr(main_text.Furniture, name, fail)
     monkeypatch.setattr(main_text, "_covered", fail)
-    monkeypatch.setattr(styled_headings.Styles, "_is_heading", staticmethod(fail))
     found = html_text(markup).layout
     assert (found.text, found.blocks) == (expected.text, expected.blocks)

@@ -39,7 +39,6 @@ from chunkwise.documents.formats.html.main_text import (
     Furniture,
     is_permalink,
 )
-from chunkwise.documents.formats.html.styled_headings import BOLD, Styles
 from chunkwise.documents.formats.html.table import OpenTable, only_arranges
 
 
@@ -102,7 +101,6 @@ class HtmlText:
     def __init__(self, furniture: Furniture | None = None) -> None:
         self.layout = Layout()
         self._furniture = furniture
-        self._styles = Styles()
         self._role_headings: list[int] = []
         """Depths of the open elements that are headings by their role."""
         self._links: list[tuple[int, Mapping[str, str]]] = []
@@ -126,7 +124,7 @@ class HtmlText:
         self._pre = 0
         self._heading = 0
         self._cell_length = 0
-        self._characters = self._bytes = 0
+        self._bytes = 0
         """Of words, since they were last counted."""
         self._lists: list[OpenList] = []
         self._items: list[OpenItem | None] = []
@@ -183,13 +181,10 @@ class HtmlText:
             self._inline.append(" ")
         elif tag in BLOCKS:
             self._start_block(tag, attributes)
-        if attributes or tag in BOLD:
-            self._count()
-            self._styles.start(self.depth, tag, attributes)
-            if attributes.get("role") == "heading" and not self._pre:
-                self._boundary()
-                self._heading = min(max(small_integer(attributes.get("aria-level"), 2), 1), 6)
-                self._role_headings.append(self.depth)
+        if attributes and attributes.get("role") == "heading" and not self._pre:
+            self._boundary()
+            self._heading = min(max(small_integer(attributes.get("aria-level"), 2), 1), 6)
+            self._role_headings.append(self.depth)
 
     def end(self, tag: str) -> None:
         if self._role_headings and self._role_headings[-1] == self.depth:
@@ -197,9 +192,6 @@ class HtmlText:
             self._heading = 0
             self._role_headings.pop()
         depth = self.depth
-        if self._styles.depth == depth:
-            self._count()
-            self._styles.end()
         self.depth = depth - 1
         if self._skipping:
             self._skipping -= 1
@@ -252,9 +244,8 @@ class HtmlText:
             if self._tables:
                 self._cell_length += len(text)
             if words := text.strip():
-                self._characters += (length := len(words))
                 # A line of Chinese says as much in a third of the characters.
-                self._bytes += length if words.isascii() else len(words.encode("utf-8", "replace"))
+                self._bytes += len(words if words.isascii() else words.encode("utf-8", "replace"))
         elif self._title is not None:
             self._title.append(text)
         elif self._described is not None:
@@ -262,11 +253,9 @@ class HtmlText:
 
     def _count(self) -> None:
         """Hand on what was said so far, before it is said in another way."""
-        if self._characters:
-            self._styles.characters(self._characters)
-            if self._furniture is not None:
-                self._furniture.characters(self._bytes)
-            self._characters = self._bytes = 0
+        if self._furniture is not None:
+            self._furniture.characters(self._bytes)
+        self._bytes = 0
 
     def close(self) -> HtmlText:
         self._boundary()
@@ -274,7 +263,6 @@ class HtmlText:
         kept = [True] * len(blocks)
         if self._furniture is not None:
             kept = self._furniture.kept(blocks, text, self.title)
-        self.layout.blocks = self._styles.headings(blocks, kept, text)
         self.layout = self.layout.only(kept)
         if self._linked_blocks:
             self._find_links(kept)
@@ -441,10 +429,9 @@ class HtmlText:
         if links:
             self._linked_blocks.append((len(self.layout.blocks), links))
         self.layout.add(kind, text, level=level, group=group, indent=indent)
-        self._styles.block(self._characters)
         if self._furniture is not None:
             self._furniture.block(self._bytes)
-        self._characters = self._bytes = 0
+        self._bytes = 0
 
     def _boundary(self) -> None:
         """A block begins or ends here: what was collected is a block, or goes on in its cell."""
