@@ -78,12 +78,12 @@ class Fragments:
             if is_led_in(text, *self._gap):
                 return self._gap
         if edges := self._edges:
-            index = bisect_left(edges, cut)
-            for edge in edges[max(index - 1, 0) : index + 1]:
-                if -_LONGEST_GAP <= edge - cut <= _LONGEST_GAP:
-                    low, high = _space_around(text, edge)
-                    if low <= cut <= high:
-                        return low, high
+            index = bisect_left(edges, cut - _LONGEST_GAP)
+            if index < len(edges) and edges[index] <= cut + _LONGEST_GAP:
+                low, high = _space_around(text, cut)
+                index = bisect_left(edges, low, index)
+                if index < len(edges) and edges[index] <= high:
+                    return low, high
         return self._row(cut) if self._is_table else None
 
     def _space_around(self, cut: int) -> tuple[int, int]:
@@ -147,8 +147,12 @@ class Fragments:
 
 
 def _space_around(text: str, at: int) -> tuple[int, int]:
-    before, behind = text[max(at - _LONGEST_GAP, 0) : at], text[at : at + _LONGEST_GAP]
-    return at - len(before) + len(before.rstrip()), at + len(behind) - len(behind.lstrip())
+    low = high = at
+    while low > 0 and at - low < _LONGEST_GAP and text[low - 1].isspace():
+        low -= 1
+    while high < len(text) and high - at < _LONGEST_GAP and text[high].isspace():
+        high += 1
+    return low, high
 
 
 def without_fragments(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:

@@ -321,4 +321,5 @@ class Packer:
         end -= 2 if text[end - 2].isspace() else 1  # a blank line, a space
         if text[end - 1].isspace():  # more of it, and who knows how much
             end = start + len(text[start:end].rstrip())
-        return self._graphemes.ceil(end)
+        # White space joins nothing but what few characters before it do.
+        return end if text[end - 1] < FIRST_MARK else self._graphemes.ceil(end)
