@@ -1,12 +1,13 @@
 """What is worth knowing about a test set whose references stand where they should."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from chunkwise.core import Document, Fact, Label, Passage, Query, Reference
 from chunkwise.testsets import Problem, TestSet, check_testset
 from chunkwise.testsets.check import REMARKS
-from chunkwise.testsets.reading import read_with_places
+from chunkwise.testsets.reading import read_testset
 from chunkwise.testsets.testset import hash_of
 from tables import cases
 
@@ -34,7 +35,7 @@ def test_a_sound_set_is_left_as_it_is() -> None:
 
 def test_the_same_text_elsewhere_is_offered() -> None:
     query = Query("1", "Who approves leave?", (FIRST,))
-    repaired, problems = check_testset(TestSet((query,)), [A, B], {"1": "q.json, line 1"})
+    repaired, problems = check_testset(TestSet((query,), where={"1": "q.json, line 1"}), [A, B])
     (problem,) = problems
     assert (problem.kind, problem.where, problem.repaired) == (
         "same_text_elsewhere",
@@ -98,7 +99,7 @@ def test_questions_asked_twice() -> None:
     turned = Query("3", "The leave: who approves?", answer="a")
     other = Query("4", "Who approves the leaves?", answer="a")
     testset = TestSet((one, same, turned, other))
-    _, problems = check_testset(testset, [A], {"1": "q.json, line 4"})
+    _, problems = check_testset(replace(testset, where={"1": "q.json, line 4"}), [A])
     assert [(each.query_id, each.kind) for each in problems] == [
         ("2", "duplicate_question"),
         ("3", "similar_question"),
@@ -114,10 +115,10 @@ def test_reading_and_checking_know_the_lines(tmp_path: Path) -> None:
     rows = [{"query": "a"}, {"query": "lost", "relevant_text": "not there"}, {"query": "A"}]
     path.write_text("\n".join(map(json.dumps, rows)))
     problems: list[Problem] = []
-    read = read_with_places(str(path), [A, B], problems.append)
+    read = read_testset(str(path), [A, B], problems.append)
     assert [each.kind for each in problems] == ["not_found"]
     assert read.where == {"1": f"{path}, line 1", "3": f"{path}, line 3"}
-    _, more = check_testset(read.testset, [A, B], read.where)
+    _, more = check_testset(read, [A, B])
     assert [(each.kind, each.where) for each in more] == [
         ("no_references", f"{path}, line 1"),
         ("no_references", f"{path}, line 3"),

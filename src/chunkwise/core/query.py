@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from operator import index
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import shown
+
+if TYPE_CHECKING:
+    from chunkwise.core.hit import Hit
 
 
 class Passage(NamedTuple):
@@ -17,6 +20,11 @@ class Passage(NamedTuple):
     doc_id: str
     start: int
     end: int
+
+    def overlaps(self, other: Passage | Reference | Hit) -> bool:
+        """Whether both have a character in common."""
+        low, high = max(self.start, other.start), min(self.end, other.end)
+        return self.doc_id == other.doc_id and low < high
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,7 +204,7 @@ def _placed(
         if problem.dropped:
             on_bad(f"{problem.where}: {problem.text}")
 
-    return placed_drafts(drafts, documents, told, file=file).testset.queries
+    return placed_drafts(drafts, documents, told, file=file).queries
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ def _hard(
         free = (
             Passage(hit.doc_id, hit.start, hit.end)
             for hit in sorted(hits, key=lambda hit: hit.rank)
-            if not any(_touch(hit, place) for place in known)
+            if not any(place.overlaps(hit) for place in known)
             and not any(_touches_copy(hit, text) for text in said)
         )
         places[query.id] = list(islice(free, len(_references(query))))
@@ -157,10 +157,6 @@ def _usual(queries: Sequence[Query], documents: Sequence[Document]) -> str:
     least, most = _SIZES
     size = round(_LONGER * median(sizes)) if sizes else least
     return f"sentences(max_tokens={min(max(size, least), most)}, overlap=0)"
-
-
-def _touch(hit: Hit, place: Passage) -> bool:
-    return hit.doc_id == place.doc_id and hit.start < place.end and place.start < hit.end
 
 
 def _touches_copy(hit: Hit, text: str) -> bool:

@@ -192,7 +192,7 @@ def with_places(
     read = placed_drafts(
         drafts.values(), documents, problems.append, file="questions", on_remark=left_out.remark,
         chunks=chunks,
-    ).testset  # fmt: skip
+    )  # fmt: skip
     left_out.question_problems(problems, documents)
     placed = {query.id: query for query in read.queries}
     found = (placed.get(each.id) if each.id in drafts else each for each in testset.queries)

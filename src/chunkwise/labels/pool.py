@@ -11,7 +11,8 @@ from math import log
 import numpy as np
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import Document, Hit, Passage, Query
+from chunkwise.chunkers.check_pieces import merged_spans
+from chunkwise.core import Document, Hit, Passage, Query, Span
 from chunkwise.labels.store import Pool, PooledPassage
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.options import SearchOptions
@@ -19,6 +20,7 @@ from chunkwise.records.json import json_text
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.retrieval.search.search import search
+from chunkwise.testsets.locate import trimmed
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.terms import document_terms, query_terms
 
@@ -85,7 +87,7 @@ def pooled(query: Query, hits: Mapping[str, Sequence[Hit]], depth: int) -> Pool:
     passages = []
     for doc_id, covered in spans.items():
         document = documents[doc_id]
-        for start, end in _parted(document, _joined([each[:2] for each in covered])):
+        for start, end in _parted(document, merged_spans(Span(*each[:2]) for each in covered)):
             ranks: dict[str, int] = {}
             for low, high, name, rank in covered:
                 if low < end and high > start:
@@ -103,17 +105,7 @@ def pooled(query: Query, hits: Mapping[str, Sequence[Hit]], depth: int) -> Pool:
     return Pool(key, query.id, query.text, depth, tuple(hits), tuple(passages), "")
 
 
-def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if joined and start < joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        else:
-            joined.append((start, end))
-    return joined
-
-
-def _parted(document: Document, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _parted(document: Document, spans: Sequence[Span]) -> list[Span]:
     """Those that are too long to be judged as one, between sentences; without the white space at their ends."""
     parts: list[tuple[int, int]] = []
     starts: np.ndarray[tuple[int], np.dtype[np.int64]] | None = None
@@ -127,15 +119,8 @@ def _parted(document: Document, spans: Sequence[tuple[int, int]]) -> list[tuple[
                 if following - edges[-1] > LONGEST:
                     edges.append(at)
         parts += pairwise([*edges, end])
-    text = document.text
-    trimmed = []
-    for start, end in parts:
-        own = text[start:end]
-        left = start + len(own) - len(own.lstrip())
-        right = left + len(own.strip())
-        if left < right:
-            trimmed.append((left, right))
-    return trimmed
+    places = (trimmed(document.text, *part) for part in parts)
+    return [place for place in places if place.start < place.end]
 
 
 REACH = 400
@@ -185,7 +170,7 @@ def find_evidence(
     ]
     best: list[FoundEvidence] = []
     for each in sorted(places, key=lambda each: (-each.score, each.place)):
-        if not any(_overlap(each.place, other.place) for other in best):
+        if not any(each.place.overlaps(other.place) for other in best):
             best.append(each)
             if len(best) == most:
                 break
@@ -209,8 +194,7 @@ def _stretches(
         spread = starts[last] - start
         low = edges[max(int(bounds.searchsorted(start, "right")) - 1, 0)]
         high = edges[min(int(bounds.searchsorted(starts[last], "right")), len(edges) - 1)]
-        own = text[low:high]
-        low, high = low + len(own) - len(own.lstrip()), low + len(own.rstrip())
+        low, high = trimmed(text, low, high)
         if low < high and (low, high) not in seen:
             seen.add((low, high))
             score = sum(weight[each] for each in together) / (1 + spread / REACH)
@@ -220,7 +204,3 @@ def _stretches(
                 len(together),
                 round(score, 6),
             )
-
-
-def _overlap(one: Passage, other: Passage) -> bool:
-    return one.doc_id == other.doc_id and one.start < other.end and one.end > other.start

@@ -76,13 +76,7 @@ def questions_from_labels(
 
 def _references(gold: Sequence[Passage], relevant: Sequence[Passage]) -> list[Passage]:
     """Gold spans joined where they overlap; a passage that answers counts where none of them lies in it."""
-    beyond = [
-        place
-        for place in relevant
-        if not any(
-            span.doc_id == place.doc_id and span.start < place.end and span.end > place.start for span in gold
-        )
-    ]  # fmt: skip
+    beyond = [place for place in relevant if not any(map(place.overlaps, gold))]
     joined: list[Passage] = []
     for place in sorted([*gold, *beyond]):
         last = joined[-1] if joined else None

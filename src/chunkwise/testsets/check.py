@@ -76,21 +76,25 @@ _SAYS_THE_SAME = 40
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 
 
-def check_testset(
-    testset: TestSet, documents: Sequence[Document], where: Mapping[str, str] | None = None
-) -> tuple[TestSet, list[Problem]]:
-    """The set with what could be repaired, and everything worth knowing; `where` gives lines by id.
+def check_testset(testset: TestSet, documents: Sequence[Document]) -> tuple[TestSet, list[Problem]]:
+    """The set with what could be repaired, and everything worth knowing.
 
     Repaired is one thing: a text that stands elsewhere, too, gets these places as alternatives.
     """
-    where = where or {}
     texts = {document.id: document.text for document in documents}
     found: dict[str, list[Problem]] = {query.id: [] for query in testset.queries}
+
+    def add(query: Query, kind: ProblemKind, said: str, place: Passage | None = None) -> None:
+        where = testset.where.get(query.id, "")
+        found[query.id].append(
+            Problem(kind, where, query.id, said, place, repaired=place is not None)
+        )
+
     for query in testset.queries:
         for kind, said in (*_unanswerable(query), *_sizes(query, texts), *_overlaps(query, texts)):
-            found[query.id].append(Problem(kind, where.get(query.id, ""), query.id, said))
-    for query, kind, said in _twice(testset.queries, where):
-        found[query.id].append(Problem(kind, where.get(query.id, ""), query.id, said))
+            add(query, kind, said)
+    for query, kind, said in _twice(testset):
+        add(query, kind, said)
     queries = []
     for query, elsewhere in zip(testset.queries, _elsewhere(testset, documents), strict=True):
         references = list(query.references)
@@ -102,12 +106,9 @@ def check_testset(
                 f"{counted(len(places), 'more place')}, the first at {from_to(first.start, first.end)} of "
                 f"{first.doc_id!r}; list them as alternatives"
             )
-            problem = Problem(
-                "same_text_elsewhere", where.get(query.id, ""), query.id, said, first, repaired=True
-            )
-            found[query.id].append(problem)
+            add(query, "same_text_elsewhere", said, first)
         queries.append(replace(query, references=tuple(references)) if elsewhere else query)
-    repaired = TestSet(tuple(queries), testset.name, hash_of(queries))
+    repaired = TestSet(tuple(queries), testset.name, hash_of(queries), where=testset.where)
     return repaired, [problem for problems in found.values() for problem in problems]
 
 
@@ -153,32 +154,32 @@ def _overlaps(query: Query, texts: Mapping[str, str]) -> Iterator[tuple[ProblemK
             furthest, last = (doc_id, end), number
 
 
-def _twice(
-    queries: Sequence[Query], where: Mapping[str, str]
-) -> Iterator[tuple[Query, ProblemKind, str]]:
+def _twice(testset: TestSet) -> Iterator[tuple[Query, ProblemKind, str]]:
     """Questions with the same words: in the same order, and in any."""
     same: dict[tuple[str, ...], Query] = {}
     alike: dict[tuple[str, ...], Query] = {}
-    for query in queries:
+
+    def at(query: Query) -> str:
+        return testset.where.get(query.id, f"question {query.id!r}")
+
+    for query in testset.queries:
         folded = unicodedata.normalize("NFKC", query.text).casefold()
         words = tuple(_WORDS.findall(folded)) or (folded,)
         sorted_words = tuple(sorted(words))
         if words in same:
             first = same[words]
-            place = where.get(first.id, f"question {first.id!r}")
             told = "the same" if first.references == query.references else "other"
             yield (
                 query,
                 "duplicate_question",
-                f"asked before, at {place}, with {told} references; keep one",
+                f"asked before, at {at(first)}, with {told} references; keep one",
             )
         elif sorted_words in alike:
             first = alike[sorted_words]
-            place = where.get(first.id, f"question {first.id!r}")
             yield (
                 query,
                 "similar_question",
-                f"has the words of the question at {place}; keep one if they ask the same",
+                f"has the words of the question at {at(first)}; keep one if they ask the same",
             )
         same.setdefault(words, query)
         alike.setdefault(sorted_words, query)
@@ -208,17 +209,11 @@ def _elsewhere(
             known = [place for reference in query.references for place in reference.places]
             if isinstance(outcome, Located) and len(outcome.places) <= MANY_PLACES:
                 places = tuple(
-                    place
-                    for place in outcome.places
-                    if not any(_share(place, other) for other in known)
+                    place for place in outcome.places if not any(map(place.overlaps, known))
                 )
                 if places:
                     found[number] = places
         yield found
-
-
-def _share(one: Passage, other: Passage) -> bool:
-    return one.doc_id == other.doc_id and one.start < other.end and other.start < one.end
 
 
 def _text(reference: Reference, texts: Mapping[str, str]) -> str:

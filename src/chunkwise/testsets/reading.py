@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -220,14 +220,6 @@ _BETWEEN_NOTES = 1000
 """Questions."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadTestSet:
-    """A test set, and where in the file each of its questions stands, by id."""
-
-    testset: TestSet
-    where: dict[str, str]
-
-
 def read_testset(
     path: str,
     documents: Sequence[Document] | None,
@@ -236,30 +228,15 @@ def read_testset(
     format: str | None = None,
     on_remark: OnProblem | None = None,
     chunks: KnownChunks | None = None,
+    advance: OnProgress | None = None,
 ) -> TestSet:
     """The questions of a file whose references are places in these documents.
 
     A question one of whose references cannot be found is left out: scored on the others it would look easier than
     it is. Without documents nothing is looked for: ids and texts are those of the file, its places unchecked.
     What is worth a look and not wrong goes to `on_remark`. A reference may be a chunk's id or begin where a chunk
-    does: `chunks` are those.
+    does: `chunks` are those. `advance` is told how far it is.
     """
-    return read_with_places(
-        path, documents, on_problem, format=format, on_remark=on_remark, chunks=chunks
-    ).testset
-
-
-def read_with_places(
-    path: str,
-    documents: Sequence[Document] | None,
-    on_problem: OnProblem,
-    *,
-    format: str | None = None,
-    on_remark: OnProblem | None = None,
-    chunks: KnownChunks | None = None,
-    advance: OnProgress | None = None,
-) -> ReadTestSet:
-    """The same, with the line or entry of each question; `advance` is told how far it is."""
     name = "standard input" if path == "-" else Path(path).name
     return placed_drafts(
         drafts_of(path, format, documents), documents, on_problem, file=shown_name(path), name=name,
@@ -277,7 +254,7 @@ def placed_drafts(
     on_remark: OnProblem | None = None,
     chunks: KnownChunks | None = None,
     advance: OnProgress | None = None,
-) -> ReadTestSet:
+) -> TestSet:
     """The questions whose references are in these documents; `file` is what messages call where they are from."""
     advance = advance or (lambda amount, note: None)
     problems: dict[int, list[Problem]] = {}
@@ -322,8 +299,7 @@ def placed_drafts(
             on_problem(each)
         elif on_remark is not None:
             on_remark(each)
-    testset = TestSet(tuple(queries), name, hash_of(queries), kept, frozenset(generated))
-    return ReadTestSet(testset, where)
+    return TestSet(tuple(queries), name, hash_of(queries), kept, frozenset(generated), where)
 
 
 def drafts_of(

@@ -128,6 +128,8 @@ class TestSet:
     """Without documents: by id, the drafts of those questions that name texts, to be written as they came."""
     generated: frozenset[str] = field(default=frozenset(), compare=False)
     """The ids of questions that a program made."""
+    where: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """By id, where in its file each question stands."""
 
     def about(self, asked: Iterable[Query]) -> dict[str, str | int]:
         """What a result says of the questions that were asked; `generated` only where there are such."""

@@ -70,24 +70,24 @@ def command(options: CheckOptions) -> None:
     """
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.testsets.check import REMARKS, check_testset
-    from chunkwise.testsets.reading import read_with_places
+    from chunkwise.testsets.reading import read_testset
 
     file, output = options.file, options.output
     skip = SkippedInputs()
     documents = _documents(options, skip)
     problems: list[Problem] = []
     with progress("checking questions", 0, options.quiet) as advance:
-        read = read_with_places(
+        testset = read_testset(
             file, documents, problems.append, format=options.format, on_remark=problems.append,
             advance=advance,
         )  # fmt: skip
-        if not read.testset.queries and not problems:
+        if not testset.queries and not problems:
             shown = "standard input" if file == "-" else file
             raise ChunkwiseError(
                 f'there is no question in {shown}; write [{{"query": "…", "relevant_text": "…"}}]'
             )
-        advance(0, f"{counted(len(read.testset), 'question')} and the documents are compared")
-        testset, more = check_testset(read.testset, documents, read.where)
+        advance(0, f"{counted(len(testset), 'question')} and the documents are compared")
+        testset, more = check_testset(testset, documents)
     problems += more
     if output is not None:
         from chunkwise.testsets.formats import FORMATS

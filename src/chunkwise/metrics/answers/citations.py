@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from chunkwise.chunkers.chunk_offsets import KINDS, NO_TEXT
-from chunkwise.core import Passage, Query, Reference, Score
+from chunkwise.core import Query, Reference, Score
 from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,
     CitedTexts,
@@ -211,7 +211,7 @@ def _is_right(
         return False
     if references and places:
         right = [place for each in references for place in each.places]
-        return any(_overlap(place, other) for place in places for other in right)
+        return any(place.overlaps(other) for place in places for other in right)
     if not places:
         return False
     return True if citation.quote else None
@@ -221,10 +221,6 @@ def _stands(quote: str, text: str) -> bool:
     return (
         quote in text or holds(plain_form(text), plain_form(quote)) or bool(quoted_at(quote, text))
     )
-
-
-def _overlap(one: Passage, other: Passage) -> bool:
-    return one.doc_id == other.doc_id and min(one.end, other.end) > max(one.start, other.start)
 
 
 class _CitationMetric(LlmMetric):

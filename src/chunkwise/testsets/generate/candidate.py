@@ -224,11 +224,7 @@ def reference_at(document: Document, span: Span, documents: Sequence[Document]) 
     at = next(number for number, each in enumerate(others) if each is document)
     outcome = locate([SoughtPassage(text, at)], others)[0]
     places = outcome.places if isinstance(outcome, Located) else ()
-    return Reference(*own, tuple(each for each in places if not _overlap(each, own)))
-
-
-def _overlap(one: Passage, other: Passage) -> bool:
-    return one.doc_id == other.doc_id and one.start < other.end and other.start < one.end
+    return Reference(*own, tuple(each for each in places if not own.overlaps(each)))
 
 
 Reason = Literal[

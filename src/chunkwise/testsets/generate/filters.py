@@ -277,7 +277,7 @@ def _share(place: Passage, hits: Sequence[Hit]) -> float:
     spans = sorted(
         (max(hit.start, place.start), min(hit.end, place.end))
         for hit in hits
-        if hit.doc_id == place.doc_id and hit.start < place.end and place.start < hit.end
+        if place.overlaps(hit)
     )
     covered, reached = 0, place.start
     for start, end in spans:
