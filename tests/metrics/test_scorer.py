@@ -62,8 +62,8 @@ def metric(score: object, **more: object) -> Metric:
     return Metric("mine", "Mine.", score=score, **more)  # type: ignore[arg-type]
 
 
-def constant(value: object) -> Metric:
-    return metric(lambda evidence: value, bounds=(0.25, 0.75))
+def constant(value: object, per: str = "question") -> Metric:
+    return metric(lambda evidence: value, bounds=(0.25, 0.75), per=per)
 
 
 def test_columns_stand_in_the_order_asked_for_and_each_comes_from_its_source() -> None:
@@ -173,7 +173,7 @@ def test_a_question_without_a_score_says_why() -> None:
 def test_a_value_within_the_bounds_is_the_score(value: Value) -> None:
     number = value.value if isinstance(value, Score) else float(value)
     assert question_scores(constant([value] * 3), Evidence(QUERIES, HITS)) == [Score(number)] * 3
-    assert whole_score(constant(value), Evidence(QUERIES, HITS)) == WholeScore(Score(number), 0)
+    assert whole_score(constant(value, "chunking"), Evidence(QUERIES, HITS)) == WholeScore(Score(number), 0)
 
 
 @cases(
@@ -186,7 +186,7 @@ def test_any_other_is_no_score_and_says_why(value: object) -> None:
         assert found.reason
         if value == "why" or (isinstance(value, Score) and value.value is None):
             assert found.reason == "why"
-    whole = whole_score(constant(value), Evidence(QUERIES, HITS)).score
+    whole = whole_score(constant(value, "chunking"), Evidence(QUERIES, HITS)).score
     assert (whole.value, bool(whole.reason)) == (None, True)
 
 
@@ -199,9 +199,9 @@ def test_one_value_a_question_is_needed(given: object) -> None:
 
 def test_a_whole_chunking_has_one_value() -> None:
     given = WholeScore(Score(3.0), 7, {"why": 2})
-    assert whole_score(constant(given), Evidence(QUERIES, HITS)) == given
+    assert whole_score(constant(given, "chunking"), Evidence(QUERIES, HITS)) == given
     for several in ([0.5], (0.5, 0.5)):
-        assert whole_score(constant(several), Evidence(QUERIES, HITS)).score.value is None
+        assert whole_score(constant(several, "chunking"), Evidence(QUERIES, HITS)).score.value is None
 
 
 @cases("error", [ValueError(), ValueError("no"), ChunkwiseError("no"), KeyError("key")])

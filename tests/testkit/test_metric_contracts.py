@@ -70,7 +70,7 @@ def test_one_of_somebody_else_keeps_it_and_own_runs_are_read() -> None:
         return [9.0 if query.text == "the sea" else 0.5 for query in evidence.queries]
 
     check_metric(declared(fears))
-    with pytest.raises(BrokenContract, match=r"odd_one, mine: gave 9\.0; it is from 0 to 1"):
+    with pytest.raises(BrokenContract, match=r"mine: odd_one gave 9\.0; it is from 0 to 1"):
         check_metric(declared(fears), {"mine": one})
 
 
@@ -83,8 +83,8 @@ def test_one_of_somebody_else_keeps_it_and_own_runs_are_read() -> None:
         (lambda evidence: 0.5, {}, "one value a question"),
         (lambda evidence: "nothing", {}, "one value a question"),
         (lambda evidence: half(evidence), {"per": "chunking"}, "several values"),
-        (lambda evidence: [float("nan")] * len(evidence.queries), {}, "gave nan"),
-        (lambda evidence: [None] * len(evidence.queries), {}, "gave None"),
+        (lambda evidence: [float("nan")] * len(evidence.queries), {}, "gave NaN"),
+        (lambda evidence: [None] * len(evidence.queries), {}, "raised TypeError"),
         (lambda evidence: [""] * len(evidence.queries), {}, "no value and no reason"),
         (lambda evidence: [Score(None)] * len(evidence.queries), {}, "no value and no reason"),
         (lambda evidence: [1 / len(evidence.queries) for _ in evidence.queries], {}, "and alone"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from chunkwise.base.errors import ChunkwiseError, error_words
 from chunkwise.base.wording import as_set, counted, shown
 from chunkwise.core import Document, Score
 from chunkwise.metrics.evidence import Evidence, Hits
-from chunkwise.metrics.metric import Metric, Scores, Value, WholeScore
+from chunkwise.metrics.metric import Metric, Scores, WholeScore
 from chunkwise.metrics.registry import MetricAt, is_own
 from chunkwise.metrics.span_tables import Chunking, Gold, HitTable
 from chunkwise.metrics.spans.coverage import RELEVANCE_THRESHOLD
@@ -190,17 +190,7 @@ def question_scores(metric: Metric, evidence: Evidence) -> list[Score]:
     """One score a question; what somebody else's metric raises, or gives too much or too little of, is the reason."""
     assert metric.score is not None
     try:
-        given = metric.score(evidence)
-        if not isinstance(given, Sequence) or isinstance(given, str):
-            raise ChunkwiseError(
-                f"{metric.name} gave {shown(given)}; one value a question is needed"
-            )
-        if len(given) != len(evidence.queries):
-            raise ChunkwiseError(
-                f"{metric.name} gave {counted(len(given), 'value')} for {counted(len(evidence.queries), 'question')}; "
-                "one each is needed"
-            )
-        return [_score(metric, each) for each in given]
+        return checked_scores(metric, evidence, metric.score(evidence))
     except Exception as error:  # somebody else's metric: it is unscored, the others stay
         if is_own(metric):
             raise
@@ -214,21 +204,37 @@ def whole_score(metric: Metric, evidence: Evidence) -> WholeScore:
         given = metric.score(evidence)
         if isinstance(given, WholeScore):
             return given
-        if isinstance(given, Sequence) and not isinstance(given, str):
-            raise ChunkwiseError(f"{metric.name} gave several values; one of the whole is needed")
         chunks = 0 if evidence.chunking is None else len(evidence.chunking.start)
-        return WholeScore(_score(metric, given), chunks)
+        return WholeScore(checked_scores(metric, evidence, given)[0], chunks)
     except Exception as error:  # somebody else's metric: it is unscored, the others stay
         if is_own(metric):
             raise
         return WholeScore(_failed(error))
 
 
+def checked_scores(metric: Metric, evidence: Evidence, given: object) -> list[Score]:
+    """What a metric gave as scores, one a question or one of the whole; a `ChunkwiseError` says what is wrong."""
+    several = isinstance(given, Sequence) and not isinstance(given, str)
+    if metric.per == "chunking":
+        if several:
+            raise ChunkwiseError(f"{metric.name} gave several values; one of the whole is needed")
+        return [_score(metric, given.score if isinstance(given, WholeScore) else given)]
+    if not several:
+        raise ChunkwiseError(f"{metric.name} gave {shown(given)}; one value a question is needed")
+    values = list(given)  # type: ignore[call-overload]
+    if len(values) != len(evidence.queries):
+        raise ChunkwiseError(
+            f"{metric.name} gave {counted(len(values), 'value')} for {counted(len(evidence.queries), 'question')}; "
+            "one each is needed"
+        )
+    return [_score(metric, each) for each in values]
+
+
 def _failed(error: Exception) -> Score:
     return Score(None, error_words(error) or type(error).__name__)
 
 
-def _score(metric: Metric, value: Value) -> Score:
+def _score(metric: Metric, value: Any) -> Score:
     if isinstance(value, str):
         return Score(None, value or f"{metric.name} gave no value and no reason")
     if isinstance(value, Score):

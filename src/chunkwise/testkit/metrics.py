@@ -6,14 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from chunkwise.base.errors import BrokenContract, InvalidParameter
-from chunkwise.base.wording import as_set, counted
+from chunkwise.base.errors import BrokenContract, ChunkwiseError, InvalidParameter
 from chunkwise.core import Hit, Query, Score
 from chunkwise.metrics.evidence import Evidence, Hits
 from chunkwise.metrics.judges.judge import Judge, get_judge
-from chunkwise.metrics.metric import Metric, Value, WholeScore
+from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, parse
-from chunkwise.metrics.scorer import ScoreColumn, Scorer
+from chunkwise.metrics.scorer import ScoreColumn, Scorer, checked_scores
 from chunkwise.metrics.span_tables import HitTable
 from chunkwise.metrics.spans.span_metric import SpanMetric
 from chunkwise.testkit.sample_run import sample_runs
@@ -82,47 +81,23 @@ def _scored(which: MetricAt, evidence: Evidence, name: str) -> list[ExpectedValu
         return _of_column(Scorer(evidence, _Run(evidence), {}).columns([which])[which.label])
     assert metric.score is not None
     try:
-        values = metric.score(evidence)
+        scores = checked_scores(metric, evidence, metric.score(evidence))
+    except ChunkwiseError as error:
+        raise BrokenContract(f"{name}: {error}") from error
     except Exception as error:  # of a run it would be the reason why there is no score
         raise BrokenContract(
             f"{metric.name}, {name}: raised {type(error).__name__}; a text that says why there is no score "
             f"is needed: {error}"
         ) from error
-    if metric.per == "chunking":
-        if isinstance(values, WholeScore):
-            values = values.score
-        if isinstance(values, Sequence) and not isinstance(values, str):
-            raise BrokenContract(f"{metric.name}, {name}: gave several values; one is needed")
-        return [_checked(metric, values, name)]
-    if not isinstance(values, Sequence) or isinstance(values, str):
-        raise BrokenContract(
-            f"{metric.name}, {name}: gave {values!r}; one value a question is needed"
-        )
-    if len(values) != len(evidence.queries):
-        raise BrokenContract(
-            f"{metric.name}, {name}: gave {counted(len(values), 'value')} for "
-            f"{counted(len(evidence.queries), 'question')}"
-        )
-    return [_checked(metric, each, name) for each in values]
-
-
-def _checked(metric: Metric, value: Value, name: str) -> ExpectedValue:
-    if isinstance(value, Score):
-        value = value.reason if value.value is None else value.value
-    if isinstance(value, str):
-        if not value.strip():
-            raise BrokenContract(f"{metric.name}, {name}: gave no value and no reason")
-        return value
-    low, high = metric.bounds
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not low <= number <= high:
-        raise BrokenContract(
-            f"{metric.name}, {name}: gave {value!r}; it is from {as_set(low)} to {as_set(high)}"
-        )
-    return number
+    values = _of_column(ScoreColumn.of(scores))
+    for value in values:
+        if isinstance(value, str) and (
+            not value.strip() or value.startswith(f"{metric.name} gave")
+        ):
+            raise BrokenContract(
+                f"{name}: {value.strip() or f'{metric.name} gave no value and no reason'}"
+            )
+    return values
 
 
 def _of_column(column: ScoreColumn) -> list[ExpectedValue]:
