@@ -91,18 +91,20 @@ class Registry:
         raise self._unknown(name)
 
     def make(
-        self, text: str, by_form: Callable[[str], Any] | None = None, /, **given: object
+        self, named: object, by_form: Callable[[str], Any] | None = None, /, **given: object
     ) -> Any:
-        """An object from `name(parameter=value)`; `given` are parameters, too.
+        """An object from `name(parameter=value)`; `given` are parameters, too. One that is made already is checked.
 
         `by_form` makes one of a text in one of the other `forms`, and gives None for any other. Every name that
         becomes a part comes by here, so this is where those of files and tables are held back.
         """
-        check_allowed(text)
-        made = by_form(text) if by_form is not None else None
+        if not isinstance(named, str):
+            return self.checked(named)
+        check_allowed(named)
+        made = by_form(named) if by_form is not None else None
         if made is not None:
             return made
-        name, values = spec.parse(text, self.kind, self.example)
+        name, values = spec.parse(named, self.kind, self.example)
         values = {**values, **given}
         check_allowed(values)
         return self.build(name, self.get(name), values)

@@ -206,7 +206,7 @@ def _loaders_on(path: tuple[str, ...]) -> tuple[tuple[str, Loader], ...]:
 
 def get_loader(loader: str | Loader) -> Loader:
     """A loader from `name(parameter=value)`, `./file.py:Class`, or an object with `accepts` and `load`."""
-    made: Loader = loaders.make(loader) if isinstance(loader, str) else loaders.checked(loader)
+    made: Loader = loaders.make(loader)
     return made
 
 

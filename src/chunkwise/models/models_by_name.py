@@ -134,17 +134,13 @@ name_finders = Registry(
 
 def get_name_finder(finder: str | NameFinder) -> NameFinder:
     """The name finder of this name, or the one given."""
-    made: NameFinder = (
-        name_finders.make(finder) if isinstance(finder, str) else name_finders.checked(finder)
-    )
+    made: NameFinder = name_finders.make(finder)
     return made
 
 
 def get_embedder(model: str | Embedder = DEFAULT, *, cache: bool = True) -> Embedder:
     """The embedder of this name, or the one given; with `cache` no text is ever read twice."""
-    embedder: Embedder = (
-        embedders.make(model, _embedder) if isinstance(model, str) else embedders.checked(model)
-    )
+    embedder: Embedder = embedders.make(model, _embedder)
     if not cache:
         return embedder
     from chunkwise.models.cache import CachedEmbedder, ModelCache, cached
@@ -204,9 +200,7 @@ def get_token_encoder(model: str | TokenEncoder) -> TokenEncoder:
 
 def get_reranker(model: str | Reranker) -> Reranker:
     """The reranker of this name, or the one given."""
-    made: Reranker = (
-        rerankers.make(model, _reranker) if isinstance(model, str) else rerankers.checked(model)
-    )
+    made: Reranker = rerankers.make(model, _reranker)
     return made
 
 
@@ -241,11 +235,7 @@ def _local_reranker(model: str) -> Reranker:
 
 def get_language_model(model: str | LanguageModel) -> LanguageModel:
     """The language model of this name, or the one given."""
-    made: LanguageModel = (
-        language_models.make(model, _language_model)
-        if isinstance(model, str)
-        else language_models.checked(model)
-    )
+    made: LanguageModel = language_models.make(model, _language_model)
     return made
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.models.embed.embedder import Kind, made_on
+from chunkwise.models.embed.embedder import Kind, LibraryEmbedder, made_on
 from chunkwise.text.characters import SURROGATE
 
 _STATE = ("truncation", "padding")
@@ -112,7 +112,7 @@ class _LibraryModel:
         return load(self.kind, self.name, self.device)
 
 
-class SentenceTransformersEmbedder(_LibraryModel):
+class SentenceTransformersEmbedder(LibraryEmbedder, _LibraryModel):
     """One vector a text, of length 1."""
 
     kind = "SentenceTransformer"
@@ -127,18 +127,6 @@ class SentenceTransformersEmbedder(_LibraryModel):
             f" window={model.max_seq_length} prompts={prompts}"
         )
         return made_on(plain, self.runs_on)
-
-    @cached_property
-    def dimensions(self) -> int:
-        return int(self._encode(["dimensions"], "passage").shape[1])
-
-    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One row of length 1 a text, with the model's own prompt for questions or passages."""
-        vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        worded = [place for place, text in enumerate(texts) if text.strip()]
-        if worded:
-            vectors[worded] = self._encode([texts[place] for place in worded], kind)
-        return vectors
 
     def _encode(self, texts: list[str], kind: Kind) -> NDArray[np.float32]:
         model = self._model

@@ -110,9 +110,7 @@ Retriever = ChunkRetriever | SpanRetriever
 
 def get_retriever(retriever: str | Retriever) -> Retriever:
     """A retriever from "name(parameter=value)", `./file.py:Class`, or an object with `rank` or `spans`."""
-    made: Retriever = (
-        registry.make(retriever) if isinstance(retriever, str) else registry.checked(retriever)
-    )
+    made: Retriever = registry.make(retriever)
     return made
 
 

@@ -41,7 +41,7 @@ class Judge(Protocol):
 
 def get_judge(judge: str | Judge) -> Judge:
     """A judge from "name(parameter=value)", `./file.py:Class`, or an object with `name` and `judge`."""
-    made: Judge = registry.make(judge) if isinstance(judge, str) else registry.checked(judge)
+    made: Judge = registry.make(judge)
     return made
 
 

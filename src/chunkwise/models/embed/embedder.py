@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -38,6 +40,26 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """One row a text; a text without words gets zeros."""
+
+
+class LibraryEmbedder(ABC):
+    """An embedder by another library, which need not know what to do with a text without words."""
+
+    @abstractmethod
+    def _encode(self, texts: list[str], kind: Kind) -> NDArray[np.float32]:
+        """A row of length 1 a text."""
+
+    @cached_property
+    def dimensions(self) -> int:
+        return int(self._encode(["dimensions"], "passage").shape[1])
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        """One row of length 1 a text, read as question or passage where the model tells them apart."""
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        worded = [place for place, text in enumerate(texts) if text.strip()]
+        if worded:
+            vectors[worded] = self._encode([texts[place] for place in worded], kind)
+        return vectors
 
 
 _ON = re.compile(r" on=(?!cpu$)\w+$")

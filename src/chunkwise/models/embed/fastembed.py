@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.models.embed.embedder import Kind
+from chunkwise.models.embed.embedder import Kind, LibraryEmbedder
 from chunkwise.text.characters import SURROGATE
 
 
@@ -29,7 +28,7 @@ def files_hash(folder: Path) -> str:
     return digest.hexdigest()[:32]
 
 
-class FastembedEmbedder:
+class FastembedEmbedder(LibraryEmbedder):
     """Loaded at first use; one text a call, since quantised models mix the texts of a batch."""
 
     def __init__(self, name: str, *, folder: str | Path | None = None) -> None:
@@ -63,18 +62,6 @@ class FastembedEmbedder:
         _ = self._model
         files = "" if self.folder is None else f" files={files_hash(self.folder)}"
         return f"fastembed:{self.name}@{version('fastembed')}{files}"
-
-    @cached_property
-    def dimensions(self) -> int:
-        return len(self._encode(["dimensions"], "passage")[0])
-
-    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One row of length 1 a text, read as question or passage where the model tells them apart."""
-        vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        worded = [place for place, text in enumerate(texts) if text.strip()]
-        if worded:
-            vectors[worded] = self._encode([texts[place] for place in worded], kind)
-        return vectors
 
     def _encode(self, texts: list[str], kind: Kind) -> NDArray[np.float32]:
         whole = [SURROGATE.sub("\ufffd", text) for text in texts]
