@@ -166,7 +166,7 @@ def test_bounds_of_a_question_are_those_of_a_share(bounds: tuple[float, float], 
     "given",
     [
         {"better": "more"}, {"at": "tokens"}, {"per": "answer"}, {"needs": "references"}, {"needs": ("hits",)},
-        {"needs": {"labels"}}, {"needs": 5},
+        {"needs": 5},
         {"score": 0.5}, {"name": 3},
     ],
 )  # fmt: skip

@@ -173,7 +173,9 @@ def test_a_question_without_a_score_says_why() -> None:
 def test_a_value_within_the_bounds_is_the_score(value: Value) -> None:
     number = value.value if isinstance(value, Score) else float(value)
     assert question_scores(constant([value] * 3), Evidence(QUERIES, HITS)) == [Score(number)] * 3
-    assert whole_score(constant(value, "chunking"), Evidence(QUERIES, HITS)) == WholeScore(Score(number), 0)
+    assert whole_score(constant(value, "chunking"), Evidence(QUERIES, HITS)) == WholeScore(
+        Score(number), 0
+    )
 
 
 @cases(
@@ -201,7 +203,9 @@ def test_a_whole_chunking_has_one_value() -> None:
     given = WholeScore(Score(3.0), 7, {"why": 2})
     assert whole_score(constant(given, "chunking"), Evidence(QUERIES, HITS)) == given
     for several in ([0.5], (0.5, 0.5)):
-        assert whole_score(constant(several, "chunking"), Evidence(QUERIES, HITS)).score.value is None
+        assert (
+            whole_score(constant(several, "chunking"), Evidence(QUERIES, HITS)).score.value is None
+        )
 
 
 @cases("error", [ValueError(), ValueError("no"), ChunkwiseError("no"), KeyError("key")])

@@ -332,24 +332,8 @@ def _claims(claims: Sequence[Claim]) -> list[dict[str, Any]]:
 def _citation(claim: Claim) -> dict[str, Any]:
     citation = claim.citation
     assert citation is not None
-    return {
-        "claim": claim.text,
-        "state": claim.state,
-        "note": claim.note,
-        "moved": claim.is_moved,
-        "id": citation.id,
-        "doc_id": citation.doc_id,
-        "start": citation.start,
-        "end": citation.end,
-        "quote": citation.quote,
-        "passage": citation.passage,
-        "title": citation.title,
-        "section": SECTION_SEPARATOR.join(citation.section),
-        "page": citation.page,
-        "lines": citation.lines,
-        "opening": citation.opening,
-        "closing": citation.closing,
-    }
+    said = {"claim": claim.text, "state": claim.state, "note": claim.note, "moved": claim.is_moved}
+    return said | asdict(citation) | {"section": SECTION_SEPARATOR.join(citation.section)}
 
 
 Form = Literal["claims", "plain"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -77,10 +78,6 @@ NEEDS: Mapping[Need, str] = MappingProxyType(
 Better = Literal["higher", "lower"]
 At = Literal["none", "hits", "hits or tokens"]
 Per = Literal["question", "chunking"]
-_ALLOWED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"better": get_args(Better), "at": get_args(At), "per": get_args(Per)}
-)
-
 _NAME = re.compile(r"[a-z][a-z0-9_]*(?:[.-][a-z0-9_]+)*")
 
 Value = float | str | Score
@@ -179,20 +176,14 @@ class Metric:
                 f"a metric is named {self.name!r}; small letters, digits and _ are allowed, parts joined by a dot: "
                 "coverage.rare_words"
             )
-        for name, allowed in _ALLOWED.items():
-            if (given := getattr(self, name)) not in allowed:
+        for name, kind in (("better", Better), ("at", At), ("per", Per), ("needs", list[Need])):
+            try:
+                msgspec.convert(getattr(self, name), kind)
+            except msgspec.ValidationError:
+                allowed = NEEDS if name == "needs" else get_args(kind)
                 raise InvalidParameter(
-                    f"{name} of the metric {self.name!r} is {shown(given)}; allowed: {', '.join(allowed)}"
-                )
-        if not isinstance(self.needs, tuple | list):
-            raise InvalidParameter(
-                f"needs of the metric {self.name!r} is {shown(self.needs)}; a tuple of names is needed: (…,)"
-            )
-        for need in self.needs:
-            if need not in NEEDS:
-                raise InvalidParameter(
-                    f"needs of the metric {self.name!r} has {shown(need)}; allowed: {', '.join(NEEDS)}"
-                )
+                    f"{name} of the metric {self.name!r} is {shown(getattr(self, name))}; allowed: {', '.join(allowed)}"
+                ) from None
         if self.score is not None and not callable(self.score):
             raise InvalidParameter(
                 f"score of the metric {self.name!r} is {shown(self.score)}; a function of the evidence is needed"

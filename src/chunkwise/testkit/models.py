@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,7 @@ def check_embedder(
     `tolerance` is how far a number may move when a text is read among others: the rounding of a sum, no more.
     """
     model = get_embedder(embedder, cache=False)
-    identity, dimensions = model.identity, model.dimensions
-    if not isinstance(identity, str) or not identity:
-        raise BrokenContract(f"the identity of {type(model).__name__} is {identity!r}, no name")
+    identity, dimensions = _identity(model), model.dimensions
     if type(dimensions) is not int or dimensions < 1:
         raise BrokenContract(f"{identity}: dimensions is {dimensions!r}, no whole number above 0")
     every = [*HOSTILE_TEXTS, *texts]
@@ -42,6 +41,28 @@ def check_embedder(
         raise BrokenContract(
             f"{identity}: identity or dimensions are others after use: {model.identity}, {model.dimensions}"
         )
+
+
+def _identity(model: Embedder | NameFinder | LanguageModel) -> str:
+    identity = model.identity
+    if not isinstance(identity, str) or not identity:
+        raise BrokenContract(f"the identity of {type(model).__name__} is {identity!r}, no name")
+    return identity
+
+
+Copied = TypeVar("Copied", Embedder, NameFinder)
+
+
+def _copy(model: Copied) -> Copied:
+    """Other processes get it as a pickle."""
+    try:
+        copy: Copied = pickle.loads(pickle.dumps(model))
+    except Exception as error:  # somebody else's code: whatever it does, it is no copy
+        raise BrokenContract(
+            f"{model.identity}: cannot be pickled ({type(error).__name__}: {error}); give it a __reduce__, or load "
+            "what is large when it is first needed"
+        ) from error
+    return copy
 
 
 def _rows(model: Embedder, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
@@ -89,12 +110,7 @@ def _check_neighbors(
 
 def _check_copy(model: Embedder, text: str, tolerance: float) -> None:
     """Other processes get the model as a pickle."""
-    try:
-        copy: Embedder = pickle.loads(pickle.dumps(model))
-    except Exception as error:  # somebody else's code: whatever it does, it is no copy
-        raise BrokenContract(
-            f"{model.identity}: cannot be pickled: {type(error).__name__}: {error}"
-        ) from error
+    copy = _copy(model)
     if copy.identity != model.identity:
         raise BrokenContract(f"{model.identity}: its pickle calls itself {copy.identity}")
     if np.abs(_rows(copy, [text]) - _rows(model, [text])).max() > tolerance:
@@ -128,19 +144,10 @@ def check_reranker(
 def check_name_finder(finder: str | NameFinder, texts: Iterable[str] = ()) -> None:
     """Hold a name finder to the contract: places inside of the text, the same ones every time and in a copy."""
     found = get_name_finder(finder)
-    identity = found.identity
-    if not isinstance(identity, str) or not identity:
-        raise BrokenContract(f"the identity of {type(found).__name__} is {identity!r}, no name")
+    identity = _identity(found)
     every = [*HOSTILE_TEXTS, *texts]
     first = [_name_places(found, text) for text in every]
-    try:
-        copy: NameFinder = pickle.loads(pickle.dumps(found))
-    except Exception as error:  # somebody else's code
-        raise BrokenContract(
-            f"{identity}: cannot be sent to another process: {error}; give it a __reduce__, or load what is large when "
-            "it is first needed"
-        ) from error
-    for name, other in (("the second time", found), ("in a copy of itself", copy)):
+    for name, other in (("the second time", found), ("in a copy of itself", _copy(found))):
         for text, places in zip(every[::-1], first[::-1], strict=True):
             if _name_places(other, text) != places:
                 raise BrokenContract(f"{identity}: finds others {name} in {text[:60]!r}")
@@ -165,9 +172,7 @@ def check_language_model(model: str | LanguageModel, texts: Iterable[str] = ()) 
     What it writes is not looked at. Every text is sent once, with few tokens for the answer.
     """
     found = get_language_model(model)
-    identity = found.identity
-    if not isinstance(identity, str) or not identity:
-        raise BrokenContract(f"the identity of {type(found).__name__} is {identity!r}, no name")
+    identity = _identity(found)
     if not isinstance(found.price_name, str) or not found.price_name:
         raise BrokenContract(
             f"{identity}: price_name is {found.price_name!r}; 'local' costs nothing"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from importlib import resources
 from pathlib import Path
 from threading import Condition
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import msgspec
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import as_set, counted, format_number
@@ -23,11 +24,14 @@ PRICES_VARIABLE = "CHUNKWISE_PRICES"
 _DATE = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$")
 
 
+_Dollars = Annotated[float, msgspec.Meta(ge=0, lt=1e6)]
+
+
 class Price(NamedTuple):
     """US dollars for a million tokens."""
 
-    prompt: float
-    output: float
+    prompt: _Dollars
+    output: _Dollars
 
     def of(self, prompt_tokens: int, output_tokens: int) -> float:
         return (self.prompt * prompt_tokens + self.output * output_tokens) / 1e6
@@ -48,20 +52,12 @@ def price_of(name: str) -> Price | None:
 
 def parse_price(text: str) -> Price:
     """`IN/OUT`, in dollars for a million tokens."""
-    parts = text.split("/")
     try:
-        price = Price(*map(float, parts))
-    except (TypeError, ValueError):
-        price = Price(-1, -1)
-    if not _is_sound(price):
+        return msgspec.convert(text.split("/"), Price, strict=False)
+    except msgspec.ValidationError:
         raise InvalidParameter(
             f"price is {text!r}; dollars for a million tokens of question and of answer are needed: 0.15/0.60"
-        )
-    return price
-
-
-def _is_sound(price: Price) -> bool:
-    return all(0 <= each < 1e6 for each in price)
+        ) from None
 
 
 def _table() -> Mapping[str, Price]:
@@ -75,16 +71,14 @@ def _table() -> Mapping[str, Price]:
     return found
 
 
+class _PriceTable(msgspec.Struct):
+    prices: dict[str, Price] = {}
+
+
 def _read(text: str, where: str) -> dict[str, Price]:
     try:
-        rows = tomllib.loads(text).get("prices", {})
-        found = {
-            name: Price(float(prompt), float(output)) for name, (prompt, output) in rows.items()
-        }
-        if wrong := [name for name, price in found.items() if not _is_sound(price)]:
-            raise ValueError(f"{wrong[0]} has a price below 0 or beyond all bounds")
-        return found
-    except (tomllib.TOMLDecodeError, TypeError, ValueError, AttributeError) as error:
+        return msgspec.toml.decode(text, type=_PriceTable).prices
+    except msgspec.MsgspecError as error:
         raise ChunkwiseError(
             f'the price table {where} cannot be read ({error}); a line is: "model-name" = [0.15, 0.60]'
         ) from error
