@@ -149,11 +149,7 @@ def get_embedder(model: str | Embedder = DEFAULT, *, cache: bool = True) -> Embe
 
 
 def _embedder(model: str) -> Embedder | None:
-    if model.partition("(")[0].strip() in embedders.builtin:
-        named, values = spec.parse(model, embedders.kind, embedders.example)
-        made: Embedder = build(embedders.get(named), named, values)
-        return made
-    return _of_form(
+    made: Embedder | None = _of_form(
         model,
         {
             "http": "chunkwise.models.embed.endpoint:EndpointEmbedder",
@@ -163,6 +159,7 @@ def _embedder(model: str) -> Embedder | None:
             ".onnx": "chunkwise.models.embed.onnx:OnnxEmbedder",
         },
     )
+    return made
 
 
 def _of_form(model: str, forms: Mapping[str, str]) -> Any:
