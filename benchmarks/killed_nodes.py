@@ -40,9 +40,9 @@ class Slow(StructureChunker):
 def _run(docs: Path, output: Path, strategy: str) -> float:
     """Seconds it took."""
     recipe = PartRecipe(strategy, LoadOptions(), "none", output)
-    workers = RayCluster().workers(recipe, "read and cut")
+    cluster = RayCluster()
     began = time.monotonic()
-    write_dataset(str(docs), recipe, workers, workers.at_once, print)
+    write_dataset(str(docs), recipe, cluster, print)
     return time.monotonic() - began
 
 

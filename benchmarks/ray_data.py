@@ -28,7 +28,6 @@ from typing import Any, NamedTuple
 import chunkwise
 from benchmarks.watched import Memory, memory_of
 from chunkwise.base.ray_workers import RayCluster
-from chunkwise.base.workers import begin_workers
 from chunkwise.chunkers import chunk_dataset
 from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 from chunkwise.chunkers.write_chunks import row_of
@@ -116,11 +115,7 @@ def _by_tasks(docs: Path, output: Path, strategy: str, *, embed: bool) -> None:
             return
         chunk_dataset._BATCHES = 1  # parts of 1 MB, so that there is something to share
         recipe = PartRecipe(strategy, LoadOptions(), "none", output)
-        workers = begin_workers(cluster, recipe, "read and cut")
-        try:
-            write_dataset(str(docs), recipe, workers, workers.at_once, print)
-        finally:
-            workers.stop()
+        write_dataset(str(docs), recipe, cluster, print)
 
 
 def _warm(way: str, folder: Path, *, embed: bool) -> None:

@@ -29,7 +29,7 @@ from typing import Any
 import chunkwise
 from benchmarks.watched import memory_of, watched
 from chunkwise.base.ray_workers import RayCluster
-from chunkwise.base.workers import Jobs, begin_workers
+from chunkwise.base.runner import Jobs
 from chunkwise.chunkers import chunk_dataset
 from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 from chunkwise.documents import LoadOptions, remote_documents
@@ -208,11 +208,7 @@ def _timed(work: Callable[[], object]) -> str:
 
 def _dataset(docs: Path, output: Path, jobs: Jobs, strategy: str = "structure") -> None:
     recipe = PartRecipe(strategy, LoadOptions(), "none", output)
-    workers = begin_workers(jobs, recipe, "read and cut")
-    try:
-        write_dataset(str(docs), recipe, workers, workers.at_once, print)
-    finally:
-        workers.stop()
+    write_dataset(str(docs), recipe, jobs, print)
 
 
 def nodes(megabytes: float) -> None:

@@ -3,53 +3,33 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
-from concurrent.futures import Future
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from chunkwise.base.spill_and_full_disk import spill
-from chunkwise.base.workers import WorkerDied
+from chunkwise.base.runner import WorkerDied
 
 
 class WorkersHere:
     at_once = 3
 
-    def __init__(self, work: Callable[[Any], Any], dies_at: str) -> None:
-        self._work = pickle.loads(pickle.dumps(work))
+    def __init__(self, function: Callable[[Any], Any], dies_at: str) -> None:
+        self._function = pickle.loads(pickle.dumps(function))
         self._dies_at = dies_at
         self.is_stopped = False
         self.answers: list[int] = []
-        """Bytes that were sent back, of each task or piece."""
+        """Bytes of each piece that was sent back."""
 
-    def submit(self, given: Any) -> Future[Any]:
-        found: Future[Any] = Future()
-        sent = pickle.dumps(given)
-        try:
+    def submit(self, part: Any) -> Callable[[], Iterator[Any]]:
+        sent = pickle.dumps(part)
+
+        def pieces() -> Iterator[Any]:
             if self._dies_at and self._dies_at.encode() in sent:
                 raise WorkerDied("a worker process died")
-            answer = pickle.dumps(self._work(pickle.loads(sent)))
-            self.answers.append(len(answer))
-            found.set_result(pickle.loads(answer))
-        except Exception as error:
-            found.set_exception(error)
-        return found
+            found = [pickle.dumps(piece) for piece in self._function(pickle.loads(sent))]
+            self.answers += map(len, found)
+            return map(pickle.loads, found)
 
-    def spill(self, one_by_one: Any, given: Any, path: Path) -> Future[Any]:
-        found: Future[Any] = Future()
-        asked, unit = pickle.loads(pickle.dumps((one_by_one, given)))
-        try:
-            if self._dies_at and self._dies_at in unit.origin:
-                raise WorkerDied("a worker process died")
-            spill(map(self._sent, asked(self._work, unit)), path)
-            found.set_result(None)
-        except Exception as error:
-            found.set_exception(error)
-        return found
-
-    def _sent(self, piece: object) -> bytes:
-        self.answers.append(len(sent := pickle.dumps(piece)))
-        return sent
+        return pieces
 
     def stop(self) -> None:
         self.is_stopped = True

@@ -19,8 +19,7 @@ from chunkwise.base.limited_processes import (
     CannotBeSent,
     NotStarted,
     ProcessDied,
-    outcomes,
-    stop_all,
+    readers,
 )
 from chunkwise.base.limits import VARIABLE, LimitExceeded, Limits, limits_of
 from interrupting import listening
@@ -34,14 +33,14 @@ _NARROW = Limits(300_000_000, 1.0)
 
 
 def done(name: str, *args: object, limits: Limits = _GENEROUS, **answers: Any) -> list[Any]:
-    return list(outcomes(f"base.limited_work:{name}", args, limits, answers))
+    return list(readers.outcomes(f"base.limited_work:{name}", args, limits, answers))
 
 
 @pytest.fixture(autouse=True)
 def none_is_left() -> Any:
     yield
-    stop_all()
-    assert not limited._all
+    readers.end_all()
+    assert not readers._all
 
 
 def is_alive(pid: int) -> bool:
@@ -80,7 +79,7 @@ def test_outcomes_come_in_order_from_one_process_that_is_kept() -> None:
 def test_what_takes_more_than_it_may_is_ended(work: str, limits: Limits, told: str) -> None:
     with pytest.raises(LimitExceeded, match=told):
         done(work, limits=limits)
-    assert not limited._all
+    assert not readers._all
     assert done("numbers", 2) == [0, 1]  # by another process
 
 
@@ -122,7 +121,7 @@ def test_one_that_was_ended_while_it_waited_costs_no_file(
     if not is_seen:  # it may end right after the look
         monkeypatch.setattr(limited._Process, "is_waiting", lambda _: True)
     assert done("numbers", 1) == [0]
-    assert len(limited._all) == 1
+    assert len(readers._all) == 1
 
 
 @pytest.mark.usefixtures("processes")
@@ -142,7 +141,7 @@ def test_time_of_the_processes_it_waits_for_is_counted() -> None:
 @pytest.mark.usefixtures("processes")
 def test_what_is_closed_twice_closes_nobody_else_s_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done("pid")
-    (process,) = limited._all
+    (process,) = readers._all
     pipe = process._pipe
     closes: list[int] = []
     monkeypatch.setattr(limited.os, "close", closes.append)
@@ -174,14 +173,14 @@ def test_what_cannot_be_sent_is_done_here() -> None:
 def test_where_no_process_can_be_started_it_is_tried_again_later(
     executable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limited, "_next_start", 0.0)
+    monkeypatch.setattr(readers, "_next_start", 0.0)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", executable)
         with pytest.raises(NotStarted, match=r"No such file|ended before it had begun"):
             done("pid")
     with pytest.raises(NotStarted, match="a short while ago"):
         done("pid")
-    monkeypatch.setattr(limited, "_next_start", 0.0)
+    monkeypatch.setattr(readers, "_next_start", 0.0)
     assert done("pid")
 
 
@@ -206,12 +205,12 @@ def test_functions_of_this_process_can_be_asked(
 
 @pytest.mark.usefixtures("processes")
 def test_two_at_once_and_one_given_up() -> None:
-    one = outcomes("base.limited_work:spin", (), _GENEROUS, {})
+    one = readers.outcomes("base.limited_work:spin", (), _GENEROUS, {})
     busy = next(one)
     assert done("pid") != [busy]
     one.close()
     wait_until_gone(busy)
-    assert len(limited._all) == 1
+    assert len(readers._all) == 1
 
 
 @pytest.mark.usefixtures("processes")
@@ -229,7 +228,7 @@ def test_a_copy_of_this_process_has_processes_of_its_own() -> None:
     if not child:
         try:
             os.write(here, b"other" if done("pid") != [ours] else b"same!")
-            stop_all()
+            readers.end_all()
         finally:
             os._exit(0)
     os.waitpid(child, 0)
@@ -241,8 +240,8 @@ def test_a_copy_of_this_process_has_processes_of_its_own() -> None:
 @cases("ended", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_nothing_is_left_behind_however_the_caller_ends(ended: signal.Signals) -> None:
     script = (
-        "from chunkwise.base.limited_processes import outcomes; from chunkwise.base.limits import Limits\n"
-        "for found in outcomes('base.limited_work:spin', (), Limits(None, None), {}): print(found, flush=True)"
+        "from chunkwise.base.limited_processes import readers; from chunkwise.base.limits import Limits\n"
+        "for found in readers.outcomes('base.limited_work:spin', (), Limits(None, None), {}): print(found, flush=True)"
     )
     path = os.pathsep.join((str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")))
     caller = subprocess.Popen(

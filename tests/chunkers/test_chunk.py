@@ -179,7 +179,7 @@ def test_what_several_jobs_cannot_do_is_said() -> None:
         chunkwise.chunk("nowhere", jobs=0)
     strategy = chunkwise.ext.get_strategy("sentences", tokenizer=lambda text: len(text))
     with pytest.raises(InvalidParameter, match="cannot be sent to another process"):
-        list(chunkwise.chunk("nowhere", strategy, jobs=2, on_unreadable=print))
+        list(chunkwise.chunk([Document("a", "A."), Document("b", "B.")], strategy, jobs=2))
     error = MissingExtra("writing Parquet", "parquet")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 

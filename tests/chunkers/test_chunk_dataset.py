@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,9 @@ pytest.importorskip("fsspec")
 import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
-from chunkwise.base.workers import WorkerDied, Workers
-from chunkwise.chunkers import chunk_dataset, chunk_long_texts
+from chunkwise.base.runner import WorkerDied
+from chunkwise.chunkers import chunk_dataset
+from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.chunk_dataset import (
     ChunkDataset,
     PartRecipe,
@@ -26,31 +26,37 @@ from chunkwise.chunkers.chunk_dataset import (
     PartWork,
     write_dataset,
 )
-from chunkwise.chunkers.chunk_long_texts import SegmentSizes, TextSegment, in_segments
+from chunkwise.chunkers.chunk_long_texts import SegmentSizes, in_segments
 from chunkwise.chunkers.write_chunks import row_of
 from chunkwise.documents import LoadOptions, source
 
 
 class Here:
-    """Workers in this process, which die as a test wants."""
+    """A cluster of this process alone, in which work dies as a test wants."""
 
-    def __init__(
-        self, recipe: PartRecipe, dies: Callable[[PartWork], bool] = lambda work: False
-    ) -> None:
-        self._recipe, self._dies = recipe, dies
+    at_once = 2
+    cores = 1
+
+    def __init__(self, dies: Callable[[PartWork], bool] = lambda work: False) -> None:
+        self._dies = dies
         self.made: list[str] = []
-        self.trials = 0
 
-    def submit(self, given: PartWork) -> Future[PartRecord]:
-        future: Future[PartRecord] = Future()
-        self.trials += given.is_trial
-        if self._dies(given):
-            future.set_exception(WorkerDied("a worker process died (SIGKILL)"))
-        else:
-            if not given.is_trial:
-                self.made.append(given.name)
-            future.set_result(self._recipe(given))
-        return future
+    def workers(self, function: Any, stage: str, *, accelerated: bool = False) -> Any:
+        self._function = function
+        return self
+
+    def submit(self, part: PartWork) -> Callable[[], Iterator[PartRecord]]:
+        if self._dies(part):
+            return self._dead
+        self.made.append(part.name)
+        found = list(self._function(part))
+        return lambda: iter(found)
+
+    def _dead(self) -> Iterator[PartRecord]:
+        raise WorkerDied("a worker process died (SIGKILL)")
+
+    def stop(self) -> None:
+        pass
 
 
 @pytest.fixture(autouse=True)
@@ -75,10 +81,10 @@ def _recipe(output: Path, strategy: str = "structure") -> PartRecipe:
 def _write(
     docs: Any, output: Path, dies: Callable[[PartWork], bool] = lambda work: False, **more: Any
 ) -> tuple[ChunkDataset, Here, list[str]]:
-    recipe = _recipe(output, **more)
-    workers = Here(recipe, dies)
+    workers = Here(dies)
     problems: list[str] = []
-    made = write_dataset(docs, recipe, workers, 2, lambda each: problems.append(str(each)))
+    recipe = _recipe(output, **more)
+    made = write_dataset(docs, recipe, workers, lambda each: problems.append(str(each)))
     return made, workers, problems
 
 
@@ -111,12 +117,7 @@ def test_its_rows_are_those_of_one_file_in_the_same_order(docs: Path, tmp_path: 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_processes_make_the_same_files(docs: Path, tmp_path: Path, jobs: int) -> None:
     _write(docs, tmp_path / "one")
-    recipe = _recipe(tmp_path / "two")
-    workers = Workers(jobs, recipe)
-    try:
-        write_dataset(docs, recipe, workers, 4, lambda each: None)
-    finally:
-        workers.stop()
+    write_dataset(docs, _recipe(tmp_path / "two"), jobs, lambda each: None)
     assert _files(tmp_path / "one") == _files(tmp_path / "two")
 
 
@@ -125,7 +126,7 @@ def test_what_is_there_is_not_made_again(docs: Path, tmp_path: Path) -> None:
     _write(docs, tmp_path / "out")
     before = _files(tmp_path / "out")
     made, workers, problems = _write(docs, tmp_path / "out")
-    assert (workers.made, workers.trials) == ([], 1)  # the file that could not be read
+    assert workers.made == []
     assert (made.reused, len(problems)) == (4, 1)
     assert _files(tmp_path / "out") == before
     (docs / "150.md").write_text("Another text.")
@@ -220,19 +221,20 @@ def test_a_store_without_empty_folders_is_written_on_where_the_manifest_was_not(
 
 
 def _has(work: PartWork, name: str) -> bool:
-    return any(getattr(unit, "id", "") == name for batch in work.batches for unit in batch)
+    return any(getattr(unit, "id", "") == name for unit in work.units)
 
 
 @pytest.mark.usefixtures("large_inputs")
 def test_a_document_that_ends_its_process_is_set_aside_by_its_name(
     docs: Path, tmp_path: Path
 ) -> None:
-    made, workers, problems = _write(docs, tmp_path / "out", lambda work: _has(work, "070.md"))
+    made, _, problems = _write(docs, tmp_path / "out", lambda work: _has(work, "070.md"))
     assert (made.documents, made.skipped) == (199, 2)
     why = "a worker process died (SIGKILL) while it was cut, perhaps for lack of memory"
     assert problems == [f"{docs}/070.md: {why}", f"{docs}/empty.txt: empty"]
-    assert workers.trials == 64
-    assert [row["doc_id"] for row in _rows(tmp_path / "out")] == [
+    manifest = json.loads((tmp_path / "out/_chunkwise.json").read_text())
+    names = [each["name"] for each in manifest["parts"]]
+    assert [row["doc_id"] for name in names for row in _rows(tmp_path / "out" / name)] == [
         f"{number:03}.md" for number in range(200) if number != 70
     ]
 
@@ -316,9 +318,8 @@ def test_a_problem_may_end_the_run(docs: Path, tmp_path: Path) -> None:
     def refuse(problem: UnreadableDocument) -> None:
         raise problem
 
-    recipe = _recipe(tmp_path / "out")
     with pytest.raises(UnreadableDocument):
-        write_dataset(docs, recipe, Here(recipe), 2, refuse)
+        write_dataset(docs, _recipe(tmp_path / "out"), Here(), refuse)
 
 
 @pytest.mark.usefixtures("large_inputs")
@@ -410,7 +411,7 @@ def test_only_files_of_its_own_names_are_removed(docs: Path, tmp_path: Path) -> 
 
 def _long_file(docs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A long one among the others, and what is long made short."""
-    monkeypatch.setattr("chunkwise.chunkers.chunk_long_texts.SMALL", 50_000)
+    monkeypatch.setattr("chunkwise.chunkers.chunk.SMALL", 50_000)
     monkeypatch.setattr("chunkwise.documents.long_texts.SMALL", 50_000)
     sizes = SegmentSizes(12_000, tail=1_200)
     monkeypatch.setattr(
@@ -431,22 +432,22 @@ def test_a_long_document_has_the_rows_that_it_has_as_a_whole(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: Any
 ) -> None:
     long = _long_file(docs, monkeypatch)
-    seen: list[TextSegment] = []
-    cut = chunk_long_texts._segments
-    monkeypatch.setattr(chunk_long_texts, "_segments", lambda *given: _noted(cut(*given), seen))
+    seen: list[Chunked] = []
+    cut = chunk_dataset.segments_of
+    monkeypatch.setattr(chunk_dataset, "segments_of", lambda *given: _noted(cut(*given), seen))
     recipe = PartRecipe("structure", LoadOptions(), context, tmp_path / "out")
-    made = write_dataset(docs, recipe, Here(recipe), 2, lambda each: None)
+    made = write_dataset(docs, recipe, 1, lambda each: None)
     assert made.documents == 201
     assert len(seen) > 4
-    monkeypatch.setattr("chunkwise.chunkers.chunk_long_texts.SMALL", 1 << 30)
+    monkeypatch.setattr("chunkwise.chunkers.chunk.SMALL", 1 << 30)
     recipe = PartRecipe("structure", LoadOptions(), context, tmp_path / "whole")
-    write_dataset(docs, recipe, Here(recipe), 2, lambda each: None)
+    write_dataset(docs, recipe, 1, lambda each: None)
     found, wanted = _table(tmp_path / "out"), _table(tmp_path / "whole")
     assert found == wanted
     assert long.name in {row["doc_id"] for row in found}
 
 
-def _noted(segments: Any, seen: list[TextSegment]) -> Any:
+def _noted(segments: Any, seen: list[Chunked]) -> Any:
     for each in segments:
         seen.append(each)
         yield each
@@ -457,23 +458,6 @@ def _table(output: Path) -> list[dict[str, Any]]:
         arrow_dataset.dataset(output, format="parquet").to_table().to_pylist()
     )
     return rows
-
-
-@pytest.mark.usefixtures("large_inputs")
-def test_a_long_document_that_is_lost_halfway_leaves_nothing_behind(
-    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    long = _long_file(docs, monkeypatch)
-
-    def broken(file: Any, encoding: str) -> Any:
-        yield file.read(60_000).decode(encoding)
-        raise OSError(5, "Input/output error")
-
-    monkeypatch.setattr("chunkwise.documents.long_texts.decoded", broken)
-    made, _, problems = _write(docs, tmp_path / "out")
-    assert made.documents == 200
-    assert f"{long}: input/output error" in problems
-    assert long.name not in {row["doc_id"] for row in _table(tmp_path / "out")}
 
 
 @pytest.mark.usefixtures("large_inputs")

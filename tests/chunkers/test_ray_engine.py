@@ -23,7 +23,6 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 import chunkwise  # noqa: E402
 from chunkwise.base.ray_workers import RayCluster  # noqa: E402
-from chunkwise.base.workers import Workers  # noqa: E402
 from chunkwise.chunkers import chunk_dataset  # noqa: E402
 from chunkwise.chunkers.chunk_dataset import ChunkDataset, PartRecipe, write_dataset  # noqa: E402
 from chunkwise.documents import LoadOptions  # noqa: E402
@@ -78,24 +77,15 @@ def _by_ray(
     docs: Path, output: Path, strategy: str = "structure", on_part: Any = lambda amount, note: None
 ) -> tuple[ChunkDataset, list[str]]:
     recipe = PartRecipe(strategy, LoadOptions(), "none", output)
-    workers = RayCluster().workers(recipe, "cut")
     problems: list[str] = []
-    try:
-        made = write_dataset(
-            docs, recipe, workers, workers.at_once, lambda each: problems.append(str(each)), on_part
-        )
-    finally:
-        workers.stop()
+    made = write_dataset(
+        docs, recipe, RayCluster(), lambda each: problems.append(str(each)), on_part
+    )
     return made, problems
 
 
 def _by_processes(docs: Path, output: Path, strategy: str = "structure") -> None:
-    recipe = PartRecipe(strategy, LoadOptions(), "none", output)
-    workers = Workers(1, recipe)
-    try:
-        write_dataset(docs, recipe, workers, 2, lambda each: None)
-    finally:
-        workers.stop()
+    write_dataset(docs, PartRecipe(strategy, LoadOptions(), "none", output), 1, lambda each: None)
 
 
 def _files(output: Path) -> dict[str, bytes]:
@@ -171,11 +161,10 @@ def test_a_driver_that_is_killed_leaves_parts_that_the_next_run_takes(
         "from chunkwise.documents import LoadOptions\n"
         "chunk_dataset._BATCHES = 1\n"
         "recipe = chunk_dataset.PartRecipe(sys.argv[3], LoadOptions(), 'none', Path(sys.argv[2]))\n"
-        "workers = RayCluster(sys.argv[4]).workers(recipe, 'cut')\n"
         "def advance(amount, note):\n"
         "    if note.startswith('128'):\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        "chunk_dataset.write_dataset(sys.argv[1], recipe, workers, 2, print, advance)\n"
+        "chunk_dataset.write_dataset(sys.argv[1], recipe, RayCluster(sys.argv[4]), print, advance)\n"
     )
     strategy = _strategy(tmp_path)
     words = [str(docs), str(tmp_path / "out"), strategy, ray_cluster.address]

@@ -28,7 +28,6 @@ import fsspec
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.object_store import store
-from chunkwise.base.workers import Workers
 from chunkwise.chunkers.chunk_dataset import ChunkDataset, PartRecipe, write_dataset
 from chunkwise.chunkers.write_chunks import chunk_file, row_of
 from chunkwise.documents import LoadOptions
@@ -218,11 +217,7 @@ def test_a_data_set_is_made_and_made_again(docs: str, folder: str) -> None:
     recipe = PartRecipe("structure", LoadOptions(), "none", Path(f"{folder}/chunks"))
 
     def made() -> ChunkDataset:
-        workers = Workers(1, recipe)
-        try:
-            return write_dataset(docs, recipe, workers, 2, lambda each: None)
-        finally:
-            workers.stop()
+        return write_dataset(docs, recipe, 1, lambda each: None)
 
     assert (made().reused, made().reused) == (0, 1)
     _put(f"{docs}a.md", b"# A\n\nOther words of A.\n")

@@ -35,9 +35,9 @@ def limits_are_on(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(reading, "_stay_here", set())
     monkeypatch.setattr(reading, "_has_told", False)
-    monkeypatch.setattr(limited, "_next_start", 0.0)
+    monkeypatch.setattr(limited.readers, "_next_start", 0.0)
     yield
-    limited.stop_all()
+    limited.readers.end_all()
 
 
 def told(source: object, options: LoadOptions = _NARROW) -> list[str]:
@@ -131,9 +131,9 @@ def test_where_no_process_can_be_started_it_is_told_once_and_tried_again(
         assert told(files) == ["a.html", "b.html"]
     (warning,) = recwarn
     assert "read without limits of memory and time: no process can be started" in str(warning.message)  # fmt: skip
-    monkeypatch.setattr(limited, "_next_start", 0.0)
+    monkeypatch.setattr(limited.readers, "_next_start", 0.0)
     assert told(files) == ["a.html", "b.html"]
-    assert limited._all
+    assert limited.readers._all
 
 
 @pytest.mark.usefixtures("processes")
@@ -151,7 +151,7 @@ def test_a_loader_of_ours_is_never_kept_here(
     (warning,) = recwarn
     assert "a.html is read without limits of memory and time" in str(warning.message)
     assert told(path) == ["a.html"]
-    assert limited._all
+    assert limited.readers._all
 
 
 _LOADER = """
@@ -230,7 +230,7 @@ def test_the_usual_files_of_a_short_command_need_no_process(write: Write) -> Non
     files = {"a.md": "# A", "b.txt": "B", "c.csv": "text\nC\n", "d.py": "x = 1\n"}
     files |= {"e.jsonl": '{"text": "E"}\n', "f.json": '{"text": "F"}', "g.tex": "Text."}
     assert len(told([write(name, text) for name, text in files.items()])) == 7
-    assert not limited._all
+    assert not limited.readers._all
 
 
 @pytest.mark.usefixtures("processes")
@@ -238,12 +238,12 @@ def test_a_large_file_of_theirs_does(write: Write, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(reading, "SMALL", 1000)
     nested = write("a.json", "[" + "[]," * 30_000_000 + "[]]")
     assert told([nested, write("b.txt", "B " * 1000)]) == [_TOLD, "b.txt"]
-    assert limited._all
+    assert limited.readers._all
 
 
 def test_no_limits_no_process(write: Write) -> None:
     assert told(write("a.pdf", plain_pdf()), LoadOptions(limits="none")) == ["a.pdf"]
-    assert not limited._all
+    assert not limited.readers._all
 
 
 @pytest.mark.usefixtures("processes")

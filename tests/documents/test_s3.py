@@ -29,7 +29,6 @@ from moto.server import ThreadedMotoServer
 import chunkwise
 from chunkwise.base import object_store
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.workers import Workers
 from chunkwise.chunkers import chunk_dataset
 from chunkwise.chunkers.chunk_dataset import ChunkDataset, PartRecipe, write_dataset
 from chunkwise.documents import LoadOptions
@@ -258,7 +257,6 @@ def test_the_command_reads_and_writes_a_bucket(bucket: Bucket, tmp_path: Path) -
 
 def _dataset(output: Path, stop_after: int | None = None) -> ChunkDataset:
     recipe = PartRecipe("structure", LoadOptions(), "none", output)
-    workers = Workers(1, recipe)
     parts = 0
 
     def stop(amount: int, note: str) -> None:
@@ -267,10 +265,7 @@ def _dataset(output: Path, stop_after: int | None = None) -> ChunkDataset:
         if parts == stop_after:
             raise KeyboardInterrupt
 
-    try:
-        return write_dataset(f"s3://{BUCKET}/docs", recipe, workers, 1, pytest.fail, stop)
-    finally:
-        workers.stop()
+    return write_dataset(f"s3://{BUCKET}/docs", recipe, 1, pytest.fail, stop)
 
 
 def _files_of(output: Path) -> dict[str, bytes]:

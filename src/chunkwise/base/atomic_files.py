@@ -16,7 +16,6 @@ from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.object_store import address_of, shown_address, store, upload
-from chunkwise.base.spill_and_full_disk import NoRoomHere, own_disk
 
 FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 """Errors that nothing but writing meets: a full disk, or a full share of it."""
@@ -47,9 +46,9 @@ def replacing(path: Path) -> Iterator[Path]:
     itself: it has no place to move into. What has an address is written here, and sent there when it is whole.
     """
     if (address := address_of(path)) is not None:
-        with ExitStack() as stack:
-            with _needs_room_for(path):
-                temporary = stack.enter_context(scratch_folder()) / path.name
+        with scratch_folder() as folder:
+            temporary = folder / path.name
+            with _write_errors(path, FULL):
                 yield temporary
             with says_what_it_writes(path):
                 upload(temporary, address)
@@ -80,21 +79,6 @@ def replacing(path: Path) -> Iterator[Path]:
                 temporary.chmod(stat.S_IMODE(mode))
             temporary.replace(target)
             sync_folder(target.parent)
-
-
-@contextmanager
-def _needs_room_for(path: Path) -> Iterator[None]:
-    """A full disk of this machine is told as such, whoever met it first, and not as one of the store."""
-    try:
-        yield
-    except (OSError, ChunkwiseError) as error:
-        full = error.__cause__ if type(error) is ChunkwiseError else error
-        if not isinstance(full, OSError) or full.errno not in FULL:
-            raise
-        reason = os.strerror(full.errno)
-        raise NoRoomHere(
-            f"cannot write {shown_path(path)}, which is made in {own_disk()}: {reason}"
-        ) from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -23,6 +23,7 @@ from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.garbage_collection import SELDOM, uncollected
@@ -75,49 +76,6 @@ class _Call(NamedTuple):
     path: list[str]
 
 
-def outcomes(
-    target: str,
-    args: tuple[Any, ...],
-    limits: Limits,
-    answers: Mapping[str, Callable[[Any], object]],
-) -> Iterator[Any]:
-    """What the generator `module:function`, called as `function(*args, ask)` in another process, gives.
-
-    Raises `LimitExceeded`, `ProcessDied`, or `CannotBeSent` and `NotStarted` where it must be called here.
-    `ask(name, given)` in there is `answers[name](given)` here.
-    """
-    try:
-        call = pickle.dumps(_Call(target, args, limits, _folder(), sys.path))
-    except Exception as error:  # a third party's object may raise anything
-        raise CannotBeSent from error
-    process, said = _begun(call, limits)
-    whole = False
-    try:
-        done = 0
-        while not whole:
-            match said:
-                case "outcomes", found, whole, resident:
-                    done += len(found)
-                    if whole and limits.memory and resident > limits.memory / _KEPT_SHARE:
-                        process.stop()
-                    elif whole:
-                        _give_back(
-                            process
-                        )  # before its documents are used: there may be others to read
-                    yield from found
-                case "ask", name, given:
-                    process.send(_answered(answers[name], given), limits)
-                case "memory", _:
-                    raise LimitExceeded.memory(limits)
-                case _:
-                    raise CannotBeSent(done)
-            if not whole:
-                said = process.message()
-    finally:
-        if not whole:
-            process.stop()
-
-
 def _answered(function: Callable[[Any], object], given: object) -> bytes:
     try:
         return pickle.dumps((function(given), None))
@@ -135,98 +93,170 @@ def _folder() -> str | None:
 
 # ---- in the process that gives the work
 
-_lock = threading.Lock()
-_idle: list[_Process] = []
-_all: set[_Process] = set()
 SUPPORTED = os.name != "nt"
 _unavailable = not SUPPORTED or not sys.executable or bool(getattr(sys, "frozen", False))
 """Whether no process can ever be started: a program that was packed up has no interpreter to start."""
 _PAUSE = 60.0
 """Seconds after one that did not start: what is started may be no interpreter but a program that has one in it."""
-_next_start = 0.0
 
 
-def _begun(call: bytes, limits: Limits) -> tuple[_Process, Any]:
-    """A process at work, and the first that it says."""
-    process = _kept()
-    is_new = process is None
-    process = process or _started()
-    while True:
+class Processes:
+    """Processes that are started as they are needed, and kept for the next call."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[_Process] = []
+        self._all: set[_Process] = set()
+        self._is_stopped = False
+        self._next_start = 0.0
+        _pools.add(self)
+
+    def outcomes(
+        self,
+        target: str,
+        args: tuple[Any, ...],
+        limits: Limits,
+        answers: Mapping[str, Callable[[Any], object]],
+    ) -> Iterator[Any]:
+        """What the generator `module:function`, called as `function(*args, ask)` in another process, gives.
+
+        Raises `LimitExceeded`, `ProcessDied`, or `CannotBeSent` and `NotStarted` where it must be called here.
+        `ask(name, given)` in there is `answers[name](given)` here.
+        """
         try:
-            process.send(call, limits)
-            return process, process.message()
-        except BaseException as error:
-            process.stop()
-            if is_new or not isinstance(error, ProcessDied):
-                raise
-        # It may have been ended while it waited, or by what an earlier file did to it.
-        process, is_new = _started(), True
+            call = pickle.dumps(_Call(target, args, limits, _folder(), sys.path))
+        except Exception as error:  # a third party's object may raise anything
+            raise CannotBeSent from error
+        process, said = self._begun(call, limits)
+        whole = False
+        try:
+            done = 0
+            while not whole:
+                match said:
+                    case "outcomes", found, whole, resident:
+                        done += len(found)
+                        if whole and limits.memory and resident > limits.memory / _KEPT_SHARE:
+                            self._end(process)
+                        elif whole:  # before its documents are used: there may be others to read
+                            with self._lock:
+                                self._idle.append(process)
+                        yield from found
+                    case "ask", name, given:
+                        process.send(_answered(answers[name], given), limits)
+                    case "memory", _:
+                        raise LimitExceeded.memory(limits)
+                    case _:
+                        raise CannotBeSent(done)
+                if not whole:
+                    said = process.message()
+        finally:
+            if not whole:
+                self._end(process)
 
+    def _begun(self, call: bytes, limits: Limits) -> tuple[_Process, Any]:
+        """A process at work, and the first that it says."""
+        process = self._kept()
+        is_new = process is None
+        process = process or self._started()
+        while True:
+            try:
+                process.send(call, limits)
+                return process, process.message()
+            except BaseException as error:
+                self._end(process)
+                if is_new or not isinstance(error, ProcessDied):
+                    raise
+            # It may have been ended while it waited, or by what an earlier call did to it.
+            process, is_new = self._started(), True
 
-def _kept() -> _Process | None:
-    while True:
-        with _lock:
-            process = _idle.pop() if _idle else None
-        if process is None or process.is_waiting():
-            return process
+    def _kept(self) -> _Process | None:
+        while True:
+            with self._lock:
+                process = self._idle.pop() if self._idle else None
+            if process is None or process.is_waiting():
+                return process
+            self._end(process)
+
+    def _started(self) -> _Process:
+        if _unavailable:
+            raise NotStarted("there is no interpreter to start")
+        if time.monotonic() < self._next_start:
+            raise NotStarted("it was tried a short while ago")
+        with self._lock:
+            if self._is_stopped:
+                raise NotStarted("the work was stopped")
+            try:
+                process = _Process()
+            except OSError as error:
+                self._next_start = time.monotonic() + _PAUSE
+                raise NotStarted(error.strerror or str(error)) from error
+            self._all.add(process)
+        try:
+            is_ready = process.is_ready()
+        except BaseException:
+            self._end(process)
+            raise
+        if not is_ready:
+            self._end(process)
+            if not self._is_stopped:
+                self._next_start = time.monotonic() + _PAUSE
+            raise NotStarted(f"{sys.executable} ended before it had begun")
+        return process
+
+    def _end(self, process: _Process) -> None:
+        with self._lock:
+            self._all.discard(process)
         process.stop()
 
+    def end_all(self) -> None:
+        """End them, whatever they are at; others are started when they are needed."""
+        with self._lock:
+            idle, busy = list(self._idle), self._all.difference(self._idle)
+            self._idle.clear()
+        for process in idle:
+            self._end(process)
+        for process in busy:  # closed by who waits for it
+            process.kill()
 
-def _started() -> _Process:
-    global _next_start
-    if _unavailable:
-        raise NotStarted("there is no interpreter to start")
-    if time.monotonic() < _next_start:
-        raise NotStarted("it was tried a short while ago")
-    try:
-        process = _Process()
-    except OSError as error:
-        _next_start = time.monotonic() + _PAUSE
-        raise NotStarted(error.strerror or str(error)) from error
-    with _lock:
-        _all.add(process)
-    try:
-        is_ready = process.is_ready()
-    except BaseException:
-        process.stop()
-        raise
-    if not is_ready:
-        process.stop()
-        _next_start = time.monotonic() + _PAUSE
-        raise NotStarted(f"{sys.executable} ended before it had begun")
-    return process
+    def stop(self) -> None:
+        """End them for good."""
+        with self._lock:
+            self._is_stopped = True
+        self.end_all()
+
+    def forget(self) -> None:
+        """In a copy of this process: they are those of the process that was copied."""
+        self._lock = threading.Lock()
+        self._idle.clear()
+        for process in self._all:
+            process.close()
+        self._all.clear()
 
 
-def _give_back(process: _Process) -> None:
-    with _lock:
-        _idle.append(process)
+_pools: WeakSet[Processes] = WeakSet()
+readers = Processes()
+"""Those that read documents."""
 
 
 @atexit.register
-def stop_all() -> None:
-    """End them, whatever they are at."""
-    with _lock:
-        _idle.clear()
-    for process in list(_all):
-        process.stop()
+def _end_everything() -> None:
+    for pool in list(_pools):
+        pool.stop()
 
 
-def _forget() -> None:
-    global _lock
-    _lock = threading.Lock()
-    _idle.clear()
-    for process in _all:
-        process.close()
-    _all.clear()
+def _forget_everything() -> None:
+    for pool in list(_pools):
+        pool.forget()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)  # they are those of the process that was copied
+    os.register_at_fork(after_in_child=_forget_everything)
 
 
 class _Process:
     def __init__(self) -> None:
         self._is_closed = self._is_killed = False
+        self._closing = threading.Lock()
         self._pipe, there = Pipe()
         closes, self._closed_at_the_end = os.pipe()
         try:
@@ -318,7 +348,7 @@ class _Process:
         while not self._has_ended():  # it closed the pipe, and goes on
             self._look()
             time.sleep(_LOOK)
-        self._kill()
+        self.kill()
         status = self._process.wait()
         if status == _EXIT_MEMORY:
             return LimitExceeded.memory(self._limits)
@@ -330,13 +360,11 @@ class _Process:
         return ProcessDied(f"status {status}")
 
     def stop(self) -> None:
-        with _lock:
-            _all.discard(self)
-        self._kill()
+        self.kill()
         self._process.wait()
         self.close()
 
-    def _kill(self) -> None:
+    def kill(self) -> None:
         """What it started, too, whether it has ended itself or not."""
         if not self._is_killed:  # afterwards its number may be somebody else's
             self._is_killed = True
@@ -346,7 +374,7 @@ class _Process:
 
     def close(self) -> None:
         """The ends of its pipes; where they were the last, it ends."""
-        with _lock:
+        with self._closing:
             if self._is_closed:  # its number may be that of somebody else's file by now
                 return
             self._is_closed = True

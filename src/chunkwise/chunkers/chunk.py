@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import pickle
-import secrets
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, groupby, islice
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from itertools import chain, islice
+from typing import Literal, Protocol, TypeVar
 
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
-from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.garbage_collection import uncollected
-from chunkwise.base.spill_and_full_disk import read_spilled
+from chunkwise.base.runner import Jobs, WorkerDied, check_jobs, map_parts
 from chunkwise.base.wording import counted, one_or_many
-from chunkwise.base.workers import (
-    Jobs,
-    OneByOne,
-    WorkerDied,
-    WorkerGroup,
-    begin_workers,
-    check_jobs,
-)
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
+from chunkwise.chunkers.context_from_headings import with_headings
+from chunkwise.chunkers.write_chunks import SegmentPlace
 from chunkwise.core import Chunk, Document
 from chunkwise.core.document import no_text
 from chunkwise.documents import (
@@ -52,6 +40,7 @@ from chunkwise.text.source_code import ParsingBudget
 DEFAULT_STRATEGY = "structure"
 
 StrategyLike = str | Chunker | Strategy
+Context = Literal["none", "headings"]
 
 _BATCH_BYTES = 1 << 20
 _BATCH_ITEMS = 64
@@ -59,7 +48,7 @@ _NOTHING_LEFT = ParsingBudget(0)
 
 
 class Chunked:
-    """One document and its chunks."""
+    """One document and its chunks; or a segment of a long one, to be let go of before the next is asked for."""
 
     is_read_later = False
     """Whether it is without its text and chunks, which are made when something is done with it."""
@@ -71,12 +60,23 @@ class Chunked:
         analyzed: Analyzed | None = None,
         *,
         unparsed: bool = False,
+        place: SegmentPlace | None = None,
+        until: int | None = None,
     ) -> None:
         self.document = document
         self.chunks = chunks
+        """Positions and numbers of a segment's are those of the segment."""
         self.unparsed = unparsed
         """Whether its code was cut as text because too much of the corpus is no code."""
+        self.place = place or SegmentPlace()
+        self.until = len(document.text) if until is None else until
+        """Where the next segment begins, in positions of this one; the end of the text where there is none."""
         self._analyzed = analyzed
+
+    @property
+    def is_first(self) -> bool:
+        """Of its document."""
+        return not self.place.chunks
 
     @property
     def analyzed(self) -> Analyzed:
@@ -87,7 +87,8 @@ class Chunked:
 
     def __reduce__(self) -> tuple[object, ...]:
         # The arrays stay where they were made.
-        return partial(Chunked, unparsed=self.unparsed), (self.document, self.chunks)
+        made = partial(Chunked, unparsed=self.unparsed, place=self.place, until=self.until)
+        return made, (self.document, self.chunks)
 
     def with_pieces(self, pieces: Iterator[object]) -> Chunked:
         """The document together with what follows it, where that is its own."""
@@ -97,18 +98,16 @@ class Chunked:
         """The same document with this id."""
         document = replace(self.document, id=id)
         chunks = [replace(chunk, document=document) for chunk in self.chunks]
-        return Chunked(document, chunks, unparsed=self.unparsed)
+        return Chunked(document, chunks, unparsed=self.unparsed, place=self.place, until=self.until)
 
 
 ChunkOutcome = Chunked | UnreadableDocument
+Outcome = ChunkOutcome | UnchangedSource
 _Unit = InputItem | UnchangedSource
 _U = TypeVar("_U", bound=InputItem | UnchangedSource)
-_Found = TypeVar("_Found")
-_Outcome = ChunkOutcome | UnchangedSource
 
-
-Aside = Callable[[Source], AbstractContextManager[Chunked | None]]
-"""What takes a file in its own way, as long as the context lasts; None: it is read and cut as all others."""
+CutLong = Callable[[Strategy, LoadOptions, Source], Iterator[ChunkOutcome]]
+"""What takes a large file in its own way; where it gives nothing, the file is read and cut as all others."""
 
 
 class Further(Protocol):
@@ -122,10 +121,8 @@ class Further(Protocol):
     def accelerated(self) -> bool:
         """Whether it needs an accelerator."""
 
-    def __call__(self, documents: list[Chunked]) -> list[Chunked]: ...
-
-    def one_by_one(self, document: Chunked) -> Iterator[object]:
-        """The same of one document; where it is read later, what becomes of it follows piece by piece."""
+    def __call__(self, outcomes: Iterable[Outcome]) -> Iterator[object]:
+        """The outcomes in their order; one that is read later may be followed by what it was made into."""
 
 
 def chunk_text(
@@ -214,9 +211,13 @@ def chunk_each(
     *,
     options: LoadOptions | None = None,
     jobs: Jobs = 1,
+    context: Context = "none",
+    cut_long: CutLong | None = None,
 ) -> Iterator[ChunkOutcome]:
     """Every document with its chunks, and every source that could not be read, in the order of the inputs."""
-    outcomes = chunk_changed(source, strategy, lambda source: False, options, jobs)
+    outcomes = chunk_changed(
+        source, strategy, lambda source: False, options, jobs, context=context, cut_long=cut_long
+    )
     return (each for each in outcomes if not isinstance(each, UnchangedSource))  # none is known
 
 
@@ -227,52 +228,82 @@ def chunk_changed(
     options: LoadOptions | None = None,
     jobs: Jobs = 1,
     further: Further | None = None,
-    aside: Aside | None = None,
-) -> Iterator[ChunkOutcome | UnchangedSource]:
+    context: Context = "none",
+    cut_long: CutLong | None = None,
+) -> Iterator[Outcome]:
     """The same; a file of a store that is known is neither read nor cut, and comes in its place.
 
-    Workers do `further` work on what they cut; what is cut in this process comes without. Large files that `aside`
-    takes stay in this process, unless workers do all that is done with them and spill it piece by piece, and each is
-    to be used before the next outcome is asked for.
+    Workers do `further` work on what they cut; what is cut in this process comes without.
     """
     options = options or LoadOptions()
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
     check_jobs(jobs)
     reader = InputReader(source, options, is_known)
+    units = reader.changed_units()
+    cut = CutPart(strategy, options, context, cut_long)
     # A language model answers several at once by itself, and what it may cost is counted in one process.
-    alone = jobs == 1 or made.asks_a_model
-    work = reader.changed_units()
-    found = (
-        _in_this_process(work, made, options, aside)
-        if alone
-        else _in_workers(work, strategy, options, jobs, further, aside)
-    )
+    if jobs == 1 or made.asks_a_model:
+        return _distinct(cut(units), reader)
+    first = list(islice(units, 2))
+    if len(first) < 2:  # another process would send it back with all its chunks
+        return _distinct(cut(first), reader)
+    # Told here, and perhaps unfit to travel.
+    sent = replace(options, on_passed_over=None, on_renamed=None)
+    cut = replace(cut, options=sent, further=further)
+    stage = "read and cut" if further is None else f"read, cut and {further.stage}"
+    found = map_parts(
+        cut, batches(chain(first, units)), jobs, stage, _lost,
+        accelerated=further is not None and further.accelerated,
+    )  # fmt: skip
     return _distinct(found, reader)
 
 
-def _outcomes(
-    unit: _Unit,
-    strategy: Strategy,
-    options: LoadOptions,
-    parsing: ParsingBudget,
-    aside: Aside | None = None,
-) -> Iterator[_Outcome]:
-    if isinstance(unit, UnreadableDocument | UnchangedSource):
-        yield unit
-    elif isinstance(unit, Document):
-        yield _chunked(unit, strategy, parsing)
-    else:
-        if aside is not None and _may_be_taken(aside, unit):
-            try:
-                with aside(unit) as taken:
-                    if taken is not None:
-                        yield taken
-                        return
-            except UnreadableDocument as error:
-                yield error
-                return
-        for outcome in loaded(unit, options):
-            yield _chunked(outcome, strategy, parsing) if isinstance(outcome, Document) else outcome
+@dataclass(frozen=True, slots=True)
+class CutPart:
+    """What is done with a part: sent to each worker once."""
+
+    strategy: StrategyLike
+    options: LoadOptions
+    context: Context = "none"
+    cut_long: CutLong | None = None
+    further: Further | None = None
+
+    def __call__(self, part: Iterable[_Unit]) -> Iterator[Outcome]:
+        outcomes = self._outcomes(part)
+        # What follows a document is taken together with it: see `_distinct`.
+        return outcomes if self.further is None else self.further(outcomes)  # type: ignore[return-value]
+
+    def _outcomes(self, part: Iterable[_Unit]) -> Iterator[Outcome]:
+        made, parsing = get_strategy(self.strategy), ParsingBudget()
+        items = size = 0
+        for unit in part:
+            for outcome in self._outcomes_of(unit, made, parsing):
+                if self.context == "headings" and isinstance(outcome, Chunked):
+                    outcome.chunks = with_headings(outcome.chunks, outcome.analyzed)
+                yield outcome
+                del outcome  # before the next one is made
+            items, size = items + 1, size + weight(unit)
+            if _is_full(items, size):  # where a batch for a worker ends, so that all is cut alike
+                parsing, items, size = ParsingBudget(), 0, 0
+
+    def _outcomes_of(
+        self, unit: _Unit, made: Strategy, parsing: ParsingBudget
+    ) -> Iterator[Outcome]:
+        if isinstance(unit, UnreadableDocument | UnchangedSource):
+            yield unit
+        elif isinstance(unit, Document):
+            yield _chunked(unit, made, parsing)
+        else:
+            if self.cut_long is not None and unit.size > SMALL:
+                is_taken = False
+                for found in self.cut_long(made, self.options, unit):
+                    is_taken = True
+                    yield found
+                    del found
+                if is_taken:
+                    return
+            for each in loaded(unit, self.options):
+                yield _chunked(each, made, parsing) if isinstance(each, Document) else each
 
 
 def _chunked(document: Document, strategy: Strategy, parsing: ParsingBudget) -> Chunked:
@@ -281,169 +312,6 @@ def _chunked(document: Document, strategy: Strategy, parsing: ParsingBudget) -> 
     with nullcontext() if strategy.asks_a_model else uncollected():
         chunks = list(strategy.chunks(analyzed))
     return Chunked(document, chunks, analyzed, unparsed=analyzed.unparsed)
-
-
-def _in_this_process(
-    work: Iterator[_Unit],
-    strategy: StrategyLike,
-    options: LoadOptions,
-    aside: Aside | None = None,
-) -> Iterator[_Outcome]:
-    made, parsing = get_strategy(strategy), ParsingBudget()
-    items = size = 0
-    for unit in work:
-        yield from _outcomes(unit, made, options, parsing, aside)
-        items, size = items + 1, size + weight(unit)
-        if _is_full(items, size):  # where a batch for a worker ends, so that all is cut alike
-            parsing, items, size = ParsingBudget(), 0, 0
-
-
-def cut_in_this_process(
-    work: Iterator[InputItem], strategy: StrategyLike, options: LoadOptions
-) -> Iterator[ChunkOutcome]:
-    """Every document with its chunks, and what could not be read, one by one."""
-    found = _in_this_process(work, strategy, options)
-    return (each for each in found if not isinstance(each, UnchangedSource))  # none is known
-
-
-def check_can_travel(strategy: StrategyLike) -> None:
-    """Whether other processes can be sent it."""
-    try:
-        pickle.dumps(strategy)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InvalidParameter(
-            f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
-        ) from error
-
-
-def _in_workers(
-    work: Iterator[_Unit],
-    strategy: StrategyLike,
-    options: LoadOptions,
-    jobs: Jobs,
-    further: Further | None,
-    aside: Aside | None = None,
-) -> Iterator[_Outcome]:
-    check_can_travel(strategy)
-    first = list(islice(work, 2))
-    if len(first) < 2:  # another process would send it back with all its chunks
-        yield from _in_this_process(iter(first), strategy, options, aside)
-        return
-    waiting: deque[Callable[[], Iterator[_Outcome]]] = deque()
-    stage = "read and cut" if further is None else f"read, cut and {further.stage}"
-    # Told here, and perhaps unfit to travel.
-    sent = replace(options, on_passed_over=None, on_renamed=None)
-    there = aside if further else None
-    with ExitStack() as stack:
-        folder = stack.enter_context(scratch_folder()) if there else None
-        workers: WorkerGroup[list[_Unit], list[_Outcome]] = begin_workers(
-            jobs, _Cutting(strategy, sent, further, there), stage,
-            accelerated=further is not None and further.accelerated,
-        )  # fmt: skip
-        # Stopped, or nobody wants the rest: a long document must not keep the caller waiting.
-        stack.callback(workers.stop)
-        for is_large, units in groupby(
-            chain(first, work), partial(_may_be_taken, None if further else aside)
-        ):
-            if is_large:
-                while waiting:
-                    yield from waiting.popleft()()
-                yield from _in_this_process(units, strategy, options, aside)
-                continue
-            for batch in batches(units):
-                waiting += _begun(workers, batch, there, folder)
-                while len(waiting) >= workers.at_once:
-                    yield from waiting.popleft()()
-        while waiting:
-            yield from waiting.popleft()()
-
-
-def _begun(
-    workers: WorkerGroup[list[_Unit], list[_Outcome]],
-    batch: list[_Unit],
-    aside: Aside | None,
-    folder: Path | None,
-) -> Iterator[Callable[[], Iterator[_Outcome]]]:
-    """The short ones of a batch together, each long one by itself."""
-    for is_long, units in groupby(batch, partial(_may_be_taken, aside)):
-        if not is_long:
-            some = list(units)
-            yield partial(surviving, workers, some, workers.submit(some))
-            continue
-        for unit in units:
-            assert isinstance(unit, Source)
-            assert folder is not None
-            pieces = begin_long_document(workers, _Cutting.one_by_one, unit, folder)
-            yield partial(_documents_of, pieces)
-
-
-def _documents_of(begun: Callable[[], Iterator[object]]) -> Iterator[_Outcome]:
-    pieces = begun()
-    for piece in pieces:
-        if isinstance(piece, Chunked):
-            yield piece.with_pieces(pieces)
-        elif isinstance(piece, UnreadableDocument):
-            yield piece
-
-
-def _may_be_taken(aside: Aside | None, unit: _Unit) -> bool:
-    return aside is not None and isinstance(unit, Source) and unit.size > SMALL
-
-
-def surviving(
-    workers: WorkerGroup[list[_U], list[_Found]], batch: list[_U], found: Future[list[_Found]]
-) -> Iterator[_Found | UnreadableDocument]:
-    """What comes of a batch; where a process died at it, each is tried by itself, and one of them is unreadable."""
-    try:
-        yield from found.result()
-        return
-    except WorkerDied as error:
-        if len(batch) == 1:
-            unit = batch[0]
-            yield died_at(unit.origin if isinstance(unit, Source) else str(unit.source), error)
-            return
-    for unit in batch:
-        yield from surviving(workers, [unit], workers.submit([unit]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Cutting:
-    """What a worker does: sent to each once."""
-
-    strategy: StrategyLike
-    options: LoadOptions
-    further: Further | None = None
-    aside: Aside | None = None
-
-    def __call__(self, batch: list[_Unit]) -> list[_Outcome]:
-        made, parsing = get_strategy(self.strategy), ParsingBudget()
-        found = [
-            outcome for unit in batch for outcome in _outcomes(unit, made, self.options, parsing)
-        ]
-        if self.further is None:
-            return found
-        new = {at: each for at, each in enumerate(found) if isinstance(each, Chunked)}
-        for at, each in zip(new, self.further(list(new.values())), strict=True):
-            found[at] = each
-        return found
-
-    def one_by_one(self, unit: Source) -> Iterator[object]:
-        """The documents of a large file, long ones piece by piece."""
-        assert self.further is not None
-        made = get_strategy(self.strategy)
-        for outcome in _outcomes(unit, made, self.options, ParsingBudget(), self.aside):
-            if isinstance(outcome, Chunked):
-                yield from self.further.one_by_one(outcome)
-            else:
-                yield outcome
-
-
-def cut_batch(
-    strategy: StrategyLike, options: LoadOptions, batch: list[InputItem]
-) -> list[ChunkOutcome]:
-    """Every document of a batch with its chunks, and what could not be read."""
-    found = _Cutting(strategy, options)(list(batch))
-    return [each for each in found if not isinstance(each, UnchangedSource)]  # none is known
 
 
 def batches(work: Iterator[_U]) -> Iterator[list[_U]]:
@@ -473,19 +341,17 @@ def weight(unit: _Unit) -> int:
     return unit.size
 
 
-def _distinct(outcomes: Iterator[_Outcome], reader: InputReader) -> Iterator[_Outcome]:
-    unparsed = 0
+def _distinct(outcomes: Iterator[Outcome], reader: InputReader) -> Iterator[Outcome]:
+    unparsed, id = 0, ""
     for outcome in outcomes:
         if isinstance(outcome, Chunked):
             unparsed += outcome.unparsed
-            yield under_id(outcome, reader.own_id(outcome.document))
-        else:
-            yield outcome
-    warn_of_unparsed(unparsed)
-
-
-def warn_of_unparsed(unparsed: int) -> None:
-    """Says how many documents of source code were cut as text, where there are some."""
+            if outcome.is_first:
+                id = reader.own_id(outcome.document)
+            outcome = under_id(outcome, id).with_pieces(outcomes)
+        if isinstance(outcome, Chunked | UnreadableDocument | UnchangedSource):
+            yield outcome  # else it belongs to a document that nobody wanted
+        del outcome  # before the next one is read
     if unparsed:
         warn_user(
             f"{counted(unparsed, 'document')} named as source code {one_or_many(unparsed, 'was', 'were')} cut as text: "
@@ -499,28 +365,19 @@ def under_id(chunked: Chunked, id: str) -> Chunked:
     return chunked if id == chunked.document.id else chunked.under_id(id)
 
 
-def begin_long_document(
-    workers: WorkerGroup[Any, Any], one_by_one: OneByOne, source: Source, folder: Path
-) -> Callable[[], Iterator[Any]]:
-    """To be called in its turn: the pieces, or what is wrong with the document, of which then nothing is used."""
-    path = folder / secrets.token_hex(8)
-    spilled = workers.spill(one_by_one, source, path)
-    return lambda: _pieces(spilled, source, path)
+def _lost(part: list[_Unit], error: WorkerDied) -> UnreadableDocument:
+    (unit,) = part
+    assert not isinstance(unit, UnchangedSource)
+    return died_at(unit, error)
 
 
-def _pieces(spilled: Future[None], source: Source, path: Path) -> Iterator[Any]:
-    try:
-        spilled.result()
-    except UnreadableDocument as problem:
-        path.unlink(missing_ok=True)
-        yield problem
-    except WorkerDied as error:
-        path.unlink(missing_ok=True)
-        yield died_at(source.origin, error)
-    else:
-        yield from read_spilled(path)
+def origin_of(unit: InputItem) -> str:
+    """Where a unit of work comes from."""
+    return unit.origin if isinstance(unit, Source) else str(unit.source)
 
 
-def died_at(name: str, error: WorkerDied) -> UnreadableDocument:
+def died_at(unit: InputItem, error: WorkerDied) -> UnreadableDocument:
     """A document that ends the process of whoever works on it."""
-    return UnreadableDocument(name, f"{error} while it was cut, perhaps for lack of memory")
+    return UnreadableDocument(
+        origin_of(unit), f"{error} while it was cut, perhaps for lack of memory"
+    )

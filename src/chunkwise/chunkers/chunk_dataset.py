@@ -9,28 +9,36 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any
 
 import msgspec
 
 from chunkwise.base.atomic_files import only_writer, replacing
-from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
+from chunkwise.base.runner import Jobs, Pieces, WorkerDied, Workers, begin, begin_workers, in_order
 from chunkwise.base.user_code import stands_in_files
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted
-from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
-from chunkwise.chunkers.chunk import StrategyLike, batches, weight
-from chunkwise.chunkers.chunk_long_texts import LostHalfwayError, cut_units
-from chunkwise.chunkers.context_from_headings import with_headings
+from chunkwise.chunkers.chunk import (
+    Chunked,
+    Context,
+    CutPart,
+    StrategyLike,
+    batches,
+    died_at,
+    origin_of,
+    under_id,
+    weight,
+)
+from chunkwise.chunkers.chunk_long_texts import segments_of
 from chunkwise.chunkers.dataset_layout import (
     FORMAT,
     MANIFEST,
@@ -42,14 +50,15 @@ from chunkwise.chunkers.dataset_layout import (
     part_name,
     renamed_part,
 )
-from chunkwise.chunkers.write_chunks import SegmentPlace, VectorRows, WriteChunks, chunk_file
-from chunkwise.core import Chunk, Document, OnProgress
+from chunkwise.chunkers.write_chunks import chunk_file
+from chunkwise.core import Document, OnProgress
 from chunkwise.documents import (
     InputItem,
     InputReader,
     Inputs,
     LoadOptions,
     OnUnreadable,
+    loaded,
     options_given,
 )
 from chunkwise.documents.remote_documents import read_ahead
@@ -57,7 +66,6 @@ from chunkwise.documents.source import Source
 
 _BATCHES = 16
 """In a part: up to 16 MB of files, or a thousand of them."""
-_TRIES = 3
 _TOGETHER = 16
 """Records that are asked for at the same time."""
 
@@ -67,17 +75,27 @@ class PartWork:
     """What a worker is sent."""
 
     name: str
-    batches: list[list[InputItem]]
+    units: list[InputItem]
     new_ids: Mapping[int, str] = field(default_factory=dict)
     """Of documents whose id another one has, by their number in the part."""
     files: Sequence[str] = ()
     """What its record says of files of a store: the marks of those that need not be fetched to be known again."""
-    is_trial: bool = False
-    """Cut, and write nothing: to find out which document ends the process, or can be read by now."""
 
     @property
     def size(self) -> int:
-        return sum(weight(unit) for batch in self.batches for unit in batch)
+        return sum(map(weight, self.units))
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def __getitem__(self, some: slice) -> PartWork:
+        """A part of its own, where a process died at the whole."""
+        if self.new_ids:
+            raise ChunkwiseError("worker processes died, perhaps for lack of memory: run again")
+        number, _, key = self.name.rpartition("-")
+        return PartWork(
+            f"{number}-{_hash(f'{key} {some}')[:20]}", self.units[some], files=self.files
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,64 +132,41 @@ class ChunkDataset:
     """Parts that were there already."""
 
 
-class PartWorkers(Protocol):
-    """`Workers` of this machine, or those of a cluster."""
-
-    def submit(self, given: PartWork) -> Future[PartRecord]: ...
-
-
-def _nowhere(
-    chunks: Iterable[Chunk],
-    vectors: VectorRows | None = None,
-    place: SegmentPlace | None = None,
-) -> None:
-    """Writes nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class PartRecipe:
     """How documents become a part: sent to every worker once."""
 
     strategy: StrategyLike
     options: LoadOptions
-    context: Literal["none", "headings"]
+    context: Context
     output: Path
 
-    def __call__(self, work: PartWork) -> PartRecord:
+    def __call__(self, work: PartWork) -> Iterator[PartRecord]:
         """Makes a part, beside the others that are not yet part of the data set."""
-        try:
-            if work.is_trial:
-                return PartRecord(problems=self._filled(work, _nowhere).problems)
-            with chunk_file(self.output / STAGED / f"{work.name}.parquet") as write:
-                record = self._filled(work, write)
-        except LostHalfwayError as lost:
-            return self(replace(work, batches=lost.left_out_of(work.batches)))
-        with replacing(self.output / STAGED / f"{work.name}.json") as temporary:
-            temporary.write_text(json.dumps(asdict(record)), encoding="utf-8")
-        return record
-
-    def _filled(self, work: PartWork, write: WriteChunks) -> PartRecord:
         documents: list[list[str]] = []
         problems: list[list[str]] = []
         own_ids: list[list[Any]] = []
-        chunks = 0
-        found = (cut_units(self.strategy, self.options, batch) for batch in work.batches)
-        for cut in chain.from_iterable(found):
-            if isinstance(cut, UnreadableDocument):
-                problems.append([cut.source, cut.reason])
-                continue
-            id = work.new_ids.get(len(documents), cut.document.id)
-            if id != cut.document.id:
-                own_ids.append([len(documents), cut.document.id])
-            documents.append([id, cut.document.source])
-            for segment in cut.segments(id):
-                rows = segment.chunks
-                if self.context == "headings":
-                    rows = with_headings(rows, segment.chunked.analyzed)
-                chunks += len(rows)
-                write(rows, place=segment.place)
-                del segment, rows  # before the next one is made
-        return PartRecord(documents, chunks, problems, own_ids, list(work.files))
+        chunks, id = 0, ""
+        cut = CutPart(self.strategy, self.options, self.context, segments_of)
+        with chunk_file(self.output / STAGED / f"{work.name}{_PARQUET}") as write:
+            for outcome in cut(work.units):
+                if isinstance(outcome, UnreadableDocument):
+                    problems.append([outcome.source, outcome.reason])
+                    continue
+                assert isinstance(outcome, Chunked)
+                if outcome.is_first:
+                    own = outcome.document.id
+                    id = work.new_ids.get(len(documents), own)
+                    if id != own:
+                        own_ids.append([len(documents), own])
+                    documents.append([id, outcome.document.source])
+                chunks += len(outcome.chunks)
+                write(under_id(outcome, id).chunks, place=outcome.place)
+                del outcome  # before the next one is made
+        record = PartRecord(documents, chunks, problems, own_ids, list(work.files))
+        with replacing(self.output / STAGED / f"{work.name}.json") as temporary:
+            temporary.write_text(json.dumps(asdict(record)), encoding="utf-8")
+        yield record
 
     def how(self) -> str:
         """What makes the same documents the same chunks: strategy, its code where it is not ours, options, version."""
@@ -182,7 +177,7 @@ class PartRecipe:
         known = (made.label, code, self.context, __version__)
         return repr((known, sorted(options_given(self.options).items())))
 
-    def key(self, units: list[list[InputItem]], how: str) -> str:
+    def key(self, units: Iterable[list[InputItem]], how: str) -> str:
         """The same for the same documents, cut in the same way by the same version."""
         found = blake2b(how.encode("utf-8", "surrogatepass"), digest_size=10)
         for batch in units:
@@ -235,43 +230,41 @@ def _hash(value: str | bytes) -> str:
 def write_dataset(
     source: Inputs,
     recipe: PartRecipe,
-    workers: PartWorkers,
-    at_once: int,
+    jobs: Jobs,
     on_unreadable: OnUnreadable,
     advance: OnProgress = lambda amount, note: None,
 ) -> ChunkDataset:
     """Cuts documents into a data set; what an earlier run has made of the same documents is taken as it is."""
     DatasetFolder(recipe.output).check()
-    with only_writer(recipe.output):
-        return _written(source, recipe, workers, at_once, on_unreadable, advance)
+    with only_writer(recipe.output), begin_workers(jobs, recipe, "read and cut") as workers:
+        return _written(source, recipe, workers, on_unreadable, advance)
 
 
 def _written(
     source: Inputs,
     recipe: PartRecipe,
-    workers: PartWorkers,
-    at_once: int,
+    workers: Workers[PartWork, PartRecord],
     on_unreadable: OnUnreadable,
     advance: OnProgress,
 ) -> ChunkDataset:
-    folder = DatasetFolder(recipe.output)
-    made = _DatasetRun(folder, recipe, workers, source)
+    made = _DatasetRun(DatasetFolder(recipe.output), recipe, workers, source)
     recipe_parts: list[dict[str, object]] = []
     documents = chunks = skipped = reused = 0
-    for work, record in made.parts(at_once):
+    for work, record in made.parts():
         for origin, reason in record.problems:
             skipped += 1
             on_unreadable(UnreadableDocument(origin, reason))
         documents += len(record.documents)
         chunks += record.chunks
         reused += work.name in made.reused
-        recipe_parts.append(
-            {
-                "name": f"{work.name}{_PARQUET}",
-                "documents": len(record.documents),
-                "chunks": record.chunks,
-            }
-        )
+        if record.documents:
+            recipe_parts.append(
+                {
+                    "name": f"{work.name}{_PARQUET}",
+                    "documents": len(record.documents),
+                    "chunks": record.chunks,
+                }
+            )
         advance(work.size, f"{counted(documents, 'document')}, {counted(chunks, 'chunk')}")
     if documents:
         manifest = {
@@ -287,7 +280,7 @@ class _DatasetRun:
         self,
         folder: DatasetFolder,
         recipe: PartRecipe,
-        workers: PartWorkers,
+        workers: Workers[PartWork, PartRecord],
         source: Inputs,
     ) -> None:
         self._folder, self._recipe = folder, recipe
@@ -304,49 +297,55 @@ class _DatasetRun:
         self.reused: set[str] = set()
         """Names of parts that are taken as they are."""
 
-    def parts(self, at_once: int) -> Iterator[tuple[PartWork, PartRecord]]:
+    def parts(self) -> Iterator[tuple[PartWork, PartRecord]]:
         """Every part with its record, in order, a few being made ahead."""
-        waiting: deque[tuple[PartWork, Callable[[], PartRecord]]] = deque()
-        for number, units in enumerate(_grouped(batches(self._reader.units()), _BATCHES)):
-            sources = (each for batch in units for each in batch if isinstance(each, Source))
-            marks = [mark for each in sources if (mark := _mark(each, self._how))]
-            work = PartWork(
-                part_name(number, self._recipe.key(units, self._how)), units, files=marks
-            )
-            waiting.append((work, self._begun(work)))
-            if len(waiting) >= at_once:
-                yield self._finished(*waiting.popleft())
-        while waiting:
-            yield self._finished(*waiting.popleft())
+        begun = (self._begun(work) for work in self._works())
+        for work, record in in_order(begun, self._workers.at_once):
+            work, record = self._under_own_ids(work, record)
+            if work.name not in self.reused:
+                self._made.add(work.name)
+            yield work, record
 
-    def _begun(self, work: PartWork) -> Callable[[], PartRecord]:
+    def _works(self) -> Iterator[PartWork]:
+        found = batches(self._reader.units())
+        for number, units in enumerate(iter(lambda: list(islice(found, _BATCHES)), [])):
+            name = part_name(number, self._recipe.key(units, self._how))
+            flat = list(chain.from_iterable(units))
+            marks = (_mark(each, self._how) for each in flat if isinstance(each, Source))
+            yield PartWork(name, flat, files=list(filter(None, marks)))
+
+    def _begun(self, work: PartWork) -> Pieces[tuple[PartWork, PartRecord]]:
         known = self._known(work.name)
-        if known is not None and not known.problems:
+        if known is not None and self._lacks_the_same(work, known):
             self.reused.add(work.name)
-            return lambda: known
-        if known is not None and (again := _missing(work, known)):
-            # A busy store, rights and memory may be others now: what is missing is tried, and nothing else.
-            trial = self._workers.submit(PartWork("", [_fetched(again)], is_trial=True))
-            return partial(self._tried_again, work, known, trial)
-        return self._making(work)
+            return lambda: iter([(work, known)])
+        return begin(self._workers, replace(work, units=_fetched(work.units)), _lost)
 
-    def _making(self, work: PartWork) -> Callable[[], PartRecord]:
-        self._made.add(work.name)
-        work = replace(work, batches=list(map(_fetched, work.batches)))
-        return partial(self._result, work, self._workers.submit(work))
+    def _lacks_the_same(self, work: PartWork, known: PartRecord) -> bool:
+        """Whether what could not be read cannot be now: a busy store, rights and memory may be others."""
+        lost = {source for source, _ in known.problems}
+        units = _fetched([each for each in work.units if origin_of(each) in lost])
+        found = chain.from_iterable(
+            loaded(each, self._recipe.options) if isinstance(each, Source) else [each]
+            for each in units
+        )
+        problems = [
+            [each.source, each.reason] for each in found if isinstance(each, UnreadableDocument)
+        ]
+        return sorted(problems) == sorted(known.problems)
 
-    def _tried_again(
-        self, work: PartWork, known: PartRecord, trial: Future[PartRecord]
-    ) -> PartRecord:
-        """The part as it is, where what it lacks cannot be read now, either."""
-        try:
-            found = trial.result().problems
-        except WorkerDied:
-            found = []
-        if sorted(found) == sorted(known.problems):
-            self.reused.add(work.name)
-            return known
-        return self._making(work)()
+    def _under_own_ids(self, work: PartWork, record: PartRecord) -> tuple[PartWork, PartRecord]:
+        """Ids are those of the whole, so a document whose id was taken is given another, and its part made again."""
+        new_ids = {}
+        for number, (id, origin) in enumerate(record.documents):
+            own = self._reader.distinct_id(id, origin)
+            if own != id:
+                new_ids[number] = own
+        if not new_ids:
+            return work, record
+        name = renamed_part(work.name, _hash(repr(new_ids)))
+        (found,) = self._begun(replace(work, name=name, new_ids=new_ids))()
+        return found
 
     def _has(self, source: Source) -> bool:
         """Whether a part that is there was made of this file as it is."""
@@ -379,41 +378,6 @@ class _DatasetRun:
         except msgspec.ValidationError:  # damaged: it is made again
             return None
 
-    def _finished(
-        self, work: PartWork, record: Callable[[], PartRecord]
-    ) -> tuple[PartWork, PartRecord]:
-        """Ids are those of the whole, so a document whose id was taken is given another, and its part made again."""
-        found = record()
-        new_ids = {}
-        for number, (id, origin) in enumerate(found.documents):
-            own = self._reader.distinct_id(id, origin)
-            if own != id:
-                new_ids[number] = own
-        if not new_ids:
-            return work, found
-        again = replace(work, name=renamed_part(work.name, _hash(repr(new_ids))), new_ids=new_ids)
-        return again, self._begun(again)()
-
-    def _result(self, work: PartWork, future: Future[PartRecord], tries: int = 1) -> PartRecord:
-        try:
-            return future.result()
-        except WorkerDied:
-            if tries == _TRIES:
-                raise
-        alive = [self._without_crashing(batch) for batch in work.batches]
-        work = replace(work, batches=alive)
-        return self._result(work, self._workers.submit(work), tries + 1)
-
-    def _without_crashing(self, batch: list[InputItem]) -> list[InputItem]:
-        """Each is tried by itself; one that ends its process is unreadable, and said to be."""
-        tried = [
-            None
-            if isinstance(unit, UnreadableDocument)
-            else self._workers.submit(PartWork("", [[unit]], is_trial=True))
-            for unit in batch
-        ]
-        return [_survivor(unit, future) for unit, future in zip(batch, tried, strict=True)]
-
     def commit(self, manifest: Mapping[str, Any]) -> None:
         """What was made takes its place, the manifest says so, and what it does not name goes."""
         parts = [each["name"].removesuffix(_PARQUET) for each in manifest["parts"]]
@@ -439,16 +403,9 @@ class _DatasetRun:
         self._folder.remove_empty(STAGED)
 
 
-def _missing(work: PartWork, known: PartRecord) -> list[InputItem]:
-    """What could not be read of a part; nothing where that cannot be told file by file."""
-    lost = {source for source, _ in known.problems}
-    units = [
-        unit
-        for batch in work.batches
-        for unit in batch
-        if (unit.origin if isinstance(unit, Source) else unit.source) in lost
-    ]
-    return units if len(units) == len(known.problems) else []
+def _lost(part: PartWork, error: WorkerDied) -> PartRecord:
+    problem = died_at(part.units[0], error)
+    return PartRecord(problems=[[problem.source, problem.reason]])
 
 
 _PARQUET = ".parquet"
@@ -458,24 +415,3 @@ _ENDS = (_PARQUET, ".json")
 def _is_old(file: str, ending: str, names: set[str]) -> bool:
     name = file.removesuffix(ending)
     return name != file and name not in names and is_part(name)
-
-
-def _survivor(unit: InputItem, future: Future[PartRecord] | None) -> InputItem:
-    try:
-        if future is not None:
-            future.result()
-        return unit
-    except WorkerDied as error:
-        name = unit.origin if isinstance(unit, Source) else str(unit.source)
-        return UnreadableDocument(name, f"{error} while it was cut, perhaps for lack of memory")
-
-
-def _grouped(found: Iterator[list[InputItem]], count: int) -> Iterator[list[list[InputItem]]]:
-    group: list[list[InputItem]] = []
-    for each in found:
-        group.append(each)
-        if len(group) == count:
-            yield group
-            group = []
-    if group:
-        yield group

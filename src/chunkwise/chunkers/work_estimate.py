@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.wording import counted, format_number, thousands
-from chunkwise.chunkers.chunk import Chunked, Further, StrategyLike, cut_batch, weight
+from chunkwise.chunkers.chunk import CutPart, Further, StrategyLike, weight
 from chunkwise.core import Document
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions
 from chunkwise.documents.long_texts import long_text
@@ -106,13 +107,7 @@ def _time(
     seconds = time.process_time() - before
     for document, times in documents:
         before = time.process_time()
-        cut = [
-            result
-            for result in cut_batch(strategy, options, [document])
-            if isinstance(result, Chunked)
-        ]
-        if further is not None and cut:
-            further(cut)
+        deque(CutPart(strategy, options, further=further)([document]), maxlen=0)
         seconds += (time.process_time() - before) * times
     return seconds
 

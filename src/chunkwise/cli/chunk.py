@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, TypeAlias, cast
 
 import click
 
@@ -43,8 +43,7 @@ from chunkwise.options import ChunkOptions, LlmOptions
 
 if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
-    from chunkwise.chunkers.chunk import Chunked
-    from chunkwise.chunkers.chunk_dataset import PartRecord, PartWork
+    from chunkwise.chunkers.chunk import Chunked, Context
     from chunkwise.chunkers.context_writer import ContextWriter
     from chunkwise.chunkers.write_chunks import SegmentPlace
     from chunkwise.cli.cut_documents import ChunkSummary, CutsPage, Cutter
@@ -81,7 +80,7 @@ class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOption
         return cast(str, self.strategy) or "structure"
 
     @property
-    def context_beside(self) -> Literal["none", "headings"]:
+    def context_beside(self) -> Context:
         """What is made without a language model."""
         return "none" if self.context in (None, "none") else "headings"
 
@@ -139,15 +138,16 @@ def command(options: ChunkCommandOptions) -> None:
         advance = stack.enter_context(progress("chunking", total, options.quiet))
         # Cutting takes no time beside writing contexts: progress is what was written then.
         cut_advance = _nowhere if writer else advance
-        if sinks and not page and not writer:
-            _write_segments(paths, cutting, options, summary, advance, sinks)
-        else:
-            documents = _documents(paths, cutting, options, summary, cut_advance)
-            if writer:
-                documents = with_written_contexts(documents, writer, advance)
-            elif options.context_beside == "headings":
-                documents = _with_headings(documents)
-            shown = _used(documents, sinks, page, strategy, options)
+        # Chunks that are only written never lie in memory as a whole.
+        is_only_written = bool(sinks) and not page and not writer
+        context = "none" if writer else options.context_beside
+        documents = _documents(
+            paths, cutting, options, summary, cut_advance, context, is_only_written
+        )
+        # A full disk, for one, ends the workers here and not somewhere later.
+        with closing(documents):
+            written = with_written_contexts(documents, writer, advance) if writer else documents
+            shown = _used(written, sinks, page, strategy, options)
         if not summary.documents:  # leaving so, an older file of that name stays
             nothing = "nothing is written" if sinks or page else "there is nothing to show"
             say(f"no document was read; {nothing}")
@@ -172,7 +172,7 @@ def command(options: ChunkCommandOptions) -> None:
 
 def _estimate(options: ChunkCommandOptions) -> None:
     from chunkwise.base.cores import cores
-    from chunkwise.base.workers import count_of
+    from chunkwise.base.runner import count_of
     from chunkwise.chunkers.work_estimate import estimate_work
 
     paths = options.sources()
@@ -190,7 +190,6 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
     """Chunks as Parquet files of a folder, by processes of this machine or by a cluster."""
     from chunkwise.base.object_store import address_of
     from chunkwise.base.secrets import mask, names_server
-    from chunkwise.base.workers import WorkerGroup, begin_workers
     from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 
     unfit = {
@@ -211,15 +210,9 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
     total, began = bytes_of(paths), time.monotonic()
     place = output if address_of(output) else output.absolute()  # workers stand elsewhere
     recipe = PartRecipe(options.cut_by, options.loading(), options.context_beside, place)
-    workers: WorkerGroup[PartWork, PartRecord] = begin_workers(
-        options.workers(total), recipe, "read and cut"
-    )
-    try:
-        with progress("chunking", total, options.quiet) as advance:
-            skip = SkippedInputs(options.strict)
-            made = write_dataset(paths, recipe, workers, workers.at_once, skip, advance)
-    finally:
-        workers.stop()
+    with progress("chunking", total, options.quiet) as advance:
+        skip = SkippedInputs(options.strict)
+        made = write_dataset(paths, recipe, options.workers(total), skip, advance)
     if not made.documents:
         say("no document was read; no data set is made")
         sys.exit(FAILED)
@@ -294,22 +287,19 @@ def _documents(
     options: ChunkCommandOptions,
     summary: ChunkSummary,
     advance: OnProgress,
-) -> Iterator[Chunked]:
+    context: Context = "none",
+    in_segments: bool = False,
+) -> Generator[Chunked, None, None]:
     """Documents with their chunks; what cannot be read is a line on stderr."""
     from chunkwise.chunkers.chunk import chunk_each
+    from chunkwise.chunkers.chunk_long_texts import segments_of
     from chunkwise.cli.cut_documents import readable
 
-    jobs = options.workers(bytes_of(paths))
-    outcomes = chunk_each(paths, strategy, options=options.loading(), jobs=jobs)
-    return readable(outcomes, summary, advance)
-
-
-def _with_headings(documents: Iterator[Chunked]) -> Iterator[Chunked]:
-    from chunkwise.chunkers.context_from_headings import with_headings
-
-    for chunked in documents:
-        chunked.chunks = with_headings(chunked.chunks, chunked.analyzed)
-        yield chunked
+    outcomes = chunk_each(
+        paths, strategy, options=options.loading(), jobs=options.workers(bytes_of(paths)),
+        context=context, cut_long=segments_of if in_segments else None,
+    )  # fmt: skip
+    yield from readable(outcomes, summary, advance)
 
 
 def _writer(
@@ -380,29 +370,6 @@ def _open_page(stack: ExitStack, options: ChunkCommandOptions, strategy: Cutter)
     return stack.enter_context(CutsPage(options.page, strategy, quiet=options.quiet))
 
 
-def _write_segments(
-    paths: list[str],
-    strategy: str | Strategy,
-    options: ChunkCommandOptions,
-    summary: ChunkSummary,
-    advance: OnProgress,
-    sinks: list[_Sink],
-) -> None:
-    """Chunks are written as they come: a long text never lies in memory as a whole."""
-    from chunkwise.chunkers.chunk_long_texts import chunk_segments
-    from chunkwise.cli.cut_documents import readable_segments
-
-    outcomes = chunk_segments(
-        paths, strategy, options=options.loading(), jobs=options.workers(bytes_of(paths)),
-        context=options.context_beside,
-    )  # fmt: skip
-    with closing(outcomes):  # a full disk, for one, ends the workers here and not somewhere later
-        for segment in readable_segments(outcomes, summary, advance):
-            for sink in sinks:
-                sink(segment.chunked.chunks, segment.place)
-            del segment  # before the next one is made
-
-
 def _used(
     documents: Iterator[Chunked],
     sinks: list[_Sink],
@@ -411,15 +378,14 @@ def _used(
     options: ChunkCommandOptions,
 ) -> list[str]:
     """Written and drawn; what a terminal shows where nothing is."""
-    from chunkwise.chunkers.write_chunks import SegmentPlace
-
     if not sinks and page is None:
         return list(_shown(documents, strategy, options))
     for chunked in documents:
         for sink in sinks:
-            sink(chunked.chunks, SegmentPlace())
+            sink(chunked.chunks, chunked.place)
         if page:
             page.add(chunked)
+        del chunked  # before the next one is made
     return []
 
 

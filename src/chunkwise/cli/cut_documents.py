@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from chunkwise.base.atomic_files import replacing
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
-from chunkwise.chunkers.chunk_long_texts import SegmentOutcome, TextSegment
 from chunkwise.chunkers.packing.overlap import MissingOverlaps
 from chunkwise.cli.streams import SkippedInputs, say
 from chunkwise.core import Chunk, Document, OnProgress
@@ -53,9 +52,9 @@ class ChunkSummary:
         limit = strategy.limit
         self._missing = MissingOverlaps(limit, amount) if asked and limit else None
 
-    def add(self, chunked: Chunked, *, is_first: bool = True) -> None:
-        """A document, or a segment of one of which others were added before."""
-        self.documents += is_first
+    def add(self, chunked: Chunked) -> None:
+        """A document, or a segment of one."""
+        self.documents += chunked.is_first
         self._sizes.append(
             np.array([chunk.token_count for chunk in chunked.chunks], dtype=np.int32)
         )
@@ -96,24 +95,9 @@ def readable(
     for outcome in outcomes:
         if isinstance(outcome, Chunked):
             summary.add(outcome)
+            size = outcome.until
             yield outcome
-            advance(len(outcome.document.text), summary.note)
-        else:
-            summary.skip(outcome)
-
-
-def readable_segments(
-    outcomes: Iterator[SegmentOutcome], summary: ChunkSummary, advance: OnProgress
-) -> Iterator[TextSegment]:
-    """The same of what is cut in segments, each of which is let go of before the next is asked for."""
-    for outcome in outcomes:
-        if isinstance(outcome, TextSegment):
-            chunked = outcome.chunked
-            summary.add(chunked, is_first=outcome.is_first)
-            size = chunked.chunks[-1].end if chunked.chunks else len(chunked.document.text)
-            del chunked
-            yield outcome
-            del outcome
+            del outcome  # before the next one is made
             advance(size, summary.note)
         else:
             summary.skip(outcome)

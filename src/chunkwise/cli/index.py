@@ -39,7 +39,7 @@ from chunkwise.cli.streams import SkippedInputs, print_json, say, shown_place, u
 from chunkwise.options import IndexOptions, LlmOptions
 
 if TYPE_CHECKING:
-    from chunkwise.base.workers import Jobs
+    from chunkwise.base.runner import Jobs
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
     from chunkwise.retrieval.settings import Settings
@@ -151,7 +151,7 @@ def _estimate(
     paths: list[str], options: IndexCommandOptions, settings: IndexOptions, jobs: Jobs
 ) -> None:
     from chunkwise.base.cores import cores as own_cores
-    from chunkwise.base.workers import count_of
+    from chunkwise.base.runner import count_of
     from chunkwise.retrieval.indexes import estimate_index
 
     if settings.context != "headings":

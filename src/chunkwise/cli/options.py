@@ -17,7 +17,7 @@ from chunkwise.options import ReadOptions, WorkerOptions
 
 if TYPE_CHECKING:
     from chunkwise.base.ray_workers import RayCluster
-    from chunkwise.base.workers import Jobs
+    from chunkwise.base.runner import Jobs
     from chunkwise.core import Query
     from chunkwise.documents.loader import LoadOptions
 

@@ -180,7 +180,7 @@ def tune_and_show(
 def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     """Says how much work it is; refuses what would cost more than it may."""
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.base.workers import count_of
+    from chunkwise.base.runner import count_of
     from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
     from chunkwise.tuning.run.sweep_folder import SweepFolder
 

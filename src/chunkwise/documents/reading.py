@@ -15,17 +15,16 @@ from typing import cast
 
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.atomic_files import FULL
-from chunkwise.base.errors import UnreadableDocument, warn_user
+from chunkwise.base.errors import ChunkwiseError, UnreadableDocument, warn_user
 from chunkwise.base.limited_processes import (
     SUPPORTED,
     Ask,
     CannotBeSent,
     NotStarted,
     ProcessDied,
-    outcomes,
+    readers,
 )
 from chunkwise.base.limits import LimitExceeded, Limits, limits_of
-from chunkwise.base.spill_and_full_disk import NoRoomHere, has_others, own_disk
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted
 from chunkwise.core import Document
@@ -136,12 +135,11 @@ def _copied(source: Source) -> Iterator[str]:
                 shutil.copyfileobj(handle, file, _COPIED)
             file.flush()
         except OSError as error:
-            reason = os_reason(error)
-            if error.errno in FULL:  # of the machine that reads, which may be one of many
-                reason = f"no room for a copy in {own_disk()}: {reason}"
-                if has_others():
-                    raise NoRoomHere(f"{source.origin}: {reason}") from error
-            raise UnreadableDocument(source.origin, reason) from error
+            if error.errno in FULL:
+                raise ChunkwiseError(
+                    f"no room for a copy of {source.origin} in {tempfile.gettempdir()} (TMPDIR)"
+                ) from error
+            raise UnreadableDocument(source.origin, os_reason(error)) from error
         yield file.name
 
 
@@ -213,7 +211,7 @@ def _guarded(
     )
     answers = {} if function is None else {"ocr": function}
     try:
-        yield from outcomes(_HERE, (source, name, sent, bool(answers)), limits, answers)
+        yield from readers.outcomes(_HERE, (source, name, sent, bool(answers)), limits, answers)
     except LimitExceeded as error:
         yield UnreadableDocument(source.origin, str(error))
     except ProcessDied as error:

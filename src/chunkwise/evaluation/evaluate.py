@@ -13,8 +13,8 @@ from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
 from chunkwise.base.parameters import named_list
 from chunkwise.base.progress import Stages, Stopwatch
+from chunkwise.base.runner import Jobs
 from chunkwise.base.wording import counted, from_to, listed, thousands
-from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource
 from chunkwise.core import Document, Hit, Passage, Query

@@ -16,8 +16,8 @@ from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import named_list
 from chunkwise.base.repr_html import drawn
+from chunkwise.base.runner import Jobs
 from chunkwise.base.wording import counted, percent
-from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import (
     DEFAULT_STRATEGY,

@@ -18,8 +18,8 @@ from chunkwise.base.errors import (
     warn_user,
 )
 from chunkwise.base.progress import Stages
+from chunkwise.base.runner import Jobs
 from chunkwise.base.wording import counted, from_to, shown
-from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk_offsets import Position, summary
 from chunkwise.chunkers.read_chunks import ChunksSource, chunks_name, read_chunks

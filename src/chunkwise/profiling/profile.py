@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
+from chunkwise.base.runner import Jobs, check_jobs
 from chunkwise.base.wording import counted
-from chunkwise.base.workers import Jobs, check_jobs
 from chunkwise.chunkers import Strategy, get_strategy
-from chunkwise.chunkers.chunk import Chunked, chunk_changed
+from chunkwise.chunkers.chunk import Chunked, Outcome, chunk_changed
 from chunkwise.core import BLOCK_KINDS, SECTION_SEPARATOR, Chunk, Document, OnProgress
 from chunkwise.documents import (
     Inputs,
@@ -88,11 +88,9 @@ class _DocumentMeasurer:
     stage = "profile"
     accelerated = False
 
-    def __call__(self, documents: list[Chunked]) -> list[Chunked]:
-        return [self._measured(each.document) for each in documents]
-
-    def one_by_one(self, document: Chunked) -> Iterator[object]:
-        yield from self([document])
+    def __call__(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+        for each in outcomes:
+            yield self._measured(each.document) if isinstance(each, Chunked) else each
 
     def _measured(self, document: Document) -> MeasuredDocument:
         analyzed, tally = Analyzed(document), GroupTally()

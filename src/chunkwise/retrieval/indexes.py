@@ -11,8 +11,8 @@ from typing import overload
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.object_store import address_of
+from chunkwise.base.runner import Jobs
 from chunkwise.base.wording import counted
-from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import (
     ChunksSource,

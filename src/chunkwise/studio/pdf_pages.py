@@ -81,7 +81,7 @@ def _draw(project: Project, number: int, page: int) -> tuple[bytes, float, float
         data = file.read_bytes()
         # A file of others is drawn where it can do no harm: in a process with limits.
         found = list(
-            limited.outcomes("chunkwise.documents.ocr:page_picture", (data, page - 1), limits_of(None), {})
+            limited.readers.outcomes("chunkwise.documents.ocr:page_picture", (data, page - 1), limits_of(None), {})
         )  # fmt: skip
     except OSError as error:
         raise NotFound(f"{file.name} cannot be read any more: {error.strerror}") from None

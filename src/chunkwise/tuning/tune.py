@@ -18,8 +18,8 @@ from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.base.repr_html import drawn
+from chunkwise.base.runner import Jobs
 from chunkwise.base.wording import counted
-from chunkwise.base.workers import Jobs
 from chunkwise.documents import Inputs, LoadOptions, leaving_out, options_given
 from chunkwise.documents.document_hash import documents_data
 from chunkwise.evaluation.evaluate import TestQueries

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError, warn_user
 from chunkwise.chunkers.check_pieces import check_order
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.chunk_long_texts import TextSegment
 from chunkwise.chunkers.context_from_headings import with_headings
 from chunkwise.core import Chunk, Document
 from chunkwise.models.cache import ModelCache
@@ -66,12 +65,16 @@ class DocumentFeatures:
         analyzed: Analyzed,
         settings: Settings,
         sums: NDArray[np.float32] | None = None,
-        segment: TextSegment | None = None,
+        segment: Chunked | None = None,
         fingerprint: str = "",
     ) -> None:
         self.analyzed = analyzed
         self._next = None if segment is None else segment.until
-        self.length = len(analyzed.text) if segment is None else max(segment.until, segment.end)
+        self.length = (
+            len(analyzed.text)
+            if segment is None
+            else max([segment.until, *(chunk.end for chunk in segment.chunks)])
+        )
         """Of the text as far as atoms are made of it."""
         self._begins_document = segment is None or not segment.place.characters
         self._fingerprint = fingerprint
@@ -308,7 +311,7 @@ def build_documents(
 
 
 def build_segment(
-    segment: TextSegment,
+    segment: Chunked,
     fingerprint: str,
     settings: Settings,
     embedder: Embedder | None,
@@ -316,7 +319,7 @@ def build_segment(
     token_encoder: TokenEncoder | None = None,
 ) -> BuiltDocument:
     """The rows of a part of a longer text, whose fingerprint is given; its atoms go as far as its chunks do."""
-    features = DocumentFeatures(segment.chunked.analyzed, settings, None, segment, fingerprint)
+    features = DocumentFeatures(segment.analyzed, settings, None, segment, fingerprint)
     (built,) = _build([segment.chunks], [features], settings, embedder, on_done, token_encoder)
     return built
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -101,7 +100,10 @@ class DocumentOfRows(ReadLater):
     ) -> Iterator[BuiltDocument]:
         assert self._rows is not None
         for built in self._rows:
-            assert isinstance(built, BuiltDocument)
+            if isinstance(built, UnreadableDocument):
+                raise built
+            if not isinstance(built, BuiltDocument):
+                return
             document = replace(built.part.document, id=self.document.id)
             yield built._replace(part=replace(built.part, document=document))
             del built  # before the next ones are read
@@ -201,17 +203,18 @@ class _ReadAgain:
             yield from found.read()
 
 
-@contextmanager
 def long_document(
     strategy: Strategy, options: LoadOptions, source: Source
-) -> Iterator[LongDocument | None]:
-    """The document of a large file; None: it is to be read as a whole."""
+) -> Iterator[LongDocument | UnreadableDocument]:
+    """The document of a large file; nothing: it is to be read as a whole."""
     if not strategy.in_segments:
-        yield None
         return
-    with long_text(source, options) as found:
-        again = _ReadAgain(options, source)
-        yield LongDocument(found, strategy, again) if found is not None else None
+    try:
+        with long_text(source, options) as found:
+            if found is not None:
+                yield LongDocument(found, strategy, _ReadAgain(options, source))
+    except UnreadableDocument as problem:
+        yield problem
 
 
 def _placed(

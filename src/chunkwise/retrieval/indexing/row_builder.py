@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 
-from chunkwise.chunkers.chunk import Chunked
+from chunkwise.base.errors import UnreadableDocument
+from chunkwise.chunkers.chunk import Chunked, Outcome
 from chunkwise.models.embed.embedder import accelerator_of
 from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinder, LazyTokenEncoder
@@ -56,34 +58,46 @@ class RowBuilder:
         """Where the process that asks has its vectors from one: those of an index are of one kind."""
         return bool(accelerator_of(self.settings.identity))
 
-    def __call__(self, documents: list[Chunked]) -> list[Chunked]:
-        # Without chunks it may be one that the index has: who has the index will know.
-        new = [each for each in documents if each.chunks]
-        if not new:
-            return documents
-        embedder = self.model.embedder if self.model else None
-        encoder = self.token_encoder() if self.token_encoder else None
-        finder = self.name_finder() if self.name_finder else None
-        built = iter(
-            build_documents(new, self.settings, embedder, token_encoder=encoder, name_finder=finder)
-        )
-        return [
-            BuiltChunked(next(built), unparsed=each.unparsed) if each.chunks else each
-            for each in documents
-        ]
+    def __call__(self, outcomes: Iterable[Outcome]) -> Iterator[object]:
+        """Documents with their rows; a long one without its text, then its rows, then None."""
+        for is_long, some in groupby(outcomes, lambda each: isinstance(each, LongDocument)):
+            if not is_long:
+                yield from self._built(list(some))
+                continue
+            for document in some:
+                assert isinstance(document, LongDocument)
+                yield from self._rows_of_long(document)
 
-    def one_by_one(self, document: Chunked) -> Iterator[object]:
-        """A long document without its text, then its rows; of one that the index has, only what it is."""
-        if not isinstance(document, LongDocument):
-            yield from self([document])
-            return
+    def _built(self, outcomes: list[Outcome]) -> Iterator[Outcome]:
+        # Without chunks it may be one that the index has: who has the index will know.
+        new = [each for each in outcomes if isinstance(each, Chunked) and each.chunks]
+        built: Iterator[BuiltDocument] = iter(())
+        if new:
+            embedder = self.model.embedder if self.model else None
+            encoder = self.token_encoder() if self.token_encoder else None
+            finder = self.name_finder() if self.name_finder else None
+            rows = build_documents(
+                new, self.settings, embedder, token_encoder=encoder, name_finder=finder
+            )
+            built = iter(rows)
+        for each in outcomes:
+            if isinstance(each, Chunked) and each.chunks:
+                yield BuiltChunked(next(built), unparsed=each.unparsed)
+            else:
+                yield each
+
+    def _rows_of_long(self, document: LongDocument) -> Iterator[object]:
         if document.is_known:
             yield document
             return
         yield DocumentOfRows(document.document, document.fingerprint, document.length)
         embedder = self.model.embedder if self.model else None
         encoder = self.token_encoder() if self.token_encoder else None
-        yield from document.segments(self.settings, embedder, None, encoder)
+        try:
+            yield from document.segments(self.settings, embedder, None, encoder)
+        except UnreadableDocument as problem:
+            yield problem
+        yield None
 
 
 def row_builder(resolved: ResolvedSettings) -> RowBuilder | None:

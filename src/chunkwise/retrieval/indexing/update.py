@@ -6,12 +6,12 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
+from chunkwise.base.runner import Jobs
 from chunkwise.base.wording import counted, thousands
-from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import Chunked, chunk_changed, under_id
 from chunkwise.core import Document, OnProgress
 from chunkwise.documents import (
@@ -324,8 +324,6 @@ def update_documents(target: IndexUpdate, reading: Reading, resolved: ResolvedSe
     unreadables = Unreadables(reading.on_unreadable)
     options = reading.options or LoadOptions()
     known = KnownFiles(target, options) if before else None
-    # What is told is told here, and a function of the user's may be unfit to travel.
-    sent = replace(options, on_passed_over=None, on_renamed=None)
     outcomes = chunk_changed(
         reading.source,
         strategy,
@@ -333,7 +331,7 @@ def update_documents(target: IndexUpdate, reading: Reading, resolved: ResolvedSe
         options,
         reading.jobs,
         None if isinstance(reading.jobs, int) else row_builder(resolved),
-        partial(long_document, strategy, sent) if _in_segments(resolved) else None,
+        cut_long=long_document if _in_segments(resolved) else None,
     )
     for outcome in outcomes:
         if isinstance(outcome, UnchangedSource):
