@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.documents import LoadOptions, read
+from chunkwise.documents import read
 from chunkwise.documents.walk import holds_judgments, holds_topics, may_be_of_testset
-from tables import cases
 
 WORDS = ("anchor", "barrel", "causeway")
 CORPUS = "".join(
@@ -67,20 +66,6 @@ def test_queries_beside_nothing_of_a_test_set_are_a_corpus(tmp_path: Path) -> No
     assert ids(tmp_path / "a.zip") == ["q0", "q1", "q2"]
 
 
-@cases("name", ["queries.jsonl", "qrels/test.tsv", "qrels"])
-def test_questions_that_are_named_themselves_are_refused(tmp_path: Path, name: str) -> None:
-    written(tmp_path, BEIR)
-    with pytest.raises(UnreadableDocument, match="which are no documents; name the field"):
-        ids(tmp_path / name)
-
-
-def test_a_text_field_reads_them_all_the_same(tmp_path: Path) -> None:
-    written(tmp_path, BEIR)
-    options = LoadOptions(text_field="text")
-    found = [each.id for each in read(tmp_path / "queries.jsonl", options, "raise")]
-    assert found == ["q0", "q1", "q2"]
-
-
 def test_a_folder_of_questions_alone_says_so(tmp_path: Path) -> None:
     written(tmp_path, {"queries.jsonl": QUERIES, "qrels/test.tsv": QRELS})
     with pytest.raises(UnreadableDocument, match="nothing in it but the questions of a test set"):
@@ -133,8 +118,6 @@ def test_an_autorag_folder_gives_its_corpus(tmp_path: Path) -> None:
         ("a", "Open at nine.", {"year": 1}),
         ("b", "Shut at ten.", {"year": 2}),
     ]
-    with pytest.raises(UnreadableDocument, match="no documents"):
-        ids(tmp_path / "qa.parquet")
 
 
 def test_junk_is_neither_judgments_nor_topics() -> None:

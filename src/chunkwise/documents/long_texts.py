@@ -15,7 +15,6 @@ from chunkwise.documents.formats.text import TextLoader
 from chunkwise.documents.loader import Loader, LoadOptions, choose_loader
 from chunkwise.documents.reading import SMALL, fetched, revision_of
 from chunkwise.documents.source import Source, os_reason
-from chunkwise.documents.walk import is_no_document
 from chunkwise.records.encoding import StreamedEncoding, TextSize, decoded, streamed_encoding
 
 _HEAD = 1 << 18
@@ -54,8 +53,6 @@ def long_text(source: Source, options: LoadOptions) -> Iterator[LongText | None]
 
 def _loader(source: Source, options: LoadOptions) -> Loader | None:
     if not SMALL < source.size <= options.max_bytes:
-        return None
-    if options.text_field is None and options.loader is None and is_no_document(source):
         return None
     try:
         loader = choose_loader(source, options)[1]

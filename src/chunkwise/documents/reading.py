@@ -51,7 +51,6 @@ from chunkwise.documents.loader import (
 )
 from chunkwise.documents.ocr import Ocr
 from chunkwise.documents.source import Source, os_reason
-from chunkwise.documents.walk import NO_DOCUMENT, is_no_document
 from chunkwise.records.fields import is_blank
 
 InputItem = Source | Document | UnreadableDocument
@@ -145,8 +144,6 @@ def _copied(source: Source) -> Iterator[str]:
 
 def _loaded(source: Source, options: LoadOptions) -> Iterator[Document | UnreadableDocument]:
     try:
-        if options.text_field is None and options.loader is None and is_no_document(source):
-            raise UnreadableDocument(source.origin, NO_DOCUMENT)
         name, loader = choose_loader(source, options)
     except UnreadableDocument as error:
         yield error

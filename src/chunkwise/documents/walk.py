@@ -265,15 +265,9 @@ TREC_ASKING = ("topic", "quer", "question")
 """Words in the names of TREC's files."""
 
 _BEIR_JUDGEMENTS = ("qrels", "qrels.tsv")
-_BEIR_HEADER = b"query-id\tcorpus-id\tscore"
 _JUDGEMENT = re.compile(rb"\S+[ \t]+(?:0|Q0|q0)[ \t]+\S+[ \t]+-?\d+[ \t]*\r?")
 _LOOKED_AT = 50
 _MARK = b"\xef\xbb\xbf"
-
-NO_DOCUMENT = (
-    "questions or judgments of a test set, which are no documents; name the field of the text with --text-field to "
-    "read it as documents"
-)
 
 Head = Callable[[str], bytes]
 """The first bytes of a file in the folder, by its name."""
@@ -352,24 +346,6 @@ def no_documents_below(paths: Iterable[str], head: Head) -> set[str]:
 
 def _head_inside(head: Head, folder: str, name: str) -> bytes:
     return head(f"{folder}{name}")
-
-
-def is_no_document(source: Source) -> bool:
-    """Whether a file that was named itself holds the questions or judgments of a test set."""
-    if source.path is None or not may_be_of_testset(os.path.abspath(source.path)):
-        return False
-    folder, name = os.path.split(os.path.abspath(source.path))
-    head = file_head(folder, name)
-    if head.removeprefix(_MARK).lower().startswith(_BEIR_HEADER):
-        return True
-    # What else lies there is only looked at where the file itself could be one: folders may be large.
-    is_known = name in (BEIR_QUERIES, AUTORAG_QUERIES)
-    if not is_known and not holds_judgments(head) and not holds_topics(head):
-        return False
-    try:
-        return name in no_documents_among(os.listdir(folder), partial(file_head, folder))
-    except OSError:
-        return False  # reading it will say so
 
 
 def file_head(folder: str, name: str) -> bytes:
