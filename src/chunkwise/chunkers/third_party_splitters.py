@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra, UnknownName, warn_user
 from chunkwise.base.wording import counted, did_you_mean, one_or_many, thousands
-from chunkwise.chunkers.chunk_offsets import StatedChunk, TextFinder, find_in_own, stands
+from chunkwise.chunkers.chunk_offsets import StatedChunk, find_in_own, stands
 from chunkwise.core import Document, Piece, Span
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
@@ -279,15 +279,14 @@ def _located(
 ) -> list[Span | None]:
     """The place of each text; None: it stands nowhere.
 
-    Texts come in the order of the document, and one may stand there many times. Of all ways to place them so that each
-    begins behind the one before, repeats no more of it than the splitter says, and leaves out nothing but white space,
-    one that reaches furthest is taken; where each text repeats as much as it may, or each as little, it is soon found.
+    Texts come in the order of the document, and one may stand there many times: each repeats as much of the one before
+    as the splitter says, or as little as it can, if all of them find a place so; else each is the first behind that.
     """
     stated = [StatedChunk(document.id, each.start, None, each.text) for each in found]
     for repeats_most in (True, False):
         if whole_way := _simple_way(stated, document.text, overlap, repeats_most):
             return whole_way
-    return _nearly(found, _furthest_way(stated, document, overlap), document, overlap)
+    return _nearly(found, _nearest_places(stated, document.text), document, overlap)
 
 
 def _simple_way(
@@ -311,68 +310,18 @@ def _simple_way(
     return places if before and not _NOT_WHITE.search(whole, before.end) else []
 
 
-def _furthest_way(
-    stated: Sequence[StatedChunk], document: Document, overlap: _Overlap | None
-) -> list[Span | None]:
-    """The places of the texts that stand exactly somewhere, of many ways at once."""
-    seek = TextFinder(stated, [document])
-    most = max(_LEAST_WAYS, min(_MOST_WAYS, _WORK // max(1, len(stated))))
-    # By the start of each text that was placed: the start of the one before it.
-    ways: list[tuple[int, dict[int, int]]] = []
-    elsewhere: dict[int, int] = {}
-    for number, chunk in enumerate(stated):
+def _nearest_places(stated: Sequence[StatedChunk], whole: str) -> list[Span | None]:
+    """The first place of each text behind where the one before begins, else its first of all."""
+    places: list[Span | None] = []
+    behind = 0
+    for chunk in stated:
         part = chunk.text or ""
-        starts: dict[int, int] = {}
-        if chunk.start is not None and stands(chunk, document.text):
-            starts = {chunk.start: max(ways[-1][1]) if ways else -1}
-        elif not ways:
-            starts = {seek(document.id, part, 0): -1}
-        else:
-            size = len(stated[ways[-1][0]].text or "")
-            for start in ways[-1][1]:
-                before = Span(start, start + size)
-                for at in _next_starts(part, document.text, before, overlap):
-                    starts.setdefault(at, start)
-            starts = _outermost(starts, most)
-            if not starts:  # something is left out between the two
-                start = max(ways[-1][1])
-                at = seek(document.id, part, start + 1)
-                if at > start:
-                    starts = {at: start}
-                else:
-                    elsewhere[number] = at
-        if starts and -1 not in starts:
-            ways.append((number, starts))
-    places = _way_back(ways) | elsewhere
-    return [
-        Span(at, at + len(each.text or "")) if (at := places.get(number, -1)) >= 0 else None
-        for number, each in enumerate(stated)
-    ]
-
-
-_LEAST_WAYS, _MOST_WAYS, _WORK = 8, 256, 50_000
-"""Places that are kept in mind for one text, more than one only where a document repeats itself; and for all."""
-
-
-def _outermost(starts: dict[int, int], most: int) -> dict[int, int]:
-    """Of too many places those that repeat most of what is before, and those that repeat least."""
-    if len(starts) <= most:
-        return starts
-    order = sorted(starts)
-    half = most // 2
-    return {at: starts[at] for at in (*order[:half], *order[-half:])}
-
-
-def _way_back(ways: Sequence[tuple[int, Mapping[int, int]]]) -> dict[int, int]:
-    """The starts of one way, by the number of the text: of the last the furthest, and of each the one it came from."""
-    chosen: dict[int, int] = {}
-    at = max(ways[-1][1]) if ways else -1
-    for number, starts in reversed(ways):
-        # A text with a place of its own stands alone: what led there is the furthest before.
-        at = at if at in starts else max(starts)
-        chosen[number] = at
-        at = starts[at]
-    return chosen
+        at = chunk.start if chunk.start is not None and stands(chunk, whole) else -1
+        at = at if at >= 0 else whole.find(part, behind)
+        at = at if at >= 0 else whole.find(part)
+        places.append(Span(at, at + len(part)) if at >= 0 else None)
+        behind = at + 1 if at >= 0 else behind
+    return places
 
 
 def _window(part: str, whole: str, before: Span) -> tuple[int, int]:
@@ -399,15 +348,6 @@ def _next_start(
     return (
         first if at < 0 else at
     )  # it may repeat more than the splitter says, which counts in another way
-
-
-def _next_starts(part: str, whole: str, before: Span, overlap: _Overlap | None) -> Iterator[int]:
-    """All places where it may begin, the one that repeats most first."""
-    _, limit = _window(part, whole, before)
-    at = _next_start(part, whole, before, overlap, True)
-    while at >= 0:
-        yield at
-        at = whole.find(part, at + 1, limit)
 
 
 _NOT_WHITE = re.compile(r"\S")
