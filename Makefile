@@ -16,7 +16,7 @@ TOGETHER := -n 2 --dist worksteal
 pages speed suite suite-thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: browser coverage help demo test checks types style size pages figures wheel suite thorough environments suite-thorough speed torture release docs exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean
+.PHONY: browser coverage help demo test checks types style size pages figures wheel suite thorough environments suite-thorough speed torture release docs site exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean
 
 ##@ For a fresh clone
 
@@ -72,6 +72,7 @@ speed: $(STAMP) ## fail if an operation became slower or larger; RENEW=1 accepts
 
 release: thorough test ## build wheel and sdist into dist/, and check both
 	rm -rf dist
+	@$(MAKE) --no-print-directory site
 	$(BIN)/python -m build --outdir dist
 	$(PYTHON) -m venv $(VENV)-release
 	$(VENV)-release/bin/python $(INSTALL) twine
@@ -94,8 +95,13 @@ browser:
 		&& { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium; } > /dev/null 2>&1; } \
 		|| echo 'browser: pages are not tested in one, chromium is not here; as root: apt-get install chromium'
 
-docs: $(LLM_STAMP) ## run the commands in README and docs again, and show what they print now
+docs: $(LLM_STAMP) ## run the commands in README and docs again, and build the site
 	$(BIN)/python scripts/generate_docs.py
+	@$(MAKE) --no-print-directory site
+
+site: $(STAMP) ## build the documentation, which `chunkwise docs` opens
+	rm -rf src/chunkwise/site
+	$(BIN)/python -m sphinx --quiet --fail-on-warning -d build/docs docs src/chunkwise/site
 
 exporters: $(VENV)-exporters/.installed ## figures handed to a real MLflow, OpenTelemetry and Prometheus
 	PYTHONPATH=tests $(VENV)-exporters/bin/python -m pytest -rs tests/tracking/test_export_to_mlflow_otel_prometheus.py
@@ -208,7 +214,7 @@ $(TEST_STAMP): $(LLM_STAMP)
 	@touch $@
 
 clean: ## remove everything that make has made
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-exporters $(VENV)-adapters $(VENV)-adapters-oldest $(VENV)-scale $(VENV)-names $(VENV)-release build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-exporters $(VENV)-adapters $(VENV)-adapters-oldest $(VENV)-scale $(VENV)-names $(VENV)-release build dist out src/chunkwise/site .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 help: ## this list
 	@echo 'chunkwise: find the chunking that works for your documents, and prove it.'

@@ -42,7 +42,7 @@ MEANS = {
     "format": '"text", "markdown" or "auto"',
     "hits": "a file of another system's hits, which are evaluated instead of a search",
     "id": "of the document that the text becomes",
-    "into": "where the index is: a folder, or an address of an engine (docs/engines.md); memory, where it is not said",
+    "into": "a folder, or a database (docs/how-to/databases.md) [default: memory]",
     "jobs": 'processes that share the work, or a cluster: `RayCluster("auto")`',
     "judge": '"llm", the name of another judge, a `Judge`, or several',
     "k": "the most hits for a question",
@@ -111,12 +111,12 @@ MEANS = {
 """What a parameter means, wherever it occurs."""
 
 MEANS_HERE = {
-    "chunkwise.open_index.source": "where the index is: a folder, or an address of an engine (docs/engines.md)",
+    "chunkwise.open_index.source": "a folder, or a database (docs/how-to/databases.md)",
     "chunkwise.history.path": "a file, or postgresql://user@host/database; that of the project, where it is not said",
     "chunkwise.Index.export.output": "the file: .parquet, .jsonl or .csv",
     "chunkwise.tune.source": "files, folders, globs, archives, `Document`s, or a plan: `sweep.toml`",
     "chunkwise.push.source": "an `Index` or the place of one, a file of chunks (.parquet, .jsonl, .csv), or `Chunk`s",
-    "chunkwise.push.to": 'the database: "chroma:///folder", "qdrant://host:6333/NAME", and others of docs/push.md',
+    "chunkwise.push.to": 'the database: "chroma:///folder", "qdrant://host:6333/NAME" … (docs/how-to/push.md)',
     "chunkwise.push.collection": "its collection, where the address does not name it",
     "chunkwise.push.prune": "remove what earlier pushes wrote of these documents and this one has no longer",
     "chunkwise.push.on_bad": "is told, in a line, what was not pushed",
@@ -133,7 +133,7 @@ TYPES = {
     "WhenUnreadable": '`"warn"`, `"raise"`, or a function that takes an `UnreadableDocument`',
     "OnProgress": "a function that takes the work done since the last call, and a note",
     "OnBadRow": "a function that takes a line of text",
-    "Embedder, Reranker, LanguageModel, Judge, Retriever": "objects of your own: see [extending](extending.md)",
+    "Embedder, Reranker, LanguageModel, Judge, Retriever": "objects of your own: see [extending](how-to/extend.md)",
 }
 """Names in signatures that are no public ones."""
 

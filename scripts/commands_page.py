@@ -14,7 +14,7 @@ HEAD = """\
 
 For everybody at a terminal: every command and option. Progress and messages go to stderr (`CHUNKWISE_PROGRESS_SECONDS`
 sets the seconds between lines, `inf` for none); `--json` prints only JSON to stdout.
-[Exit statuses](exit-statuses.md) are the same for all commands.
+[Exit statuses](reference/exit-statuses.md) are the same for all commands.
 
 """
 

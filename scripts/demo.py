@@ -55,7 +55,7 @@ once the environment is on: source .venv/bin/activate
 
 Your documents:    chunkwise tune FOLDER --test-queries questions.json
 No questions yet?  chunkwise testset generate FOLDER -o questions.json
-More: README.md; with a language model of your choice, answers and judges too: docs/llm.md
+More: README.md; with a language model of your choice, answers and judges too: docs/how-to/language-models.md
 """
 
 

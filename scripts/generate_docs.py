@@ -33,7 +33,7 @@ from chunkwise.metrics.registry import key_questions, known_metrics
 
 ROOT = Path(__file__).resolve().parents[1]
 WHOLE = {"api.md": api_page, "commands.md": commands_page}
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("[!b]*/*.md"))]
 BLOCK = re.compile(
     r"(<!-- output(?: \((?P<status>\d)\))?: (?P<command>.+?) -->\n```\w*\n)(?P<shown>.*?)(?P<end>^```$)",
     re.M | re.S,

@@ -1,4 +1,4 @@
-"""docs/extending.md, run: every example as a package behind its entry point, as a file, as an object, and checked."""
+"""The page about plugins, run: every example as a package, as a file, as an object, and checked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from chunkwise.studio.project import Project, ProjectSources
 from studio.made_studio import client_of
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "extending.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "extend.md").read_text("utf-8")
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", PAGE, re.M | re.S))
 COMMANDS = re.findall(r"^    (chunkwise .+)$", PAGE, re.M)
 POINTS: dict[str, dict[str, str]] = tomllib.loads(FILES["pyproject.toml"])["project"][

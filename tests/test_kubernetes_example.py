@@ -1,4 +1,4 @@
-"""The example of docs/scale.md is what Kubernetes takes: run by `make test-scale`, which has its schemas."""
+"""The example of docs/how-to/scale.md is what Kubernetes takes: run by `make test-scale`, which has its schemas."""
 
 from __future__ import annotations
 

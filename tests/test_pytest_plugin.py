@@ -142,7 +142,7 @@ def test_the_example_of_the_page_works_as_it_stands(pytester: pytest.Pytester) -
     package = Path(chunkwise.__file__).parent
     shutil.copytree(package / "corpus", pytester.path / "handbook")
     shutil.copyfile(package / "corpus_questions.json", pytester.path / "questions.json")
-    page = (ROOT / "docs" / "gate.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "ci.md").read_text("utf-8")
     (code,) = re.findall(r"<!-- file: test_quality.py -->\n```\w+\n(.*?)^```$", page, re.M | re.S)
     (pytester.path / "test_quality.py").write_text(code, encoding="utf-8")
     # Each in a process of its own: within one, pytester forgets the modules that a run has imported, and NumPy's and

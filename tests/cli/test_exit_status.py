@@ -137,7 +137,7 @@ def test_files_of_results_that_are_all_none_are_an_error(here: Run, tmp_path: Pa
 
 
 def test_where_several_are_true_the_first_of_the_page_counts() -> None:
-    page = (DOCS / "exit-statuses.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "exit-statuses.md").read_text(encoding="utf-8")
     order = [
         int(each)
         for each in page.partition("the first of these counts: ")[2].partition(".")[0].split(", ")

@@ -75,8 +75,8 @@ def test_ray_data() -> None:
 
 
 def _recipe() -> tuple[str, str]:
-    """What docs/scale.md shows for `DataFrame.mapInArrow`: the function, and the line that calls it."""
-    page = (Path(__file__).parents[2] / "docs/scale.md").read_text()
+    """What docs/how-to/scale.md shows for `DataFrame.mapInArrow`: the function, and the line that calls it."""
+    page = (Path(__file__).parents[2] / "docs/how-to/scale.md").read_text()
     (block,) = (
         each
         for each in re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)

@@ -1,4 +1,4 @@
-"""docs/integrations, run from top to bottom; and the code that reports offer (`make test-adapters` installs all)."""
+"""The pages about frameworks, run; and the code that reports offer (`make test-adapters` installs all)."""
 
 import importlib.util
 import re
@@ -12,11 +12,11 @@ import chunkwise
 from chunkwise.tuning.recommendation_file_and_code import Recommendation, snippets
 from tables import cases
 
-PAGES = sorted((Path(__file__).parents[2] / "docs" / "integrations").glob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 NEEDS = {
     "dspy": "dspy", "haystack": "haystack", "langchain": "langchain_text_splitters", "llamaindex": "llama_index.core",
 }  # fmt: skip
+PAGES = [Path(__file__).parents[2] / "docs" / "how-to" / f"{name}.md" for name in NEEDS]
 CORPUS = Path(chunkwise.__path__[0]) / "corpus"
 
 

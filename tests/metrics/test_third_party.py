@@ -1,4 +1,4 @@
-"""The metric and the judge of docs/extending.md, each a package of its own behind an entry point, found everywhere."""
+"""The metric and the judge of the page about plugins, each a package behind an entry point."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chunkwise.ext import Evidence, Metric, Score, Targets
 from chunkwise.metrics.registry import known_metrics, lower_is_better, remember
 from chunkwise.options import SearchOptions
 
-PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "extend.md"
 FILES = dict(
     re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
 )

@@ -129,12 +129,12 @@ class Registry:
         if missing := self._missing(made):
             raise InvalidParameter(
                 f"{name or type(made).__name__} is no {self.kind}: it has no `{missing}`; needed: "
-                f"{', '.join(self.needs)} (docs/extending.md has a whole one)"
+                f"{', '.join(self.needs)} (docs/how-to/extend.md has a whole one)"
             )
         for need in self.needs:
             if misfit := _misfit(made, need):
                 raise InvalidParameter(
-                    f"{name or type(made).__name__} is no {self.kind}: {misfit} (docs/extending.md has a whole one)"
+                    f"{name or type(made).__name__} is no {self.kind}: {misfit} (docs/how-to/extend.md has a whole one)"
                 )
         return made
 

@@ -53,6 +53,7 @@ _SECTIONS = {
         "models": "Download and manage models and their cache",
         "list": "List strategies, metrics, prompts, plugins and names",
         "doctor": "Check the installation",
+        "docs": "Open this version's documentation, offline",
     },
 }
 

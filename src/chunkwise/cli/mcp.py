@@ -26,7 +26,7 @@ _EXAMPLES = """
   chunkwise mcp kb --project . --allow-write
   chunkwise mcp kb --http
 
-Tools: search, read, chunk, lint, evaluate, compare. docs/mcp.md says how assistants are told of it. Ctrl-C ends it.
+Tools: search, read, chunk, lint, evaluate, compare. To configure assistants: docs/how-to/mcp.md. Ctrl-C ends it.
 """
 
 

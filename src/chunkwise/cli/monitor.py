@@ -57,7 +57,7 @@ _EXAMPLES = """
   chunkwise monitor docs/ -Q q.json --tolerance 2% --html watch.html
 
 A run is compared with the baseline (`chunkwise runs baseline set RUN`), or the first run that was watched.
-docs/monitor.md says when it alerts, and how often that is wrong.
+docs/how-to/monitor.md says when it alerts, and how often that is wrong.
 """
 
 

@@ -51,7 +51,7 @@ _DIFF_EXAMPLES = """
   chunkwise runs diff 41 57 --json
 
 A difference is divided into what came from the questions, the documents, the settings and the versions; the parts add
-up to it. docs/monitor.md says how.
+up to it. docs/how-to/monitor.md says how.
 """
 _CHART_EXAMPLES = """
   chunkwise runs chart

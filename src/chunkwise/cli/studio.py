@@ -30,7 +30,7 @@ _EXAMPLES = """
   chunkwise studio kb runs/*.json -Q q.json
 
 Ctrl-C ends it. Only questions and labels that you make are written, and what you sweep; the index is in memory.
-docs/studio.md is a tour.
+docs/tutorials/studio.md is a tour.
 """
 
 

@@ -2,7 +2,7 @@
 
 A metric has fallen where the test against the reference shows it, corrected over all metrics that are watched, and the
 fall is at least the tolerance. It decays where the control chart of all runs since the reference is beyond its limits
-and the questions show a difference to the reference. `docs/monitor.md` says how often that is
+and the questions show a difference to the reference. `docs/how-to/monitor.md` says how often that is
 wrong.
 """
 

@@ -1,4 +1,4 @@
-"""docs/engines.md: the engine of its page, as a package of its own, keeps the contract; what is damaged is told."""
+"""The engine of the page about databases, as a package, keeps the contract; what is damaged is told."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
 
-PAGE = (Path(__file__).parents[3] / "docs" / "engines.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "databases.md").read_text("utf-8")
 DOCUMENTS = [
     Document("a.md", "# Lamp\n\nThe lamp is red. It is lit at dusk.", format="markdown"),
     Document("b.md", "# Bell\n\nThe bell is rung in fog.", format="markdown"),

@@ -21,7 +21,7 @@ _EXAMPLES = """
   chunkwise list plugins loaders
   chunkwise list plugins --json
 
-How to add a part of your own: docs/extending.md.
+How to add a part of your own: docs/how-to/extend.md.
 """
 
 KINDS = {
