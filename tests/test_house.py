@@ -54,38 +54,6 @@ def test_every_module_says_in_its_first_line_what_it_holds() -> None:
     assert silent == []
 
 
-def test_every_point_of_the_page_on_security_names_a_test() -> None:
-    page = (TESTS.parent / "docs" / "explanation" / "security.md").read_text("utf-8")
-    points = re.findall(r"^- (.*\n(?:  .*\n)*)", page, re.M)
-    assert len(points) > 50
-    # What is not promised cannot be tested.
-    assert [each for each in points if "`tests/" not in each] == [
-        each for each in points if each.startswith("Limits are no sandbox")
-    ]
-
-
-@cases(
-    "way_in",
-    [
-        "chunkwise studio", "chunkwise serve", "## Assistants", "--retriever", "--pipeline", "plug-in of pytest",
-        "GitHub action", "history", "chunkwise monitor", "PostgreSQL", "archive", "Endpoints",
-    ],
-)  # fmt: skip
-def test_the_page_on_security_speaks_of_every_way_in(way_in: str) -> None:
-    assert way_in in (TESTS.parent / "docs" / "explanation" / "security.md").read_text("utf-8")
-
-
-def test_every_test_that_the_page_on_security_names_is_there() -> None:
-    page = (TESTS.parent / "docs" / "explanation" / "security.md").read_text("utf-8")
-    named = re.findall(r"`tests/([\w/.]+)::(\w+)`", page)
-    assert len(named) > 20
-    assert [
-        f"{file}::{name}"
-        for file, name in named
-        if f"\ndef {name}(" not in (TESTS / file).read_text("utf-8")
-    ] == []
-
-
 @cases("page", ["docs/explanation/architecture.md", "CONTRIBUTING.md"])
 def test_every_file_that_a_page_about_the_house_names_is_there(page: str) -> None:
     named = set(re.findall(r"`((?:\w+/)+\w+\.py)", (TESTS.parent / page).read_text("utf-8")))

@@ -123,7 +123,7 @@ _PAGE = """# Torture
 
 Written by `make torture`: the counts of its last long run. Every case is made from a seed and its number, so that one
 that is wrong can be run again (`--replay`); a case is wrong when it breaks what is promised, raises what is no error of
-ours, takes its process along, or does not end. See [security](../security.md) for what is promised.
+ours, takes its process along, or does not end. See [security](../explanation/security.md) for what is promised.
 
 chunkwise {version}, {day}, Python {python}, {machine}, {cores} cores, seed {seed}.
 

@@ -1,4 +1,4 @@
-"""What a command ends with: the same for the same thing, in every command (docs/exit-statuses.md)."""
+"""What a command ends with: the same for the same thing, in every command (docs/reference/exit-statuses.md)."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def objective_of(text: str, k: int) -> str:
     if ".py:" in text:
         raise InvalidParameter(
             f"objective is {text!r}; a sweep is shared between processes and gone on with another day, where nobody "
-            "reads this file: put the metric behind an entry point (docs/extending.md) and give its name"
+            "reads this file: put the metric behind an entry point (docs/how-to/extend.md) and give its name"
         )
     return parse(text, k).label
 

@@ -148,7 +148,7 @@ def plan_pipeline(sweep: Sweep) -> Plan:
     if not declared:
         raise InvalidParameter(
             f"{name} declares nothing to try; write beside it, as in {DECLARATION} = "
-            '{"size": {"when": "index", "values": [200, 400, 800]}} (docs/pipelines.md)'
+            '{"size": {"when": "index", "values": [200, 400, 800]}} (docs/tutorials/your-pipeline.md)'
         )
     check_builder(name, part, declared, fixed)
     free = {each: own for each, own in declared.items() if each not in fixed}
