@@ -213,11 +213,6 @@ class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Configuratio
         "Name finder beside the rules: spacy, lac, ./my.py:Class", metavar="NAME", default_text="none"
     )] = None  # fmt: skip
 
-    @property
-    def is_bm25_only(self) -> bool:
-        """Whether no vectors are asked for, by either option."""
-        return "none" in (self.vectors, self.embedder)
-
 
 class FilterOptions(Options, group="Filter"):
     """Which part of an index is searched; several conditions must all hold."""

@@ -92,7 +92,7 @@ def test_where_everything_is_here_the_status_is_0(
     monkeypatch.setattr(doctor_module, "find_spec", lambda name: None)
     status, shown = doctor()
     assert status == 0
-    assert "✓  embedding" in shown
+    assert "✓ embedding" in shown
     assert "work here as they come" in shown
 
 

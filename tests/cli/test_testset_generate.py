@@ -163,7 +163,6 @@ def test_rules_that_find_no_more_name_a_model(here: Run, harbour: Path) -> None:
     assert done.returncode == 3
     assert "rules find no more in these documents; a model would: --llm NAME" in done.stdout
     assert "--max-calls" not in done.stdout
-    assert "--types is for a model" in done.stderr
     assert f"next: chunkwise testset review q.json {harbour}" in done.stderr
 
 

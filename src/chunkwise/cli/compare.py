@@ -230,11 +230,3 @@ def _check(files: tuple[str, ...]) -> None:
         raise click.UsageError(
             f"{given}: name two or more files of results, as in chunkwise compare a.json b.json"
         )
-    seen: dict[Path, str] = {}
-    for name in files:
-        place = Path(name).resolve()
-        if place in seen:
-            raise click.UsageError(
-                f"{seen[place]} and {name} are the same file: a run has no difference to itself"
-            )
-        seen[place] = name

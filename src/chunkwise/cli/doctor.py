@@ -27,6 +27,7 @@ from chunkwise.cli.report_options import JsonOrReport
 from chunkwise.models.http_client import excerpt
 
 if TYPE_CHECKING:
+    from chunkwise.models.weights.catalog import Weights
     from chunkwise.report.report import Report
 
 CheckState = Literal["works", "absent", "fails"]
@@ -132,7 +133,9 @@ def all_checks(postgres: str | None = None) -> Iterator[Check]:
     yield _python()
     yield from _folder()
     yield from map(_extra, EXTRAS)
-    weights = _weights()
+    from chunkwise.models.weights.catalog import MINILM
+
+    weights = _weights(MINILM, needed=True)
     yield weights
     if weights.state == "works":
         yield _embedding()
@@ -220,18 +223,20 @@ def packages_of(extra: str) -> set[str]:
     }
 
 
-def _weights() -> Check:
-    from chunkwise.models.weights.catalog import MINILM
+def _weights(weights: Weights, use: str = "", *, needed: bool = False) -> Check:
+    """Whether every byte is here; `use` is what they are for, where nobody needs them."""
     from chunkwise.models.weights.installed import model_status
 
-    status = model_status(MINILM, read=True)
-    command = f"chunkwise models get {MINILM.name}"
+    status = model_status(weights, read=True)
+    name = f"weights of {weights.name}"
     if status.state == "here":
         folders = sorted({str(path.parent) for path in status.files.values()})
-        detail = f"whole, every byte checked, {format_number(status.bytes, 'bytes')} in {' and '.join(folders)}"
-        return Check("model", f"weights of {MINILM.name}", "works", detail, needed=True)
-    detail = f"{status.state}; {format_number(MINILM.size, 'bytes')} are fetched once"
-    return Check("model", f"weights of {MINILM.name}", "fails", detail, command, needed=True)
+        size = format_number(status.bytes, "bytes")
+        detail = f"whole, every byte checked, {size} in {' and '.join(folders)}"
+        return Check("model", name, "works", detail, needed=needed)
+    detail = f"{status.state}{use}; {format_number(weights.size, 'bytes')} are fetched once"
+    state: CheckState = "fails" if needed or status.state != "not here" else "absent"
+    return Check("model", name, state, detail, f"chunkwise models get {weights.name}", needed)
 
 
 def _embedding() -> Check:
@@ -267,21 +272,12 @@ def _embedding() -> Check:
 def _language_model() -> Iterator[Check]:
     """The small one on this machine; nobody needs it, so nothing here is a failure of the whole."""
     from chunkwise.models.weights.catalog import SMOLLM2
-    from chunkwise.models.weights.installed import model_status
 
-    status = model_status(SMOLLM2, read=True)
-    name = f"weights of {SMOLLM2.name}"
-    if status.state != "here":
-        detail = f"{status.state}; for --llm local; {format_number(SMOLLM2.size, 'bytes')} are fetched once"
-        state: CheckState = "absent" if status.state == "not here" else "fails"
-        yield Check("model", name, state, detail, f"chunkwise models get {SMOLLM2.name}")
-        return
-    folder = next(iter(status.files.values())).parent
-    detail = f"whole, every byte checked, {format_number(status.bytes, 'bytes')} in {folder}"
-    yield Check("model", name, "works", detail)
-    if find_spec("xllamacpp") is None:
-        return  # said among the extras
-    yield _answering()
+    weights = _weights(SMOLLM2, "; for --llm local")
+    yield weights
+    # That its library is missing is said among the extras.
+    if weights.state == "works" and find_spec("xllamacpp") is not None:
+        yield _answering()
 
 
 def _answering() -> Check:

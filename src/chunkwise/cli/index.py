@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from chunkwise.base.runner import Jobs
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
+    from chunkwise.retrieval.indexing.update import Changes
     from chunkwise.retrieval.settings import Settings
 
 _EXAMPLES = """
@@ -132,18 +133,20 @@ def command(options: IndexCommandOptions) -> None:
         )  # fmt: skip
     summary = _summary(built, options.into, time.monotonic() - began)
     if not options.quiet:
-        for note in summary.notes:
+        assert built.changes is not None
+        for note in built.changes.notes:
             say(note)
-        click.echo(_summary_text(summary, usable_place(options.into)), err=True)
+        text = _summary_text(summary, built.changes, usable_place(options.into))
+        click.echo(text, err=True)
         _say_recall(built)
         for client in clients.used:
             show_spent(client.spent)
     if options.as_json:
-        print_json(asdict(summary), indent=None)
-    if not summary.documents:
+        print_json(summary, indent=None)
+    if not summary["documents"]:
         say("there is no document; the index is empty")
-    fell_short = clients.fell_short or summary.without_context
-    if skip.count or not summary.documents or fell_short:
+    fell_short = clients.fell_short or summary["without_context"]
+    if skip.count or not summary["documents"] or fell_short:
         sys.exit(SKIPPED)
 
 
@@ -192,100 +195,55 @@ def _verify(place: str, options: IndexCommandOptions) -> None:
         click.echo(f"{into}: sound ({size}, {format_number(stats.bytes, 'bytes')} read)")
 
 
-@dataclass(frozen=True)
-class IndexSummary:
-    """What became of the documents, what the index holds now, and how it was made: the JSON of the command."""
-
-    into: str
-    documents: int
-    added: int
-    changed: int
-    removed: int
-    unchanged: int
-    skipped: int
-    chunks: int
-    without_context: int
-    tokens: int
-    indexed_tokens: int
-    context_tokens: int
-    bytes: int
-    strategy: str
-    embedder: str
-    vectors: str
-    context: str
-    llm: str
-    maxsim: str
-    graph: str
-    names: str
-    name_count: int | None
-    """None: names are not kept, or not here."""
-    language: str
-    notes: list[str]
-    seconds: float
-
-
-def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
+def _summary(built: Index, into: str, seconds: float) -> dict[str, Any]:
+    """What became of the documents, what the index holds now, and how it was made."""
     from chunkwise.retrieval.graph.names_and_neighbors import name_count
 
     changes, stats, settings = built.changes, built.stats(), built.settings
     assert changes is not None
-    return IndexSummary(
-        into=shown_place(into),
-        documents=stats.documents,
-        added=changes.added,
-        changed=changes.changed,
-        removed=changes.removed,
-        unchanged=changes.unchanged,
-        skipped=changes.skipped,
-        chunks=stats.chunks,
-        without_context=changes.plain,
-        tokens=stats.tokens,
-        indexed_tokens=stats.indexed_tokens,
-        context_tokens=stats.context_tokens,
-        bytes=stats.bytes,
-        strategy=settings.strategy,
-        embedder=settings.embedder,
-        vectors=settings.vectors,
-        context=settings.context,
-        llm=settings.llm,
-        maxsim=settings.maxsim,
-        graph=settings.graph,
-        names=settings.names,
-        name_count=name_count(built.source) if settings.graph and "://" not in into else None,
-        language=settings.language,
-        notes=list(changes.notes),
-        seconds=round(seconds, 3),
-    )
-
-
-def _summary_text(summary: IndexSummary, place: str) -> str:
-    """What was done, what is there now, and what to do with it."""
-    counts = {
-        "added": summary.added,
-        "changed": summary.changed,
-        "removed": summary.removed,
-        "unchanged": summary.unchanged,
-        "skipped": summary.skipped,
+    return {
+        "into": shown_place(into),
+        "documents": stats.documents,
+        **{name: getattr(changes, name) for name in _CHANGES},
+        "chunks": stats.chunks,
+        "without_context": changes.plain,
+        **{name: getattr(stats, name) for name in _SIZES},
+        **{name: getattr(settings, name) for name in _SETTINGS},
+        # None: names are not kept, or not here.
+        "name_count": name_count(built.source) if settings.graph and "://" not in into else None,
+        "language": settings.language,
+        "notes": list(changes.notes),
+        "seconds": round(seconds, 3),
     }
-    done = ", ".join(f"{thousands(count)} {name}" for name, count in counts.items() if count)
-    beside = summary.context_tokens
-    tokens = counted(summary.indexed_tokens - beside, "token")
+
+
+_CHANGES = ("added", "changed", "removed", "unchanged", "skipped")
+_SIZES = ("tokens", "indexed_tokens", "context_tokens", "bytes")
+_SETTINGS = ("strategy", "embedder", "vectors", "context", "llm", "maxsim", "graph", "names")
+
+
+def _summary_text(summary: dict[str, Any], changes: Changes, place: str) -> str:
+    """What was done, what is there now, and what to do with it."""
+    beside = summary["context_tokens"]
+    tokens = counted(summary["indexed_tokens"] - beside, "token")
     more = f" ({thousands(beside)} more of contexts)" if beside else ""
+    by = summary["embedder"] or "words alone"
+    size, took = (
+        format_number(summary["bytes"], "bytes"),
+        format_number(summary["seconds"], "seconds"),
+    )
     lines = [
-        f"{summary.into}: {counted(summary.documents, 'document')} ({done or 'nothing done'})",
-        f"{counted(summary.chunks, 'chunk')} of {tokens}{more} "
-        f"by {summary.strategy}, {summary.embedder or 'words alone'}; {format_number(summary.bytes, 'bytes')}, "
-        f"{format_number(summary.seconds, 'seconds')}",
+        f"{summary['into']}: {counted(summary['documents'], 'document')} ({changes})",
+        f"{counted(summary['chunks'], 'chunk')} of {tokens}{more} by {summary['strategy']}, {by}; {size}, {took}",
     ]
-    if summary.name_count is not None:
-        look = f"chunkwise list names {shlex.quote(place)}"
+    if summary["name_count"] is not None:
+        names = counted(summary["name_count"], "name")
         lines.append(
-            f"{counted(summary.name_count, 'name')} to walk along; to look at them: {look}"
+            f"{names} to walk along; to look at them: chunkwise list names {shlex.quote(place)}"
         )
-    if summary.documents:
-        lines.append(
-            f'try: chunkwise search {shlex.quote(place)} "your question"{allowing(summary.embedder)}'
-        )
+    if summary["documents"]:
+        allowed = allowing(summary["embedder"])
+        lines.append(f'try: chunkwise search {shlex.quote(place)} "your question"{allowed}')
     return "\n".join(lines)
 
 

@@ -16,7 +16,7 @@ import click
 
 from chunkwise.base.schema import Name, Option, Options, Share
 from chunkwise.base.version import __version__
-from chunkwise.base.wording import counted, one_or_many
+from chunkwise.base.wording import one_or_many
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import (
     Force,
@@ -83,11 +83,6 @@ class ScheduledWatch:
             for folder, inside, _ in os.walk(root):
                 inside[:] = sorted(name for name in inside if not name.startswith("."))
                 paths += [os.path.join(folder, name) for name in inside]
-        if len(paths) > _MOST_FOLDERS:
-            say(
-                f"there are {counted(len(paths), 'folder')}: changes in the first {_MOST_FOLDERS} start a run at "
-                "once, others wait for Monday"
-            )
         return paths[:_MOST_FOLDERS]
 
 

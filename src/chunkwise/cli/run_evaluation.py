@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 import click
 
 from chunkwise.base.schema import Name, Names, Option
-from chunkwise.base.wording import as_set, counted, did_you_mean
+from chunkwise.base.wording import as_set, counted
 from chunkwise.cli.dataclass_options import is_typed
 from chunkwise.cli.llm import (
     AskingStrategy,
@@ -39,8 +39,6 @@ from chunkwise.evaluation.sources import SCRIPTS, documents_beside
 from chunkwise.options import IndexOptions, LiveOptions, LlmOptions, ScoreOptions, SearchOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from chunkwise.core import Document, OnProgress, Query
     from chunkwise.evaluation.results import Results
     from chunkwise.evaluation.scoring import OnSearch
@@ -111,9 +109,7 @@ class PreparedEvaluation(Generic[Checked]):
         """`on_search` gets what asks further questions of the same system; a dry run raises `DryRunEnded`."""
         documents: list[Document] = []
         queries: list[Query] = []
-        results, left_out = _results(
-            self.paths, self.options, documents, queries, self.types, on_search
-        )
+        results, left_out = _results(self.paths, self.options, documents, queries, on_search)
         return Evaluated(results, documents, queries, left_out)
 
     def missed(self, results: Results) -> list[str]:
@@ -177,7 +173,6 @@ def _results(
     options: EvaluationOptions,
     documents: list[Document],
     queries: list[Query],
-    types: tuple[str, str] | None,
     on_search: OnSearch | None,
 ) -> tuple[Results, tuple[str, ...]]:
     from chunkwise.base.errors import ChunkwiseError
@@ -188,10 +183,6 @@ def _results(
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:
             raise DryRunEnded(estimate)
-
-    def on_questions(asked: Sequence[Query]) -> None:
-        _refuse_unknown_types(asked, types)
-        queries.extend(asked)
 
     total = bytes_of(paths)
     lines: list[str] = []
@@ -223,7 +214,7 @@ def _results(
         listeners=Listeners(
             on_bad=bad, on_unreadable=lambda problem: bad(str(problem)),
             on_mended=lambda line: say(f"mended {line}"), on_remark=say, on_documents=documents.extend,
-            on_questions=on_questions, on_estimate=on_estimate, on_search=on_search, stages=stages,
+            on_questions=queries.extend, on_estimate=on_estimate, on_search=on_search, stages=stages,
         ),
     )  # fmt: skip
     if asking and asking.client and not options.quiet:
@@ -252,19 +243,6 @@ def _types(named: str | None) -> tuple[str, str] | None:
             f"--types {named!r} names no two types of question; as in --types list,cross-domain"
         )
     return names[0], names[1]
-
-
-def _refuse_unknown_types(queries: Sequence[Query], types: tuple[str, str] | None) -> None:
-    """Before anything is asked and judged, which may take long and cost money."""
-    from chunkwise.base.errors import InvalidParameter
-
-    known = sorted({name for query in queries for name in query.types})
-    for name in types or ():
-        if name not in known:
-            listed = f"there are: {', '.join(known) or 'no types at all'}"
-            raise InvalidParameter(
-                f"--types: no question is of the type {name!r}; {did_you_mean(name, known, listed)}"
-            )
 
 
 def _checked_judge(options: Checked) -> Checked:

@@ -60,7 +60,7 @@ def serve_index(options: ServeOptions) -> None:
             f"{runs[0]} is a file of results; the studio shows it, serve does not"
         )
     sources = ProjectSources(
-        documents=documents, index=index, embedder=options.embedder or "", loading=options.reading(),
+        documents=documents, index=index, embedder=options.embedder or "", loading=options.loading,
         counts_issues=False,
     )  # fmt: skip
     model = llm_client(options, options.quiet)

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import click
 from msgspec import Meta
 
-from chunkwise.base.schema import Name, Option, Options, Port, schema
+from chunkwise.base.schema import Name, Option, Options, Port
 from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.streams import say
-from chunkwise.options import ReadOptions
 
 if TYPE_CHECKING:
-    from chunkwise.documents import LoadOptions
     from chunkwise.studio.server import ServerSettings
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -48,13 +46,6 @@ class ServedSourceOptions(LoadingOptions):
                 f"{index} is an index, which has its own embedder; leave --embedder out"
             )
         return documents, index, runs
-
-    def reading(self) -> Callable[[], LoadOptions]:
-        """`loading`, made when documents are read; values that were given are checked at once."""
-        if any(getattr(self, field.name) != field.default for field in schema(ReadOptions)):
-            made = self.loading()
-            return lambda: made
-        return self.loading
 
 
 def tell_address(what: str, quiet: bool) -> Callable[[str, str], None]:

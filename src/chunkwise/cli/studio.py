@@ -109,7 +109,7 @@ def _sources(options: StudioOptions) -> ProjectSources:
     return ProjectSources(
         documents=documents, index=index, runs=runs, questions=options.test_queries or "",
         embedder=options.embedder or "", history=options.history, labels=options.labels,
-        loading=options.reading(), into=options.into,
+        loading=options.loading, into=options.into,
     )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ def command(options: GenerateOptions) -> None:
         if options.dry_run:
             _dry_run(making, client, options.max_calls)
             return
-        _announce(client, options)
+        _announce(client)
         if client is None:
             generated = making.by_rules()
         else:
@@ -122,17 +122,13 @@ def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | N
         )
 
 
-def _announce(client: LlmClient | None, options: GenerateOptions) -> None:
+def _announce(client: LlmClient | None) -> None:
     """What kind of questions these will be, said before they are made."""
-    from chunkwise.testsets.generate.plan import parse_types
-
     if client is None:
         say(
             "no --llm: questions are made from definitions, amounts and headings and tagged fallback; "
             "they are simpler than those people ask"
         )
-        if options.types and list(parse_types(options.types)) != ["two-hop"]:
-            say("--types is for a model, but for two-hop alone: rules make what they find")
 
 
 def _show(
