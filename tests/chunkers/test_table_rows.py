@@ -1,18 +1,12 @@
 """Rows of a CSV stay whole while they fit; one that does not is cut between its cells."""
 
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 import chunkwise
-from chunkwise.chunkers.packing.cell_cuts import cells_of_like_size
 from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import cell_starts
-from how_many import examples
 from tables import cases
 from untimed import is_linear
 
@@ -81,36 +75,6 @@ def sentences(count: int) -> str:
     )
 
 
-@cases("cutter", CUTTERS)
-@cases("overlap", [0, 10])
-@cases(
-    "cells",
-    [
-        ["1", "Hale", sentences(400), sentences(40), "Ulm", "7"],
-        ["1", sentences(130)],
-        [sentences(130), "1", "Ulm"],
-        ["1", sentences(150), "Ulm", sentences(150), "7"],
-        [sentences(30)] * 7,
-        [sentences(90)] * 2 + ["1", "2", "3"],
-    ],
-)
-def test_a_row_larger_than_the_limit_leaves_no_crumbs(
-    cutter: str, overlap: int, cells: list[str], tmp_path: Path
-) -> None:
-    names = ",".join(f"n{number}" for number in range(len(cells)))
-    content = f"{names}\n{','.join(cells)}\n"
-    chunks = chunks_of(tmp_path, content, f"{cutter}(max_tokens=100, overlap={overlap})")
-    sizes = [chunk.token_count for chunk in chunks if chunk.end > len(names)]
-    assert len(sizes) > 1
-    assert min(sizes) >= 25
-    if not overlap:  # cells that fit are whole
-        cuts = {0, *(at + 1 for at, sign in enumerate(content) if sign in ",\n")}
-        torn = [chunk.start for chunk in chunks if chunk.start not in cuts]
-        large = [cell for cell in cells if len(cell) > 450]
-        spans = [(content.find(cell), content.rfind(cell) + len(cell)) for cell in large]
-        assert all(any(low < at < high for low, high in spans) for at in torn)
-
-
 def groupings(sizes: list[int]) -> Iterator[list[list[int]]]:
     """All ways to part cells in their order."""
     if not sizes:
@@ -118,53 +82,3 @@ def groupings(sizes: list[int]) -> Iterator[list[list[int]]]:
     for count in range(1, len(sizes) + 1):
         for rest in groupings(sizes[count:]):
             yield [sizes[:count], *rest]
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(st.lists(st.integers(1, 24), min_size=2, max_size=8), st.integers(18, 50))
-def test_cells_that_fit_are_grouped_as_few_and_as_alike_as_can_be(
-    sizes: list[int], limit: int
-) -> None:
-    text = f"|{' a |' * len(sizes)}\n|{'---|' * len(sizes)}\n|"
-    start = len(text) - 1
-    text += "".join(f" {'x' * size} |" for size in sizes) + "\n"
-    document = Analyzed(Document("x", text, format="markdown"))
-    measure = document.measure("characters")
-    cuts = cells_of_like_size(document, measure, limit, None).positions.tolist()
-    cuts = [cut for cut in cuts if cut > start]
-    if len(text) - 1 - start <= limit:
-        assert not cuts
-        return
-    cells = [at for at in document.cells.tolist() if at > start]
-    bounds = [start, *cells, len(text) - 1]
-    widths = [end - begin for begin, end in pairwise(bounds)]
-    room = limit - 2  # a piece by itself may have more
-    if max(widths) > room:
-        return
-    assert set(cuts) <= set(cells)
-    made = [end - begin for begin, end in pairwise([start, *cuts, len(text) - 1])]
-    fitting = [parts for parts in groupings(widths) if all(sum(part) <= room for part in parts)]
-    fewest = min(map(len, fitting))
-    assert len(made) == fewest
-    assert max(made) == min(max(map(sum, each)) for each in fitting if len(each) == fewest)
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(st.lists(st.sampled_from([1, 3, 9, 25, 90, 170]), min_size=2, max_size=7), st.booleans())
-def test_a_cell_too_large_takes_in_the_crumbs_beside_it(sizes: list[int], spaced: bool) -> None:
-    text = f"|{' a |' * len(sizes)}\n|{'---|' * len(sizes)}\n|"
-    start = len(text) - 1
-    fill = ("xxxx xxx. Xxx " * 20) if spaced else "x" * 200
-    text += "".join(f" {fill[: size - 1]}x |" for size in sizes) + "\n"
-    document = Analyzed(Document("x", text, format="markdown"))
-    measure, room = document.measure("characters"), 38
-    cuts = cells_of_like_size(document, measure, room + 2, None).positions.tolist()
-    cuts = [cut for cut in cuts if cut > start]
-    end = len(text) - 1
-    if end - start <= room + 2:
-        return
-    made = [after - before for before, after in pairwise([start, *cuts, end])]
-    assert cuts == sorted(set(cuts))
-    assert max(made) <= room
-    # Two that stand side by side are no two crumbs, and few parts are much smaller than what had room.
-    assert not [pair for pair in pairwise(made) if sum(pair) < room / 4]

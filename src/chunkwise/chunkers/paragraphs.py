@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import (
     ArrayCuts,
@@ -38,20 +35,10 @@ class ParagraphChunker(SizedChunker):
         paragraphs = glued(document, document.paragraphs, leads.torn)
         whole = ArrayCuts(lambda: paragraphs)
         leading = ArrayCuts(lambda: glued(document, leads.sentences))
-        sentences = sentence_levels(document, self._oversized(document, paragraphs))
+        sentences = sentence_levels(document)
         levels = [whole, leading, *sentences, *clause_levels(document)]
         packer = self.packer(document, lambda _: levels, nested=True, overlap_cuts=sentences[-1])
         starts = paragraphs[:1] if self.merge else paragraphs
         sections = document.sections
         pieces = packer.pack_each(starts, sections.start[sections.at(starts)])
         return self.join_small_chunks(document, pieces)
-
-    def _oversized(
-        self, document: Analyzed, paragraphs: NDArray[np.int64]
-    ) -> NDArray[np.int64] | None:
-        """Paragraphs that no chunk holds: in a text of short ones few sentences are ever asked for."""
-        if self.overlaps:
-            return None
-        ends = np.append(paragraphs[1:], len(document.text))
-        reach = document.measure(self.tokenizer).reaches(paragraphs, self.max_tokens)
-        return np.stack((paragraphs, ends), axis=1)[reach < ends]

@@ -14,7 +14,6 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import (
     ArrayCuts,
-    CellCuts,
     CutLevel,
     NearCuts,
     PagedCuts,
@@ -191,7 +190,9 @@ class RecursiveChunker(SizedChunker):
         def find() -> list[CutLevel]:
             levels = self._separator_levels(document)
             # A row of a CSV that is too large is cut between its cells; at last anything is cut anywhere.
-            cells = [CellCuts(document)] if document.document.format == "table" else []
+            cells = (
+                [ArrayCuts(lambda: document.cells)] if document.document.format == "table" else []
+            )
             return [*without_fragments(document, levels), *cells, *levels]
 
         return document.keep(("recursive", separators, self.regex), find)

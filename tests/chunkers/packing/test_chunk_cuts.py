@@ -1,22 +1,18 @@
 """Cuts found in parts or page by page are the cuts found all at once."""
 
 import random
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from chunkwise.chunkers.packing import cuts as module
 from chunkwise.chunkers.packing.cuts import (
     NONE,
-    ArrayCuts,
     CutLevel,
     NearCuts,
     PagedCuts,
-    PartCuts,
     clause_levels,
 )
 from chunkwise.core import Document
@@ -53,36 +49,6 @@ def test_pages_of_any_length_have_the_same_cuts(places: list[int], page: int) ->
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_PAGE", page)
         assert _all_answers(paged, 60) == _naive(places, 60)
-
-
-@settings(max_examples=examples(40), deadline=None)
-@given(PLACES, st.lists(st.integers(0, 60), unique=True).map(sorted))
-def test_cuts_of_some_stretches_answer_for_all(places: list[int], borders: list[int]) -> None:
-    spans = np.array(list(pairwise(borders))[::2], dtype=np.int64).reshape(-1, 2)
-    known = [cut for cut in places if any(start <= cut <= end for start, end in spans.tolist())]
-    part = PartCuts(
-        spans,
-        ArrayCuts(lambda: np.array(known, dtype=np.int64)),
-        ArrayCuts(lambda: np.array(places, dtype=np.int64)),
-    )
-    assert _all_answers(part, 60) == _naive(places, 60)
-
-
-def test_cuts_of_the_stretches_given_are_all_that_is_found_until_others_are_asked_for() -> None:
-    asked: list[str] = []
-
-    def found(name: str, *places: int) -> ArrayCuts:
-        def find() -> NDArray[np.int64]:
-            asked.append(name)
-            return np.array(places, dtype=np.int64)
-
-        return ArrayCuts(find)
-
-    part = PartCuts(np.array([[10, 20]]), found("part", 15), found("whole", 5, 15))
-    assert part.last(10, 20) == part.first(10, 20) == 15
-    assert asked == ["part"]
-    assert part.first(0, 9) == 5
-    assert asked == ["part", "whole"]
 
 
 @settings(max_examples=examples(60), deadline=None)

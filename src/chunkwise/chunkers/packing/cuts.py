@@ -74,38 +74,6 @@ class ArrayCuts:
         return cut if cut < high else NONE
 
 
-class CellCuts(ArrayCuts):
-    """Starts of the cells of rows; who knows the limit prefers those that part a row into pieces of like size."""
-
-    def __init__(self, document: Analyzed) -> None:
-        super().__init__(lambda: document.cells)
-
-
-class PartCuts:
-    """Cuts of the stretches they are likely asked about; all of them once they are asked about elsewhere."""
-
-    def __init__(self, spans: NDArray[np.int64], part: ArrayCuts, whole: ArrayCuts) -> None:
-        self._starts, self._ends = spans.T.tolist()
-        self._part = part
-        self._whole = whole
-        self._near = (0, -1)
-        """The stretch asked about last."""
-
-    def last(self, low: int, high: int) -> int:
-        return self._around(low, high).last(low, high)
-
-    def first(self, low: int, high: int) -> int:
-        return self._around(low, high).first(low, high)
-
-    def _around(self, low: int, high: int) -> ArrayCuts:
-        start, end = self._near
-        if low < start or high > end:
-            index = bisect_right(self._starts, low) - 1
-            end = self._ends[index] if index >= 0 else -1
-            self._near = self._starts[index] if index >= 0 else 0, end
-        return self._part if high <= end else self._whole
-
-
 class PagedCuts:
     """Cuts found a page of the text at a time, when it is asked about: few sentences are cut inside."""
 
@@ -247,26 +215,14 @@ class GraphemeCuts:
         return cut if cut < high else NONE
 
 
-def sentence_levels(document: Analyzed, likely: NDArray[np.int64] | None = None) -> list[CutLevel]:
-    """Sentences, headings and lead-ins kept with what follows, code outside its statements first; then any sentence.
+def sentence_levels(document: Analyzed) -> list[CutLevel]:
+    """Sentences, headings and lead-ins kept with what follows, code outside its statements first; then any sentence."""
 
-    `likely`: spans they will be sought in.
-    """
-    every = ArrayCuts(lambda: document.sentences)
+    def whole(inner: NDArray[np.int64]) -> ArrayCuts:
+        return ArrayCuts(lambda: glued(document, without(document.sentences, inner)))
+
     inner = [*inner_lines(document), np.zeros(0, dtype=np.int64)]
-    whole = [_whole_sentences(document, every, lines) for lines in inner]
-    if likely is None:
-        return [*whole, every]
-    some = ArrayCuts(lambda: document.sentences_within(likely))
-    some_whole = [_whole_sentences(document, some, lines) for lines in inner]
-    parts = (PartCuts(likely, *pair) for pair in zip(some_whole, whole, strict=True))
-    return [*parts, PartCuts(likely, some, every)]
-
-
-def _whole_sentences(
-    document: Analyzed, sentences: ArrayCuts, inner: NDArray[np.int64]
-) -> ArrayCuts:
-    return ArrayCuts(lambda: glued(document, without(sentences.positions, inner)))
+    return [*map(whole, inner), ArrayCuts(lambda: document.sentences)]
 
 
 def clause_levels(document: Analyzed) -> list[CutLevel]:
@@ -275,7 +231,7 @@ def clause_levels(document: Analyzed) -> list[CutLevel]:
     A row of a table is cut between its cells first, then between the sentences of one.
     """
     return [
-        CellCuts(document),
+        ArrayCuts(lambda: document.cells),
         ArrayCuts(lambda: document.sentences_in_rows),
         ArrayCuts(lambda: document.graphemes.keep(document.enumerations.numbers)),
         *(

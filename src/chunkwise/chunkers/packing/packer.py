@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.packing.cell_cuts import cells_of_like_size
-from chunkwise.chunkers.packing.cuts import NONE, CellCuts, CutLevel, GraphemeCuts
+from chunkwise.chunkers.packing.cuts import NONE, CutLevel, GraphemeCuts
 from chunkwise.chunkers.packing.overlap import OverlapFrom, overlap_starts
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
@@ -89,16 +88,7 @@ class Packer:
     @cached_property
     def _levels(self) -> list[CutLevel]:
         """Found when they are first asked about: a text that fits in a chunk has no need of them."""
-        levels: list[CutLevel] = []
-        for cuts in self._find_levels(self._document):
-            if isinstance(cuts, CellCuts):
-                levels.append(
-                    cells_of_like_size(
-                        self._document, self._measure, self._limit, self._overlap_from
-                    )
-                )
-            levels.append(cuts)
-        return [*levels, GraphemeCuts(self._graphemes)]
+        return [*self._find_levels(self._document), GraphemeCuts(self._graphemes)]
 
     def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
         """Chunks of one stretch that no chunk may leave, but for overlap down to `floor`."""
