@@ -19,7 +19,7 @@ from benchmarks import corpora, machine, published_minilm, quantisation
 from benchmarks.tables import table
 from chunkwise import Document
 from chunkwise.base.cores import cores
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import minilm
 from chunkwise.models.weights.catalog import weights_of
 from chunkwise.models.weights.installed import ensure
 from chunkwise.text.analyzed import Analyzed
@@ -71,7 +71,7 @@ def _paragraphs(text: str) -> list[str]:
 
 def measure(count: int = 300, rounds: int = 5, peers: bool = True) -> Speed:
     """Everyone reads the same texts, none longer than a window."""
-    ours = MiniLM()
+    ours = minilm()
     texts = []
     for text in passages(count):
         starts = ours.token_starts(text)

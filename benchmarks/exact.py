@@ -21,7 +21,7 @@ from benchmarks import machine, plain_embedding
 from benchmarks.sweep import CHROMA, material, plan_of
 from benchmarks.tables import table
 from chunkwise.models import home_folder as home_module
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import minilm
 from chunkwise.tuning.run import sweep_workers as running
 from chunkwise.tuning.run.sweep_folder import SweepRecord
 from chunkwise.tuning.sweep import Sweep
@@ -62,7 +62,7 @@ def _measure() -> dict[str, Any]:
         rest = time.process_time() - began
     assert not any(each.error for each in found), [each.error for each in found if each.error][:1]
     assert len(set(model.passages)) == len(model.passages), "a text was read twice"
-    reader = MiniLM()
+    reader = minilm()
     tokens = sum(len(reader.token_starts(text)) for text in model.passages)
     sample = random.Random(_SEED).sample(model.passages, TEXTS)
     own = sum(len(reader.token_starts(text)) for text in sample)

@@ -15,7 +15,7 @@ from benchmarks.sweep import material
 from benchmarks.tables import table
 from chunkwise.chunkers import get_strategy
 from chunkwise.models.cache import ModelCache, cached
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import PretrainedEmbedder, minilm
 from chunkwise.models.weights.catalog import weights_of
 from chunkwise.models.weights.installed import ensure
 from chunkwise.text.analyzed import Analyzed
@@ -29,7 +29,7 @@ class Taken(NamedTuple):
     cpu: float
 
 
-def texts_of(reader: MiniLM) -> list[str]:
+def texts_of(reader: PretrainedEmbedder) -> list[str]:
     """Distinct chunks that one window holds: the plain loop would cut off what is longer."""
     strategy = get_strategy(CHUNKING)
     documents, _ = material()
@@ -75,7 +75,7 @@ def _plain(
 
 def measure() -> tuple[int, int, dict[str, Taken], float]:
     """Texts, tokens, the best of some rounds of each way, and how alike the least alike vectors are."""
-    reader = MiniLM()
+    reader = minilm()
     texts = texts_of(reader)
     tokens = sum(len(reader.token_starts(text)) for text in texts)
     one_by_one, in_batches = _plain(reader.window)

@@ -16,7 +16,7 @@ from benchmarks.tables import table
 from chunkwise import Document
 from chunkwise.core import Chunk
 from chunkwise.ext import get_strategy
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import minilm
 
 BAR = 1.0
 """Points of recall."""
@@ -38,7 +38,7 @@ class Cost(NamedTuple):
 
 def measure(documents: int = 16, questions: int = 1000) -> list[Cost]:
     """On as many documents of each folder, with as many of their questions at most."""
-    ours = MiniLM()
+    ours = minilm()
     with tempfile.TemporaryDirectory() as folder:
         published = published_minilm.load(Path(folder))
         models = {

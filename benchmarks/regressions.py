@@ -28,7 +28,7 @@ import chunkwise
 from benchmarks import corpora
 from benchmarks.random_vectors import RandomVectors
 from benchmarks.tables import table
-from chunkwise.models.embed.pretrained import MiniLM
+from chunkwise.models.embed.pretrained import minilm
 from chunkwise.models.weights.catalog import MINILM
 from chunkwise.models.weights.installed import model_status
 
@@ -122,7 +122,7 @@ def operations(folder: Path) -> Operations:
     }  # fmt: skip
     if model_status(MINILM).state == "here":  # nothing is downloaded
         passages = [document.text[:400] for document in documents]
-        found["embed: minilm"] = partial(MiniLM(threads=1).embed, passages)
+        found["embed: minilm"] = partial(minilm(threads=1).embed, passages)
     return found
 
 
