@@ -181,7 +181,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     """Says how much work it is; refuses what would cost more than it may."""
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.base.runner import count_of
-    from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
+    from chunkwise.tuning.plan.sweep_budget import TOKENS_PER_SECOND
     from chunkwise.tuning.run.sweep_folder import SweepFolder
 
     sweep, material = prepared.sweep, prepared.inputs
@@ -199,7 +199,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
         lines[1:] = [
             f"{counted(len(prepared.plan.configurations), 'configuration')} of {sweep.pipeline}"
         ]
-    if estimate.tokens and estimate.embedding + estimate.finalists >= 1:
+    if estimate.tokens >= TOKENS_PER_SECOND:
         lines[-1] += f"; the time is for {thousands(TOKENS_PER_SECOND)} a second"
     if estimate.llm.calls:
         lines.append(f"language model: {estimate_words(estimate.llm)}")

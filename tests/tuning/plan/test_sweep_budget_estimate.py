@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkwise.base.amounts import Money
 from chunkwise.base.wording import format_number
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
@@ -10,20 +13,21 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from chunkwise.tuning.plan.grid import default_sweep
 from chunkwise.tuning.plan.plan import Plan, plan_sweep
-from chunkwise.tuning.plan.sweep_budget import estimate_sweep, expected_chunks
+from chunkwise.tuning.plan.sweep_budget import (
+    TOKENS_PER_SECOND,
+    CorpusSize,
+    estimate_sweep,
+    expected_chunks,
+)
 from chunkwise.tuning.sweep import Grid, Sweep
 from tables import cases
 from tuning.plan.example_sweeps import sweeps
 
 USUAL = default_sweep(["documents"], "queries.json", has_headings=True)
-CORPUS = {
-    "documents": 5,
-    "characters": 1_444_328,
-    "tokens": 325_380,
-    "questions": 472,
-    "tokens_per_second": 3000.0,
-}
-NO_FINALISTS = {**CORPUS, "questions": 0, "finalists": 0}
+CORPUS = CorpusSize(5, 1_444_328, 325_380, 472)
+UNASKED = CORPUS._replace(questions=0)
+NO_FINALISTS = replace(USUAL, finalists=0)
+PRICED = replace(USUAL, price=Money(0.02, "USD"))
 
 
 def _plan(*names, retrieval=("dense",), baselines=False, **others):
@@ -39,26 +43,17 @@ def _plan(*names, retrieval=("dense",), baselines=False, **others):
 @given(sweeps, st.integers(0, 10**7), st.integers(0, 2000))
 def test_parts_are_no_less_than_nothing_and_what_is_known_costs_nothing(sweep, tokens, questions):
     made = plan_sweep(sweep)
-    about = {
-        **CORPUS,
-        "tokens": tokens,
-        "characters": 4 * tokens,
-        "questions": questions,
-    }
-    whole = estimate_sweep(made, **about, price=1.0)
-    seconds = [
-        getattr(whole, part)
-        for part in ("reading", "embedding", "indexing", "searching", "finalists")
-    ]
-    assert min(seconds) >= 0
-    assert whole.total == pytest.approx(sum(seconds))
-    assert whole.money == pytest.approx(whole.tokens / 1e6)
+    size = CorpusSize(5, 4 * tokens, tokens, questions)
+    priced = replace(sweep, price=Money(1.0, "USD"))
+    whole = estimate_sweep(made, priced, size)
+    assert min(whole.seconds.values()) >= 0
+    assert whole.money.amount == pytest.approx(whole.tokens / 1e6)
     assert whole.configurations == len(made.configurations)
     keys = [each.key for each in made.configurations]
-    rest = estimate_sweep(made, **about, known=keys[: len(keys) // 2])
+    rest = estimate_sweep(made, sweep, size, known=keys[: len(keys) // 2])
     assert rest.total <= whole.total
-    done = estimate_sweep(made, **about, known=keys, price=1.0)
-    assert (done.total, done.tokens, done.money, done.configurations) == (0, 0, 0, 0)
+    done = estimate_sweep(made, priced, size, known=keys)
+    assert (done.total, done.tokens, done.money.amount, done.configurations) == (0, 0, 0, 0)
     assert done.words == ("everything is done already",)
 
 
@@ -71,89 +66,88 @@ class _Model:
 
 def test_a_language_model_is_in_the_time(tmp_path):
     plan = plan_sweep(USUAL)
-    plain = estimate_sweep(plan, **CORPUS)
+    plain = estimate_sweep(plan, USUAL, CORPUS)
     client = LlmClient(_Model(), cache=ModelCache(tmp_path / "kept"))
-    asked = estimate_sweep(plan, **CORPUS, client=client)
+    asked = estimate_sweep(plan, USUAL, CORPUS, client=client)
     assert asked.llm.calls > 2 * 325_380 / 800  # two contexts a chunk
     assert asked.total == pytest.approx(plain.total + asked.llm.seconds)
-    answered = estimate_sweep(plan, **CORPUS, client=client, answered=472)
+    answered = estimate_sweep(plan, USUAL, CORPUS._replace(answered=472), client=client)
     assert answered.llm.calls == asked.llm.calls + 6 * 472
 
 
 def test_rerankers_and_other_embedders_are_in_the_time():
     plan = plan_sweep(USUAL)
-    plain = estimate_sweep(plan, **CORPUS)
-    assert plain.variations == 0
-    one = estimate_sweep(plan, **CORPUS, rerankers=1)
-    two = estimate_sweep(plan, **CORPUS, rerankers=2, embedders=1)
-    assert one.total - plain.total == pytest.approx(one.variations)
-    assert two.variations > 2 * one.variations
+    plain, one, two, read_once_more = (
+        estimate_sweep(plan, replace(USUAL, **others), CORPUS)
+        for others in (
+            {}, {"rerankers": ("local",)}, {"rerankers": ("local", "x"), "embedders": ("x",)}, {"maxsim": "colbert-small"},
+        )
+    )  # fmt: skip
+    assert plain.seconds["variations"] == 0
+    assert one.total - plain.total == pytest.approx(one.seconds["variations"])
+    assert two.seconds["variations"] > 2 * one.seconds["variations"]
     # A cross-encoder reads a hundred chunks of 472 questions, of five configurations: an evening's part.
-    assert 3600 < one.variations < 4 * 3600
+    assert 3600 < one.seconds["variations"] < 4 * 3600
     assert "variations" in " ".join(one.words)
     # Token vectors: one more pass over the documents, by a model twice as slow.
-    read_once_more = estimate_sweep(plan, **CORPUS, has_token_vectors=True)
-    assert read_once_more.variations == pytest.approx(
-        2 * CORPUS["tokens"] / CORPUS["tokens_per_second"]
+    assert read_once_more.seconds["variations"] == pytest.approx(
+        2 * CORPUS.tokens / TOKENS_PER_SECOND
     )
 
 
 def test_late_vectors_read_the_corpus_once_however_many_chunkings():
-    one = estimate_sweep(_plan("sentences"), **NO_FINALISTS)
-    many = estimate_sweep(
-        _plan(
-            "sentences",
-            "recursive",
-            "structure",
-            "tokens",
-            retrieval=("dense", "hybrid", "multiscale"),
-        ),
-        **NO_FINALISTS,
-    )
-    assert one.tokens == many.tokens == CORPUS["tokens"]
-    assert one.embedding == pytest.approx(CORPUS["tokens"] / 3000)
-    assert many.indexing > 3 * one.indexing
+    one = estimate_sweep(_plan("sentences"), NO_FINALISTS, UNASKED)
+    names = ("sentences", "recursive", "structure", "tokens")
+    made = _plan(*names, retrieval=("dense", "hybrid", "multiscale"))
+    many = estimate_sweep(made, NO_FINALISTS, UNASKED)
+    assert one.tokens == many.tokens == CORPUS.tokens
+    assert one.seconds["embedding"] == pytest.approx(CORPUS.tokens / TOKENS_PER_SECOND)
+    assert many.seconds["indexing"] > 3 * one.seconds["indexing"]
 
 
 def test_vectors_of_their_own_are_paid_for_by_every_chunking_with_its_overlap():
     names = ("tokens(overlap=0)", "tokens(overlap=100)", "tokens(overlap=200)")
-    found = estimate_sweep(_plan(*names, exact=True), **NO_FINALISTS)
-    assert found.tokens == pytest.approx(CORPUS["tokens"] * (1 + 1 / 0.75 + 1 / 0.5), rel=0.001)
-    assert found.finalists == 0
+    found = estimate_sweep(_plan(*names, exact=True), replace(USUAL, exact=True), UNASKED)
+    assert found.tokens == pytest.approx(CORPUS.tokens * (1 + 1 / 0.75 + 1 / 0.5), rel=0.001)
+    assert found.seconds["finalists"] == 0
 
 
 def test_words_alone_need_no_model():
-    found = estimate_sweep(
-        _plan("sentences", retrieval=("bm25", "multiscale(dense=0)"), baselines=True), **CORPUS
-    )
-    assert (found.tokens, found.embedding, found.finalists) == (0, 0, 0)
+    made = _plan("sentences", retrieval=("bm25", "multiscale(dense=0)"), baselines=True)
+    found = estimate_sweep(made, USUAL, CORPUS)
+    assert (found.tokens, found.seconds["embedding"], found.seconds["finalists"]) == (0, 0, 0)
     assert len(found.words) == 2
 
 
 def test_cutting_by_meaning_is_a_pass_of_its_own():
-    without = estimate_sweep(_plan("sentences"), **NO_FINALISTS)
-    both = estimate_sweep(
-        _plan("sentences", "semantic", "semantic(threshold=0.4)", "cluster"), **NO_FINALISTS
-    )
-    assert both.tokens == without.tokens + CORPUS["tokens"]
+    without = estimate_sweep(_plan("sentences"), NO_FINALISTS, UNASKED)
+    made = _plan("sentences", "semantic", "semantic(threshold=0.4)", "cluster")
+    both = estimate_sweep(made, NO_FINALISTS, UNASKED)
+    assert both.tokens == without.tokens + CORPUS.tokens
 
 
 def test_finalists_and_the_defaults_are_embedded_once_more():
     made = _plan("tokens(overlap=0)", "tokens(overlap=0, max_tokens=100)", baselines=True)
-    one, all = (estimate_sweep(made, **{**CORPUS, "finalists": most}) for most in (1, 5))
-    assert one.finalists > 3 * CORPUS["tokens"] / 3000  # it and the defaults
-    assert all.finalists == pytest.approx(one.finalists + CORPUS["tokens"] / 3000, rel=0.01)
-    assert estimate_sweep(made, **{**CORPUS, "finalists": 0}).finalists == 0
+    none, one, all = (
+        estimate_sweep(made, replace(USUAL, finalists=most), CORPUS).seconds["finalists"]
+        for most in (0, 1, 5)
+    )
+    once = CORPUS.tokens / TOKENS_PER_SECOND
+    assert none == 0
+    assert one > 3 * once  # it and the defaults
+    assert all == pytest.approx(one + once, rel=0.01)
 
 
 def test_several_processes_share_what_can_be_shared():
-    one, two = (estimate_sweep(plan_sweep(USUAL), **CORPUS, jobs=jobs) for jobs in (1, 2))
-    assert two.searching == pytest.approx(one.searching / 2)
-    assert two.embedding == one.embedding
+    one, two = (
+        estimate_sweep(plan_sweep(USUAL), USUAL, CORPUS, jobs=jobs).seconds for jobs in (1, 2)
+    )
+    assert two["searching"] == pytest.approx(one["searching"] / 2)
+    assert two["embedding"] == one["embedding"]
 
 
 def test_words_and_budget():
-    found = estimate_sweep(plan_sweep(USUAL), **CORPUS, price=0.02, currency="USD")
+    found = estimate_sweep(plan_sweep(USUAL), PRICED, CORPUS)
     first, second, third = found.words
     assert first == f"{found.configurations} configurations of {found.chunkings} chunkings"
     assert second.startswith(f"about {format_number(found.total, 'seconds')} (reading ")
@@ -168,14 +162,8 @@ def test_words_and_budget():
 
 
 def test_the_usual_sweep_of_a_small_corpus_takes_minutes():
-    small = {
-        "documents": 13,
-        "characters": 110_000,
-        "tokens": 25_000,
-        "questions": 132,
-        "tokens_per_second": 2000.0,
-    }
-    assert estimate_sweep(plan_sweep(USUAL), **small).total < 300
+    small = CorpusSize(13, 110_000, 25_000, 132)
+    assert estimate_sweep(plan_sweep(USUAL), USUAL, small).total < 300
 
 
 @cases(

@@ -47,7 +47,7 @@ from chunkwise.tuning.plan.grid import (
     not_tried_by_default,
 )
 from chunkwise.tuning.plan.plan import Plan, plan_pipeline, plan_sweep
-from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep
+from chunkwise.tuning.plan.sweep_budget import CorpusSize, SweepEstimate, estimate_sweep
 from chunkwise.tuning.plan.sweep_file import path_from, read_sweep
 from chunkwise.tuning.sweep import Sweep, check_constraints, metrics_to_score, objective_of
 from chunkwise.tuning.validation import split
@@ -202,10 +202,6 @@ def _file_or_queries(test_queries: TestQueries | None) -> tuple[str | None, Test
     return None, testset_in_memory(test_queries)
 
 
-TOKENS_PER_SECOND = 2500.0
-"""What the usual model reads on one core of a server; others may be ten times slower or faster."""
-
-
 @dataclass(frozen=True, slots=True)
 class PreparedSweep:
     """Everything is known but the figures."""
@@ -226,15 +222,12 @@ class PreparedSweep:
             # Nobody asks: no vector is made for a search.
             waiting = (each for each in plan.configurations if each.key not in known)
             plan = Plan(tuple(replace(each, vectors="none") for each in waiting))
-        return estimate_sweep(
-            plan, known=known, documents=len(inputs.documents),
-            characters=inputs.characters, tokens=inputs.tokens(sweep.tokenizer), questions=len(inputs.questions),
-            tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
-            price=sweep.price and sweep.price.amount, currency=sweep.price.currency if sweep.price else "", jobs=jobs,
-            embedders=len(sweep.embedders), rerankers=len(sweep.rerankers),
-            has_token_vectors=bool(sweep.maxsim), client=self.client,
-            answered=sum(bool(query.answer) for query in inputs.questions.queries),
+        questions = inputs.questions.queries
+        size = CorpusSize(
+            len(inputs.documents), inputs.characters, inputs.tokens(sweep.tokenizer), len(questions),
+            sum(bool(query.answer) for query in questions),
         )  # fmt: skip
+        return estimate_sweep(plan, sweep, size, known, jobs, self.client)
 
 
 def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, str]:

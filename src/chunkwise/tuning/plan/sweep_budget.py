@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.amounts import Money
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted, format_number
 from chunkwise.chunkers import Strategy, get_strategy
@@ -84,37 +85,35 @@ _AS_SLOW = 2.0
 """How long a token encoder takes beside the usual model, which has half as many layers."""
 
 
+class CorpusSize(NamedTuple):
+    """What a sweep reads and asks."""
+
+    documents: int
+    characters: int
+    tokens: int
+    """As the model counts them."""
+    questions: int
+    answered: int = 0
+    """Questions with an answer, which a language model answers for each method that is compared."""
+
+
 @dataclass(frozen=True, slots=True)
 class SweepEstimate:
-    """Seconds by part; not a promise."""
+    """What is left to do; not a promise."""
 
-    configurations: int
-    """Those that are not done yet."""
-    chunkings: int
-    reading: float
-    embedding: float
-    indexing: float
-    searching: float
-    finalists: float
-    """The best once more, with every chunk embedded by itself."""
-    tokens: int
+    configurations: int = 0
+    chunkings: int = 0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """By part: variations are the best with other models, at most, since some are dropped early."""
+    tokens: int = 0
     """To be embedded, finalists included; those whose vectors are kept already not."""
-    money: float | None = None
-    currency: str = ""
-    variations: float = 0.0
-    """The best with other models, and read once more by rerankers, at most: some are dropped early."""
+    money: Money | None = None
     llm: LlmEstimate = field(default_factory=LlmEstimate)
     """Summaries, contexts and answers, as if each were as long as it may be."""
 
     @property
-    def asking(self) -> float:
-        """Seconds of the language model, where its speed is known."""
-        return self.llm.seconds or 0.0
-
-    @property
     def total(self) -> float:
-        swept = self.reading + self.embedding + self.indexing + self.searching
-        return swept + self.finalists + self.variations + self.asking
+        return sum(self.seconds.values())
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -123,16 +122,8 @@ class SweepEstimate:
             return ("everything is done already",)
         parts = [
             f"{name} {format_number(seconds, 'seconds')}"
-            for name in (
-                "reading",
-                "embedding",
-                "indexing",
-                "searching",
-                "finalists",
-                "variations",
-                "asking",
-            )
-            if (seconds := getattr(self, name)) >= 0.5
+            for name, seconds in self.seconds.items()
+            if seconds >= 0.5
         ]
         chunkings = counted(self.chunkings, "chunking")
         found = [
@@ -141,21 +132,20 @@ class SweepEstimate:
             + (f" ({', '.join(parts)})" if len(parts) > 1 else ""),
         ]
         if self.tokens:
-            cost = "" if self.money is None else f", about {_priced(self.money, self.currency)}"
-            found.append(f"about {counted(_round(self.tokens), 'token')} to embed{cost}")
+            cost = f", about {_priced(*self.money)}" if self.money else ""
+            # Two digits: more would be a claim.
+            tokens = round(self.tokens, 2 - len(str(self.tokens)))
+            found.append(f"about {counted(tokens, 'token')} to embed{cost}")
         return tuple(found)
 
     def over(self, seconds: float | None, money: float | None) -> str:
         """Why a budget will not do; empty: it will, as far as one can tell."""
+        needed = given = ""
         if seconds is not None and self.total > seconds:
             needed, given = (format_number(time, "seconds") for time in (self.total, seconds))
-            return f"about {needed} are needed, and the budget is {given}"
-        if money is not None and self.money is not None and self.money > money:
-            given = _priced(money, self.currency)
-            return (
-                f"about {_priced(self.money, self.currency)} are needed, and the budget is {given}"
-            )
-        return ""
+        elif money is not None and self.money is not None and self.money.amount > money:
+            needed, given = _priced(*self.money), _priced(money, self.money.currency)
+        return f"about {needed} are needed, and the budget is {given}" if needed else ""
 
 
 def _priced(amount: float, currency: str) -> str:
@@ -164,65 +154,54 @@ def _priced(amount: float, currency: str) -> str:
     return f"{shown} {currency}".rstrip()
 
 
-def _round(count: int) -> int:
-    """Two digits: more would be a claim."""
-    return round(count, 2 - len(str(count)))
+TOKENS_PER_SECOND = 2500.0
+"""What the usual model reads on one core of a server; others may be ten times slower or faster."""
 
 
 def estimate_sweep(
     plan: Plan,
-    *,
-    documents: int,
-    characters: int,
-    tokens: int,
-    questions: int,
-    tokens_per_second: float,
+    sweep: Sweep,
+    size: CorpusSize,
     known: Collection[str] = (),
-    finalists: int = 5,
-    price: float | None = None,
-    currency: str = "",
     jobs: int = 1,
-    embedders: int = 0,
-    rerankers: int = 0,
-    has_token_vectors: bool = False,
     client: LlmClient | None = None,
-    answered: int = 0,
 ) -> SweepEstimate:
-    """Of what is not done yet (`known`: keys of what is). `tokens` are those of the corpus, counted as the model
-    counts them; `price` is that of a million tokens.
-    `finalists` chunkings and the baselines are embedded chunk by chunk at the end, unless all are; as many are tried
-    with so many other `embedders` and `rerankers`; with token vectors the documents are read once more. The `client`
-    writes contexts, and answers so many questions (`answered`) for each method that is compared.
+    """Of what is not done yet (`known`: keys of what is); the `client` writes contexts and answers.
+
+    The finalists and the baselines are embedded chunk by chunk at the end, unless all are; as many are tried with
+    other embedders and rerankers; with token vectors the documents are read once more.
     """
     waiting = [each for each in plan.configurations if each.key not in known]
     if not waiting:
-        return SweepEstimate(
-            0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, None if price is None else 0.0, currency
-        )
+        return SweepEstimate(money=sweep.price and Money(0.0, sweep.price.currency))
+    tokens, questions = size.tokens, size.questions
     chunkings = _chunkings(waiting, tokens)
     swept = _swept(waiting, chunkings, tokens, questions)
-    last = _finalists(plan, tokens, finalists) if finalists else 0
-    speed = max(tokens_per_second, 1e-9)
-    indexing = sum(
-        _A_CHUNK * own.chunks + _AN_INDEXED_TOKEN * own.tokens for own in chunkings.values()
-    )
-    searching = sum(questions * _a_question(each, chunkings, tokens) for each in waiting)
+    most = sweep.finalists
+    last = 0 if sweep.exact or not most else _finalists(plan, tokens, most)
+    mean = sum(own.tokens for own in chunkings.values()) / len(chunkings) if chunkings else tokens
+    varied = len(sweep.embedders) * mean * most + bool(sweep.maxsim) * tokens * _AS_SLOW
+    llm = _asked(chunkings, size, client)
+    price = sweep.price
     return SweepEstimate(
         len(waiting),
         len(chunkings),
-        _START + _A_CHARACTER * characters + _A_DOCUMENT * documents,
-        swept / speed,
-        indexing / jobs,
-        searching / jobs,
-        last / speed,
+        {
+            "reading": _START + _A_CHARACTER * size.characters + _A_DOCUMENT * size.documents,
+            "embedding": swept / TOKENS_PER_SECOND,
+            "indexing": sum(
+                _A_CHUNK * own.chunks + _AN_INDEXED_TOKEN * own.tokens for own in chunkings.values()
+            ) / jobs,
+            "searching": sum(questions * _a_question(each, chunkings, tokens) for each in waiting) / jobs,
+            "finalists": last / TOKENS_PER_SECOND,
+            "variations": most * questions * len(sweep.rerankers) * _RERANKED / jobs
+            + varied / TOKENS_PER_SECOND,
+            "asking": llm.seconds or 0.0,
+        },
         swept + last,
-        None if price is None else price * (swept + last) / 1e6,
-        currency,
-        finalists * questions * rerankers * _RERANKED / jobs
-        + embedders * _mean_tokens(chunkings, tokens) * finalists / speed
-        + has_token_vectors * tokens * _AS_SLOW / speed,
-        _asked(chunkings, documents, tokens, client, answered),
-    )
+        price and Money(price.amount * (swept + last) / 1e6, price.currency),
+        llm,
+    )  # fmt: skip
 
 
 _METHODS = 6
@@ -233,14 +212,12 @@ _WORDING = 200
 
 def _asked(
     chunkings: Mapping[tuple[str, str], ExpectedChunks],
-    documents: int,
-    tokens: int,
+    size: CorpusSize,
     client: LlmClient | None,
-    answered: int,
 ) -> LlmEstimate:
     """Summaries of each chunking that has some; contexts of those that have some and of the best; answers."""
     found = LlmEstimate()
-    documents = max(documents, 1)
+    documents, tokens = max(size.documents, 1), size.tokens
     for (strategy, _), own in chunkings.items():
         chunker = get_strategy(strategy).chunker
         if isinstance(chunker, RaptorChunker):
@@ -260,13 +237,9 @@ def _asked(
         found += client.estimate_of(
             mean, mean * (told + tokens // mean + _WORDING), mean * ANSWER_TOKENS
         )
-    calls = _METHODS * answered
+    calls = _METHODS * size.answered
     read = min(5 * (tokens // mean), tokens, window) + _WORDING
     return found + client.estimate_of(calls, calls * read, calls * ANSWER_TOKENS)
-
-
-def _mean_tokens(chunkings: Mapping[tuple[str, str], ExpectedChunks], tokens: int) -> float:
-    return sum(own.tokens for own in chunkings.values()) / len(chunkings) if chunkings else tokens
 
 
 def _chunkings(
@@ -326,18 +299,19 @@ TEXTS_AT_ONCE = 64
 class SpendLimit:
     """What may be spent on tokens; of texts whose vectors are kept nobody asks."""
 
-    def __init__(self, money: float, price: float, currency: str) -> None:
+    def __init__(self, money: Money, price: Money) -> None:
         """`price` is that of a million tokens."""
-        self._money, self._price, self._currency = money, price, currency
+        self._money, self._price = money, price
         self._spent = 0.0
 
     def pay(self, texts: Sequence[str]) -> None:
         """Before they are sent; an error where that would be too much."""
         count = get_tokenizer(DEFAULT_TOKENIZER).count
-        cost = self._price * sum(map(count, texts)) / 1e6
-        if self._spent + cost > self._money:
+        cost = self._price.amount * sum(map(count, texts)) / 1e6
+        if self._spent + cost > self._money.amount:
             spent, more, most = (
-                _priced(each, self._currency) for each in (self._spent, cost, self._money)
+                _priced(each, self._price.currency)
+                for each in (self._spent, cost, self._money.amount)
             )
             raise ChunkwiseError(
                 f"the model was not asked: about {spent} are spent, {more} more would be needed, and the budget of a "
@@ -440,7 +414,7 @@ def sweep_embedder(
         # One limit is in one process: the model is an object, and no other process asks for anything.
         made = get_embedder(embedder or sweep.embedder, cache=False)
         made = made.embedder if isinstance(made, CachedEmbedder) else made
-        spend_limit = SpendLimit(sweep.max_cost.amount, sweep.price.amount, sweep.price.currency)
+        spend_limit = SpendLimit(Money(*sweep.max_cost), Money(*sweep.price))
         if hasattr(type(made), TokenEmbedder.token_vectors.__name__):
             return SweepTokenEmbedder(cast(TokenEmbedder, made), spend_limit)
         return SweepEmbedder(made, spend_limit)
