@@ -293,7 +293,6 @@ def repeat_every(
     last: datetime | None,
     *,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
     on_wait: Callable[[datetime], None] = lambda due: None,
     rounds: int | None = None,
@@ -305,15 +304,12 @@ def repeat_every(
     """
     done = 0
     while rounds is None or done < rounds:
-        left = 0.0 if last is None else every - (now() - last).total_seconds()
-        wait = min(max(left, 0.0), every)
-        until = monotonic() + wait
-        if wait:
-            on_wait(now() + timedelta(seconds=wait))
-        while (due := until - monotonic()) > 0:
-            if last is not None and (now() - last).total_seconds() >= every:
-                break
-            sleep(min(due, _LOOK))
+        due = now() if last is None else last + timedelta(seconds=every)
+        if due > now():
+            on_wait(min(due, now() + timedelta(seconds=every)))
+        while (left := (due - now()).total_seconds()) > 0:
+            due = min(due, now() + timedelta(seconds=every))
+            sleep(min(left, _LOOK))
         last = now()
         work()
         done += 1
