@@ -347,7 +347,7 @@ def compare(
         )
     if not sources and not any(isinstance(run, Results) for run in given):
         sources = [os.fspath(run) for run in given if not isinstance(run, Results)]
-    return _compared(read_runs(given), wanted, sources, lower, seed)
+    return compare_results(read_runs(given), wanted, sources, lower, seed)[0]
 
 
 def read_runs(given: Sequence[RunLike | Sequence[RunLike]]) -> list[Results]:
@@ -383,13 +383,14 @@ def _short(value: object) -> str:
     return f"{shown(value, 60)} ({type(value).__name__})"
 
 
-def _compared(
+def compare_results(
     runs: Sequence[Results],
     metrics: Sequence[str] | None,
-    sources: Sequence[str],
-    lower: Lower,
-    seed: int,
-) -> Comparison:
+    sources: Sequence[str] = (),
+    lower: Lower = lower_is_better,
+    seed: int = 0,
+) -> tuple[Comparison, list[Scored]]:
+    """The comparison, and the scores of each run beside those of the first."""
     names = [run_name(at) for at in range(len(runs))]
     others = range(1, len(runs))
     scored = [Scored.of((runs[0], runs[at]), (names[0], names[at]), metrics) for at in others]
@@ -401,7 +402,7 @@ def _compared(
                 tests.setdefault(_test(metric, name, names[found.best]), p)
     every = list(tests.values())
     corrected = dict(zip(tests, map(Correction, holm(every), holm_shares(every)), strict=True))
-    return Comparison(
+    comparison = Comparison(
         tuple(
             Run(name, run.label, len(run.questions), source)
             for name, run, source in zip(names, runs, sources or [""] * len(runs), strict=True)
@@ -424,6 +425,7 @@ def _compared(
             ),
         ),
     )
+    return comparison, scored
 
 
 def _test(metric: str, one: str, other: str) -> Test:

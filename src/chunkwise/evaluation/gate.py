@@ -29,7 +29,7 @@ from chunkwise.evaluation.compare import (
     changed_data,
     changed_questions,
     changed_rules,
-    compare,
+    compare_results,
     read_runs,
     run_name,
 )
@@ -202,38 +202,27 @@ def gate(
     named = [ANY] if metrics is None else metrics
     accepted = None if accept is None else tuple(accept)
     asked = options.override(min_effect=min_effect, no_new_zero=no_new_zero, accept=accepted)
-    return _checked(read_runs(runs), named, asked, fails_by_tests, lower)
-
-
-def _checked(
-    runs: Sequence[Results],
-    metrics: Sequence[str],
-    options: GateOptions,
-    fails_by_tests: bool,
-    lower: Lower,
-) -> Gate:
-    min_effect, no_new_zero = options.min_effect, options.no_new_zero
-    labels = tuple(run.label for run in runs)
-    tested, whole, left_out = _named(runs, metrics)
+    min_effect, no_new_zero = asked.min_effect, asked.no_new_zero
+    results = read_runs(runs)
+    labels = tuple(run.label for run in results)
+    tested, whole, left_out = _named(results, named)
     reasons = [
         reason
-        for at in range(1, len(runs))
-        for reason in _differing(runs[0], runs[at], ("a", run_name(at)), options.accept)
+        for at in range(1, len(results))
+        for reason in _differing(results[0], results[at], ("a", run_name(at)), asked.accept)
     ]
+    comparison, scored = None, list[Scored]()
     try:
-        comparison = compare(list(runs), metrics=tested, lower=lower) if tested else None
+        if tested:
+            comparison, scored = compare_results(results, tested, lower=lower)
     except NotComparable as error:
         return Gate(labels, min_effect, not_comparable=(*reasons, str(error)), left_out=left_out)
     if not tested and not whole:
         reasons.append(f"no run has a score by {listed(left_out)}; name a metric that has one")
-    checks = _whole_checks(runs, whole, min_effect, lower)
+    checks = _whole_checks(results, whole, min_effect, lower)
     zeros: list[NewZero] = []
     changed: list[ChangedQuestions] = []
     if comparison is not None:
-        scored = [
-            Scored.of((runs[0], runs[at]), ("a", run_name(at)), tested)
-            for at in range(1, len(runs))
-        ]
         for own in comparison.contrasts:
             if own.unpaired:
                 names = listed(own.unpaired)
@@ -241,15 +230,15 @@ def _checked(
                     f"no question has a score in both {own.first} and {own.second} by {names}"
                 )
         checks = [*_checks(comparison, scored, min_effect), *checks]
-        for pair in scored:
-            own_zeros = _new_zeros(pair, lower)
-            zeros += own_zeros
-            if "questions" not in options.accept:
-                reasons += _lost_scores(pair, own_zeros if no_new_zero else ())
-            for metric in pair.metrics:
-                worse, better = changed_questions(pair, metric, lower, CHANGED_MOST)
-                if worse or better:
-                    changed.append(ChangedQuestions(pair.names[1], metric, worse, better))
+    for pair in scored:
+        own_zeros = _new_zeros(pair, lower)
+        zeros += own_zeros
+        if "questions" not in asked.accept:
+            reasons += _lost_scores(pair, own_zeros if no_new_zero else ())
+        for metric in pair.metrics:
+            worse, better = changed_questions(pair, metric, lower, CHANGED_MOST)
+            if worse or better:
+                changed.append(ChangedQuestions(pair.names[1], metric, worse, better))
     return Gate(
         labels, min_effect, tuple(checks), tuple(reasons), left_out, no_new_zero, tuple(zeros), tuple(changed),
         min((own.questions for own in comparison.contrasts), default=0) if comparison else 0,
