@@ -17,7 +17,7 @@ from chunkwise.base.runner import Jobs
 from chunkwise.base.wording import counted, from_to, listed, thousands
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource
-from chunkwise.core import Document, Hit, Passage, Query
+from chunkwise.core import Document, Hit, Query
 from chunkwise.documents import Inputs, LoadOptions, each_input, leaving_out
 from chunkwise.documents.document_hash import documents_data
 from chunkwise.evaluation.citation_locations import ChunkNames
@@ -428,25 +428,15 @@ def _placed(
         places = [place for each in query.references for place in each.places]
         wrong = [p for p in places if not 0 <= p.start < p.end <= sizes.get(p.doc_id, -1)]
         if wrong:
-            lines.append(f"question {query.id!r}: it {_misplaced(wrong[0], sizes)}")
+            id, start, end = wrong[0]
+            there = f"has {counted(sizes[id], 'character')}" if id in sizes else "is not there"
+            lines.append(
+                f"question {query.id!r}: it refers to {from_to(start, end)} of {id!r}, which {there}"
+            )
         else:
             kept.append(query)
     left_out.question_lines(lines)
     return tuple(kept)
-
-
-def _misplaced(place: Passage, sizes: Mapping[str, int]) -> str:
-    id, start, end = place
-    told = f"refers to {from_to(start, end)} of {id!r}"
-    if id not in sizes:
-        return f"{told}, which is not there"
-    if end <= start:
-        return f"{told}, which {'is empty' if end == start else 'ends before it starts'}"
-    return (
-        f"{told}; places begin at 0"
-        if start < 0
-        else f"{told}, which has {counted(sizes[id], 'character')}"
-    )
 
 
 def _refuse_repeated(queries: Sequence[Query]) -> None:

@@ -26,7 +26,6 @@ from msgspec import Meta
 from chunkwise.base import parameters, spec
 from chunkwise.base.allow_hosts_and_code_from_files import check_allowed
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import did_you_mean
 from chunkwise.retrieval.retrievers import registry
 
 DECLARATION = "PARAMETERS"
@@ -145,25 +144,14 @@ def check_builder(
     name: str, part: Any, declared: Mapping[str, PipelineParameter], fixed: Mapping[str, Any]
 ) -> None:
     """That it takes what it declares and what is named in brackets, told before anything is built."""
+    usual = {each.name: each.default for each in declared.values()}
+    of_index, _ = split_values(declared, {**usual, **fixed})
     try:
-        own = inspect.signature(part).parameters
-    except (TypeError, ValueError):
+        inspect.signature(part).bind(**of_index)
+    except TypeError as error:
+        raise InvalidParameter(f"{name} cannot be built: {error}") from None
+    except ValueError:  # of another language: it says nothing of its parameters
         return
-    if any(each.kind is each.VAR_KEYWORD for each in own.values()):
-        return
-    for each in declared.values():
-        if each.when == "index" and each.name not in own:
-            raise InvalidParameter(
-                f"{name} takes no {each.name!r}, which {DECLARATION} says its index is built with; it takes: "
-                f"{', '.join(own) or 'nothing'}"
-            )
-    known = list(dict.fromkeys((*own, *declared)))
-    for given in fixed:
-        if given not in known:
-            has = f"it has: {', '.join(known)}" if known else "it has none"
-            raise InvalidParameter(
-                f"{name} has no parameter {given!r}; {did_you_mean(given, known, has)}"
-            )
 
 
 def build_pipeline(name: str, part: Any, values: Mapping[str, Any]) -> object:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 
 from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN
 from chunkwise.base.errors import ChunkwiseError
@@ -38,12 +41,14 @@ from chunkwise.metrics.claims.text_normalization import plain_form
 from chunkwise.metrics.evidence import NOWHERE, Answer, AnswerCitation
 from chunkwise.records.encoding import marked_encoding
 from chunkwise.records.fields import Fields, integer_in, kind, number_in, string_in
-from chunkwise.records.json import parse_json, without_half_characters
+from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import OnBadRow, json_rows, read_bytes, shown_name, text_of
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.passages_with_front_matter import is_in_blank_head
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
+T = TypeVar("T")
+Offset = Annotated[int, Meta(ge=0)]
 _UNSCORED = "it is not scored"
 _WRONG = "it counts as wrong"
 _IRRELEVANT = "it counts as a hit that is not relevant"
@@ -353,37 +358,34 @@ def _row(where: str, meant: list[int], fields: Mapping[str, object], problem: st
     return _HitRow(where, meant, said, rank, score, problem, id=stated_id(fields))
 
 
+class _OtherPlace(msgspec.Struct):
+    doc_id: str
+    start: Offset
+    end: Offset
+
+
 def _elsewhere(given: object) -> tuple[Passage, ...]:
-    """Places in other documents; what is none is left out."""
-    rows = [each for each in _as_list(given) if isinstance(each, dict)]
-    found = [(each.get("doc_id"), each.get("start"), each.get("end")) for each in rows]
+    """Places in other documents; none where they are something else."""
+    found = _converted(given, list[_OtherPlace])
     return tuple(
-        Passage(doc_id, start, end)
-        for doc_id, start, end in found
-        if isinstance(doc_id, str) and type(start) is type(end) is int and 0 <= start < end
+        Passage(each.doc_id, each.start, each.end) for each in found if each.start < each.end
     )
-
-
-def _as_list(given: object) -> list[Any]:
-    """Also one that a table keeps as text."""
-    if isinstance(given, str):
-        try:
-            given = parse_json(given)
-        except (ValueError, RecursionError):
-            return []
-    return given if isinstance(given, list) else []
 
 
 def _spans(given: object) -> tuple[Span, ...]:
     """Pairs of offsets in order that do not overlap; nothing where they are something else."""
-    pairs = _as_list(given)
-    if not all(isinstance(each, list) and len(each) == 2 for each in pairs):
-        return ()
-    if not all(type(number) is int and number >= 0 for pair in pairs for number in pair):
-        return ()
-    spans = tuple(Span(*pair) for pair in pairs)
+    spans = tuple(Span(*pair) for pair in _converted(given, list[tuple[Offset, Offset]]))
     apart = all(left.end <= right.start for left, right in pairwise(spans))
     return spans if apart and all(start < end for start, end in spans) else ()
+
+
+def _converted(given: object, kind: type[list[T]]) -> list[T]:
+    """A list, also one that a table keeps as text; empty where it holds something else."""
+    with suppress(msgspec.MsgspecError):
+        if isinstance(given, str):
+            return msgspec.json.decode(given, type=kind)
+        return msgspec.convert(given, kind)
+    return []
 
 
 def _records(name: str, on_bad: OnBadRow) -> Iterator[FileRow]:

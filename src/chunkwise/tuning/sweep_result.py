@@ -160,14 +160,14 @@ class MethodByType:
     """By type of question, "all" for all of them, and metric."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SweepResult:
     """The whole of it; `results.json` of a sweep. Deterministic to the byte, apart from `timing`."""
 
     plan: Mapping[str, Json]
     """As it was asked for, and what was left out of the grid with the reason."""
-    versions: Mapping[str, str]
-    data: Mapping[str, Json]
+    versions: Mapping[str, str] = field(default_factory=dict)
+    data: Mapping[str, Json] = field(default_factory=dict)
     objective: str
     chosen: str
     """Key of the recommended configuration; empty: without questions none can be."""
@@ -175,11 +175,11 @@ class SweepResult:
     """The recommendation in words, with its figures."""
     standings: tuple[Standing, ...]
     """The best on validation first."""
-    against: tuple[BaselineComparison, ...]
-    levers: tuple[Lever, ...]
-    parts: tuple[CorpusPart, ...]
-    fit: WeightFit | None
-    agreement: Mapping[str, float]
+    against: tuple[BaselineComparison, ...] = ()
+    levers: tuple[Lever, ...] = ()
+    parts: tuple[CorpusPart, ...] = ()
+    fit: WeightFit | None = None
+    agreement: Mapping[str, float] = field(default_factory=dict)
     """How well late and own vectors rank the finalists alike: Kendall's tau, and over how many."""
     caveats: tuple[str, ...]
     questions: tuple[str, ...]

@@ -80,9 +80,12 @@ def test_rerankers_and_other_embedders_are_in_the_time():
     plain, one, two, read_once_more = (
         estimate_sweep(plan, replace(USUAL, **others), CORPUS)
         for others in (
-            {}, {"rerankers": ("local",)}, {"rerankers": ("local", "x"), "embedders": ("x",)}, {"maxsim": "colbert-small"},
+            {},
+            {"rerankers": ("local",)},
+            {"rerankers": ("local", "x"), "embedders": ("x",)},
+            {"maxsim": "colbert-small"},
         )
-    )  # fmt: skip
+    )
     assert plain.seconds["variations"] == 0
     assert one.total - plain.total == pytest.approx(one.seconds["variations"])
     assert two.seconds["variations"] > 2 * one.seconds["variations"]

@@ -7,7 +7,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -116,20 +115,13 @@ def pareto_front(values: ArrayLike) -> list[bool]:
     return [not each for each in beaten.tolist()]
 
 
-class RankedStanding(NamedTuple):
-    """A column of the score table with its standing."""
-
-    column: int
-    standing: Standing
-
-
 def ranked_standings(
     score_table: ScoreTable,
     ties: Ties,
     queries: Sequence[Query],
     expected: Means,
     bounds: tuple[float, float] = (-math.inf, math.inf),
-) -> list[RankedStanding]:
+) -> tuple[Standing, ...]:
     """The best on validation first; what has vectors of its own stands behind the same with late ones.
 
     A shrunk mean may lie beyond the best score there can be: it is shown within the `bounds` of the objective.
@@ -139,10 +131,11 @@ def ranked_standings(
     test = _figures(score_table, TEST, queries) if TEST in score_table.splits else None
     entrants = {column: at for at, column in enumerate(score_table.entrants)}
     efficient = _efficient(score_table, ties)
-    found = []
-    for column, outcome in enumerate(score_table.outcomes):
-        at = entrants.get(column)
-        standing = Standing(
+    twins = late_twins(score_table.outcomes)
+
+    def standing(column: int) -> Standing:
+        outcome, at = score_table.outcomes[column], entrants.get(column)
+        return Standing(
             outcome.configuration.key,
             outcome.configuration.label,
             validation[column],
@@ -155,8 +148,13 @@ def ranked_standings(
             if at is None
             else min(max(score_table.sign * float(expected[at]), low), high) + 0.0,
         )
-        found.append(RankedStanding(column, standing))
-    return _ordered(score_table, found)
+
+    def order(column: int) -> tuple[float, int, bool]:
+        # A configuration with own vectors comes right after the same one with late vectors.
+        first = twins.get(column, column)
+        return -score_table.sign * (validation[first].mean or 0.0), first, column in twins
+
+    return tuple(map(standing, sorted(range(len(score_table.outcomes)), key=order)))
 
 
 def _figures(score_table: ScoreTable, side: str, queries: Sequence[Query]) -> list[Figure]:
@@ -188,23 +186,6 @@ def _efficient(score_table: ScoreTable, ties: Ties) -> list[bool]:
     return pareto_front(np.column_stack([ties.means, costs]))
 
 
-def _ordered(score_table: ScoreTable, standings: list[RankedStanding]) -> list[RankedStanding]:
-    twins = late_twins(score_table.outcomes)
-    means = [ranked.standing.validation.mean for ranked in standings]
-
-    def order(ranked: RankedStanding) -> tuple[float, int, int]:
-        # A configuration with own vectors comes right after the same one with late vectors.
-        column = twins.get(ranked.column, ranked.column)
-        mean = means[column]
-        return (
-            -score_table.sign * (0.0 if mean is None else mean),
-            column,
-            int(ranked.column in twins),
-        )
-
-    return sorted(standings, key=order)
-
-
 def result_without_scores(
     outcomes: Sequence[Outcome],
     queries: Sequence[Query],
@@ -219,8 +200,6 @@ def result_without_scores(
     nothing = Figure(None)
     return SweepResult(
         plan=requested,
-        versions={},
-        data={},
         objective=sweep.objective,
         chosen="",
         sentence=nothing_recommended(cleanest, queries),
@@ -231,11 +210,6 @@ def result_without_scores(
             )
             for outcome in ran
         ),
-        against=(),
-        levers=(),
-        parts=(),
-        fit=None,
-        agreement={},
         caveats=(
             *not_known(queries),
             *without_references(queries),
@@ -394,10 +368,9 @@ def choose(
     expected = _expectation(score_table, sweep)
     chosen = recommended_column(score_table, expected.means)
     objective = metric_of(sweep.objective)
-    ranked = ranked_standings(
+    standings = ranked_standings(
         score_table, tied, queries, expected.means, *([objective.bounds] if objective else [])
     )
-    standings = tuple(each.standing for each in ranked)
     left_out = None if len(score_table.test) else left_out_scores(score_table, unlimited, sweep)
     nested = None if left_out is None else _nested(score_table, left_out)
     against = compare_with_baselines(unlimited, chosen, left_out)
@@ -421,8 +394,6 @@ def choose(
     )
     result = SweepResult(
         plan=requested,
-        versions={},
-        data={},
         objective=sweep.objective,
         chosen=score_table.outcomes[chosen].configuration.key,
         sentence=sentence(findings),
