@@ -16,7 +16,7 @@ from chunkwise.evaluation.sources import Skipped
 from chunkwise.testsets.reading import read_testset
 from chunkwise.testsets.testset import TestSet
 from chunkwise.tuning.plan.grid import SIZES, default_sweep
-from chunkwise.tuning.plan.prepare import PreparedSweep, prepare_sweep
+from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource, prepare_sweep
 from chunkwise.tuning.run.sweep_folder import SweepRecord
 from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Grid
@@ -58,10 +58,8 @@ def swept(each: QuestionSet, keep: Path, on_outcome: OnOutcome | None = None) ->
     sweep = replace(sweep, prior=False)
     if sum(len(document.text) for document in documents) > LARGE:
         sweep = replace(sweep, chunkers=_FEWER, retrieval=_LIGHTER)
-    prepared = prepare_sweep(
-        sweep, Skipped(lambda line: None),
-        documents=documents, questions=_questions(each, documents),
-    )  # fmt: skip
+    source = SweepSource(sweep, documents=tuple(documents), queries=_questions(each, documents))
+    prepared = prepare_sweep(source, Skipped(lambda line: None))
     found = run_plan(
         prepared.plan, documents, prepared.inputs.questions.queries, prepared.sweep,
         SweepRecord(keep / each.folder), on_outcome=on_outcome,

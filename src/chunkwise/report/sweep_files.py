@@ -91,7 +91,7 @@ def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Resul
     # As the recommendation has it made: with names, and with token vectors, where it was measured by them.
     made = index(
         in_reading_order(material.documents), settings.strategy,
-        embedder=(None if configuration.embedder else completed.embedder) or settings.embedder or None,
+        embedder=(None if configuration.embedder else completed.prepared.embedder) or settings.embedder or None,
         vectors=configuration.vectors, context=configuration.context, graph=graph_for(settings.retriever),
         settings=IndexOptions(tokenizer=settings.tokenizer, maxsim=settings.maxsim or None),
     )  # fmt: skip

@@ -81,8 +81,6 @@ class CompletedSweep(NamedTuple):
 
     prepared: PreparedSweep
     result: SweepResult
-    embedder: Embedder | None = None
-    """None: that of the sweep, by its name."""
 
     @property
     def recommendation(self) -> Recommendation | None:
@@ -119,11 +117,10 @@ def run_sweep(
         *([source.plan.resolve()] if source.plan else []),
     ]
     reading = _reading(source.sweep, options)
+    sweep = replace(source.sweep, reading=options_given(reading))
     prepared = prepare_sweep(
-        replace(source.sweep, reading=options_given(reading)), left_out, embedder=source.embedder,
-        documents=source.documents, questions=source.queries, options=leaving_out(reading, own_files),
-        client=source.client,
-    )  # fmt: skip
+        replace(source, sweep=sweep), left_out, leaving_out(reading, own_files)
+    )
     if folder is not None:
         folder.refuse_another(prepared)
     running = on_prepared(prepared)
@@ -133,11 +130,8 @@ def run_sweep(
         is_plain = source.is_resumable and not prepared.sweep.pipeline
         if folder is not None and is_plain and _can_be_written(prepared.sweep):
             folder.keep_plan(prepared)
-        result = run_and_choose(
-            prepared, kept.record, left_out=left_out, embedder=source.embedder, client=prepared.client,
-            jobs=running.jobs, on_outcome=running.on_outcome, stages=running.stages,
-        )  # fmt: skip
-    completed = CompletedSweep(prepared, result, source.embedder)
+        result = run_and_choose(prepared, kept.record, running, left_out)
+    completed = CompletedSweep(prepared, result)
     if folder is not None:
         write(completed, folder.path)
     return completed
@@ -164,19 +158,15 @@ def _scratch_folder() -> Iterator[SweepFolder]:
 def run_and_choose(
     prepared: PreparedSweep,
     record: SweepRecord,
-    *,
-    left_out: Skipped | None = None,
-    embedder: Embedder | None = None,
-    client: LlmClient | None = None,
-    jobs: Jobs = 1,
-    on_outcome: OnOutcome | None = None,
-    stages: Stages = unwatched,
+    running: RunOptions,
+    left_out: Skipped,
 ) -> SweepResult:
     """Runs what the record does not know yet, and chooses; the same call goes on where the last one was stopped."""
     sweep, plan, inputs = prepared.sweep, prepared.plan, prepared.inputs
     documents, queries = inputs.documents, inputs.questions.queries
+    client, stages = prepared.client, running.stages
     watch, began = Stopwatch(), time.monotonic()
-    model = sweep_embedder(sweep, embedder)
+    model = sweep_embedder(sweep, prepared.embedder)
     best: list[Configuration] = []
 
     def outcomes_of(
@@ -186,14 +176,14 @@ def run_and_choose(
         left = sweep.time and max(0.0, sweep.time - (time.monotonic() - began))
         return run_plan(
             some, documents, queries, sweep, record, embedder=named or model, stages=stages,
-            on_outcome=on_outcome, jobs=jobs, deadline=left, race=race, client=client,
+            on_outcome=running.on_outcome, jobs=running.jobs, deadline=left, race=race, client=client,
         )  # fmt: skip
 
     if sweep.pipeline:
-        with watch("sweep"), (left_out or Skipped(None)).rows_of(sweep.pipeline) as bad:
+        with watch("sweep"), left_out.rows_of(sweep.pipeline) as bad:
             outcomes = run_pipeline_plan(
                 plan, documents, queries, sweep, record, on_bad=bad, stages=stages,
-                on_outcome=on_outcome, deadline=sweep.time,
+                on_outcome=running.on_outcome, deadline=sweep.time,
             )  # fmt: skip
     else:
         with watch("sweep"):
@@ -244,12 +234,12 @@ def _caveats(tuning: SweepResult, inputs: SweepInputs) -> tuple[str, ...]:
     return (note, *tuning.caveats) if note else tuning.caveats
 
 
-def _data(inputs: SweepInputs, left_out: Skipped | None) -> dict[str, Json]:
+def _data(inputs: SweepInputs, left_out: Skipped) -> dict[str, Json]:
     questions = inputs.questions
     return {
         "documents": {**documents_data(inputs.documents)},
         "questions": {**questions.about(questions.queries)},
-        **(left_out.to_json() if left_out else {}),
+        **left_out.to_json(),
     }
 
 

@@ -14,7 +14,7 @@ from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.plan import prepare as module
 from chunkwise.tuning.plan.grid import default_retrieval, default_sweep
-from chunkwise.tuning.plan.prepare import SweepInputs, prepare_sweep, shortest_path
+from chunkwise.tuning.plan.prepare import SweepInputs, SweepSource, prepare_sweep, shortest_path
 from hash_embedder import HashEmbedder, PlainHashEmbedder
 from tables import cases
 
@@ -53,14 +53,14 @@ def test_a_path_is_the_same_however_it_is_written(
 
 def test_the_usual_sweep_is_fitted_and_another_is_not() -> None:
     usual = default_sweep((), None, has_headings=True, embedder="")
-    fitted = prepare_sweep(usual, Skipped(None), documents=[PLAIN])
+    fitted = prepare_sweep(SweepSource(usual, documents=(PLAIN,)), Skipped(None))
     assert fitted.sweep.chunkers == default_sweep((), None, has_headings=False).chunkers
     assert "the documents have no headings to go by" in [each.why for each in fitted.plan.left_out]
-    kept = prepare_sweep(usual, Skipped(None), documents=[PLAIN, TITLED])
+    kept = prepare_sweep(SweepSource(usual, documents=(PLAIN, TITLED)), Skipped(None))
     assert kept.sweep.chunkers == usual.chunkers
     assert kept.estimate().tokens == 0  # nobody asks
     with pytest.raises(InvalidParameter, match="standard input"):
-        prepare_sweep(default_sweep(("-",), None, has_headings=True), Skipped(None))
+        prepare_sweep(SweepSource(default_sweep(("-",), None, has_headings=True)), Skipped(None))
 
 
 class FirstToken(HashEmbedder):
@@ -87,7 +87,7 @@ def test_where_late_vectors_do_not_suit_the_model_each_chunk_has_its_own(
     model: str, embedder: Embedder | None, why: str
 ) -> None:
     usual = default_sweep((), None, has_headings=False, embedder=model)
-    made = prepare_sweep(usual, Skipped(None), embedder=embedder, documents=[PLAIN])
+    made = prepare_sweep(SweepSource(usual, documents=(PLAIN,), embedder=embedder), Skipped(None))
     assert {each.vectors for each in made.plan.configurations} == {"none", "own"}
     assert made.notes == (f"{why}, so each chunk has vectors of its own",)
     reasons = {each.why for each in made.plan.left_out if each.what.startswith("multiscale")}
@@ -99,12 +99,16 @@ def test_where_late_vectors_do_not_suit_the_model_each_chunk_has_its_own(
         replace(usual, exact=True),
         replace(usual, retrieval=default_retrieval("")),
     ):
-        asked = prepare_sweep(other, Skipped(None), embedder=embedder, documents=[PLAIN])
+        asked = prepare_sweep(
+            SweepSource(other, documents=(PLAIN,), embedder=embedder), Skipped(None)
+        )
         assert asked.notes == ()
 
 
 def test_where_late_vectors_suit_the_model_they_are_taken() -> None:
     usual = default_sweep((), None, has_headings=False, embedder="hash")
-    made = prepare_sweep(usual, Skipped(None), embedder=HashEmbedder(), documents=[PLAIN])
+    made = prepare_sweep(
+        SweepSource(usual, documents=(PLAIN,), embedder=HashEmbedder()), Skipped(None)
+    )
     assert {each.vectors for each in made.plan.configurations} == {"none", "late"}
     assert made.notes == ()

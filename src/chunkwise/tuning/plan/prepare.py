@@ -213,6 +213,8 @@ class PreparedSweep:
     """What the user is told of it beforehand."""
     client: LlmClient | None = None
     """What asks the sweep's language model."""
+    embedder: Embedder | None = None
+    """None: that of the sweep, by its name."""
 
     def estimate(self, known: Collection[str] = (), jobs: int = 1) -> SweepEstimate:
         """What is left to do when these configurations are done."""
@@ -276,20 +278,12 @@ def shortest_path(path: str) -> str:
 
 
 def prepare_sweep(
-    sweep: Sweep,
-    left_out: Skipped,
-    *,
-    embedder: Embedder | None = None,
-    documents: Sequence[Document] = (),
-    questions: TestSet | None = None,
-    options: LoadOptions | None = None,
-    client: LlmClient | None = None,
+    source: SweepSource, left_out: Skipped, options: LoadOptions | None = None
 ) -> PreparedSweep:
     """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said."""
-    sweep, why_not_late = check_sweep(sweep, embedder)
-    inputs = read_sweep_inputs(
-        sweep, left_out, documents=documents, questions=questions, options=options
-    )
+    embedder, client = source.embedder, source.client
+    sweep, why_not_late = check_sweep(source.sweep, embedder)
+    inputs = read_sweep_inputs(replace(source, sweep=sweep), left_out, options)
     if sweep.pipeline:
         return PreparedSweep(sweep, plan_pipeline(sweep), inputs)
     sweep, unusual = _fitted(sweep, inputs)
@@ -300,7 +294,7 @@ def prepare_sweep(
     plan = replace(found, left_out=(*found.left_out, *unusual))
     if sweep.llm and client is None:
         client = LlmClient(get_language_model(sweep.llm))
-    return PreparedSweep(sweep, plan, inputs, notes, client)
+    return PreparedSweep(sweep, plan, inputs, notes, client, embedder)
 
 
 def _fitted(sweep: Sweep, inputs: SweepInputs) -> tuple[Sweep, tuple[NotTried, ...]]:
@@ -348,37 +342,23 @@ class SweepInputs:
 
 
 def read_sweep_inputs(
-    sweep: Sweep,
-    left_out: Skipped,
-    *,
-    documents: Sequence[Document] = (),
-    questions: TestSet | None = None,
-    options: LoadOptions | None = None,
+    source: SweepSource, left_out: Skipped, options: LoadOptions | None = None
 ) -> SweepInputs:
     """What the sweep names, and what is there already."""
-    given: list[Input] = [*documents, *sweep.documents]
-    _check_there(sweep.test_queries)
-    file = no_documents(given, sweep.test_queries) if sweep.test_queries else []
+    sweep, file = source.sweep, source.sweep.test_queries
+    given: list[Input] = [*source.documents, *sweep.documents]
+    if file and not os.path.exists(file):
+        raise no_questions_file(file)  # before anything is read
     if not given:
         raise ChunkwiseError("there is no document to tune for; name files or folders")
-    found = documents_of(given, leaving_out(options, file), left_out)
-    questions = TestSet(()) if questions is None else with_places(questions, found, left_out)
-    if sweep.test_queries:
-        questions = _read_questions(sweep.test_queries, found, left_out)
+    questions_file = no_documents(given, file) if file else []
+    documents = documents_of(given, leaving_out(options, questions_file), left_out)
+    questions = with_places(source.queries or TestSet(()), documents, left_out)
+    if file:
+        questions = questions_read(file, documents, left_out)
+        if not questions.queries:
+            raise ChunkwiseError(
+                f"no question is left in {file}: correct it, or leave it out to compare cuts and costs alone"
+            )
     refuse_bare(questions.queries, questions.name)
-    return SweepInputs(found, questions, split(questions.queries, sweep.test_share, sweep.seed))
-
-
-def _check_there(test_queries: str | None) -> None:
-    """What is missing is told before anything is read."""
-    if test_queries and not os.path.exists(test_queries):
-        raise no_questions_file(test_queries)
-
-
-def _read_questions(path: str, documents: Sequence[Document], left_out: Skipped) -> TestSet:
-    found = questions_read(path, documents, left_out)
-    if not found.queries:
-        raise ChunkwiseError(
-            f"no question is left in {path}: correct it, or leave it out to compare cuts and costs alone"
-        )
-    return found
+    return SweepInputs(documents, questions, split(questions.queries, sweep.test_share, sweep.seed))
