@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.tracking.explain_difference import (
-    DifferencePart,
     DividedDifference,
     changes_between,
     difference_of,
@@ -101,17 +100,6 @@ def test_runs_are_divided_as_the_page_says(
     given = causes(found)
     assert {name: given.get(name, 0.0) for name in expected} == pytest.approx(expected, abs=1e-8)
     assert given.keys() <= expected.keys()
-
-
-@given(st.lists(st.floats(-1, 1), max_size=4))
-@settings(max_examples=examples(200))
-def test_what_is_shown_adds_up_and_is_no_further_off_than_rounding(amounts: list[float]) -> None:
-    parts = tuple(DifferencePart("documents", amount, 1, "x") for amount in amounts)
-    total, *shown = DividedDifference(0.5, 0.5, sum(amounts), parts).shown
-    if not amounts:
-        return
-    assert round(sum(shown), 6) == round(total, 6)
-    assert all(abs(one - 100 * amount) <= 0.11 for one, amount in zip(shown, amounts, strict=True))
 
 
 def told(before: KeptRun, after: KeptRun) -> DividedDifference:

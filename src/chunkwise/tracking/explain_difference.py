@@ -24,10 +24,10 @@ from typing import Any
 
 from chunkwise.base.schema import schema
 from chunkwise.base.wording import (
+    Kind,
     all_listed,
     counted,
     format_change,
-    format_number,
     plural,
     shortened,
     thousands,
@@ -133,36 +133,12 @@ class DividedDifference:
     @property
     def words(self) -> str:
         """ "−3.1 points: −2.4 by 12 new questions, −0.7 by changed documents"."""
-        in_points = max(abs(self.before), abs(self.after)) <= 1
-        total, *amounts = self.shown
-        if not in_points:
-            told = format_change(self.difference, "number")
-            parts = [
-                f"{format_change(part.amount, 'number')} by {part.words}" for part in self.parts
-            ]
-        else:
-            told = format_number(total / 100, "change")
-            parts = [
-                f"{format_number(amount / 100, 'change')} by {part.words}"
-                for amount, part in zip(amounts, self.parts, strict=True)
-                if amount
-            ]
-        if len(self.parts) == 1 and parts:
+        kind: Kind = "score" if max(abs(self.before), abs(self.after)) <= 1 else "number"
+        told = format_change(self.difference, kind)
+        if len(self.parts) == 1:
             return f"{told} by {self.parts[0].words}"
+        parts = [f"{format_change(part.amount, kind)} by {part.words}" for part in self.parts]
         return f"{told}: {', '.join(parts)}" if parts else told
-
-    @property
-    def shown(self) -> tuple[float, ...]:
-        """The difference and its parts in points of a hundred with one digit: what is shown adds up, too."""
-        total = round(1000 * self.difference)
-        exact = [1000 * part.amount for part in self.parts]
-        whole = [round(each) for each in exact]
-        # What rounding lost or won goes where it changes least.
-        step = 1 if sum(whole) < total else -1
-        while whole and sum(whole) != total:
-            at = max(range(len(whole)), key=lambda at: step * (exact[at] - whole[at]))
-            whole[at] += step
-        return tuple(each / 10 for each in (total, *whole))
 
 
 @dataclass(frozen=True, slots=True)
