@@ -132,7 +132,7 @@ def test_what_no_ranking_can_reach_is_no_fault(results: Results) -> None:
 
 
 def test_generated_questions_and_questions_left_out_are_warned_of(results: Results) -> None:
-    about = {"questions": {"count": 9, "generated": 3, "left_out": {"count": 2}}}
+    about = {"questions": {"count": 9, "generated": 3, "left_out": 2}}
     warned = evaluation_report(dataclasses.replace(results, data=about))
     warnings = [part.text for part in warned.parts if isinstance(part, Note) and part.is_warning]
     assert len(warnings) == 2

@@ -86,25 +86,14 @@ def changed_rules(first: Results, second: Results, names: tuple[str, str]) -> li
 
 
 def _amounts(first: Results, second: Results, names: tuple[str, str]) -> list[str]:
-    """Where one returns more than the other, or one a number of hits and the other what fits into a token budget."""
+    """Where one may return more than the other."""
+    one, other = _amount(first), _amount(second)
+    if one == other:
+        return []
     a, b = names
-    more = "more context finds more"
-    budgets = [run.configuration.get("budget") for run in (first, second)]
-    if budgets.count(None) != 1:
-        return [
-            f"{key} differs ({a}: {_or_none(one)}, {b}: {_or_none(other)}): {more}; "
-            "compare runs with the same, or by recall within a budget (recall@1000t)"
-            for key in ("k", "budget")
-            if (one := first.configuration.get(key)) != (other := second.configuration.get(key))
-        ]
-    told = f"{a} returns {_amount(first)}, {b} {_amount(second)}: {more}"
-    if {*_recalls(first)} & {*_recalls(second)}:
-        return [told]
-    counted, budget = (a, budgets[1]) if budgets[0] is None else (b, budgets[0])
     return [
-        f"{told}, and they share no recall metric ({a}: {', '.join(_recalls(first)) or 'none'}; "
-        f"{b}: {', '.join(_recalls(second)) or 'none'}); evaluate both with the budget {budget}, "
-        f"or {counted} also with -m all,recall@{budget}t"
+        f"{a} returns {one}, {b} {other}: more context finds more; compare runs with the same, or by recall within "
+        "a budget (-m recall@1000t)"
     ]
 
 
@@ -112,14 +101,7 @@ def _amount(run: Results) -> str:
     budget = run.configuration.get("budget")
     if budget is None:
         return f"{_or_none(run.configuration.get('k'))} hits per question"
-    # Of a file that somebody else may have written.
-    tokens = counted(budget, "token") if isinstance(budget, int) else f"{shown(budget)} tokens"
-    return f"up to {tokens} per question"
-
-
-def _recalls(run: Results) -> list[str]:
-    """The figures that say by themselves which run finds more."""
-    return [name for name in run.summary if (metric := metric_of(name)) and metric.headline]
+    return f"up to {shown(budget)} tokens per question"
 
 
 def _rules(run: Results) -> Mapping[str, Json]:

@@ -148,8 +148,6 @@ def _warnings(results: Results) -> Iterator[Note]:
         yield Note(note, is_warning=True)
     left = results.data.get("questions")
     count = left.get("left_out") if isinstance(left, Mapping) else None
-    if isinstance(count, Mapping):
-        count = count.get("count")
     if isinstance(count, int) and count:
         yield Note(f"{counted(count, 'question')} left out", is_warning=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -317,8 +317,8 @@ def not_tried(figures: SweepFigures) -> Iterator[Section]:
         if outcome.error:
             group = "not run yet" if outcome.waits else "failed"
             names.setdefault((group, outcome.error), []).append(outcome.configuration.label)
-    for what, why in _left_out(figures.tuning.plan.get("left_out")):
-        names.setdefault(("left out of the grid", why), []).append(what)
+    for entry in cast(Sequence[Mapping[str, str]], figures.tuning.plan.get("left_out", ())):
+        names.setdefault(("left out of the grid", entry["why"]), []).append(entry["what"])
     if names:
         rows = tuple((group, len(known), listed(known, 3), why) for (group, why), known in names.items())  # fmt: skip
         columns = (
@@ -327,16 +327,6 @@ def not_tried(figures: SweepFigures) -> Iterator[Section]:
         details = tuple((Code("\n".join(known)),) for known in names.values())
         table = ValueTable(columns, rows, noun="reason", details=details)
         yield Section("Not tried", (table,), detail=True)
-
-
-def _left_out(names: Any) -> Iterator[tuple[str, str]]:
-    for entry in names if isinstance(names, list) else ():
-        if isinstance(entry, dict):
-            yield str(entry.get("what", "")), str(entry.get("why", ""))
-        elif isinstance(entry, list):
-            yield str(entry[0]) if entry else "", " ".join(str(part) for part in entry[1:])
-        else:
-            yield str(entry), ""
 
 
 def made_with(figures: SweepFigures) -> Section:
@@ -358,15 +348,8 @@ def made_with(figures: SweepFigures) -> Section:
 
 def _settings(configuration: Any) -> dict[str, Value]:
     names = (
-        "key",
-        "strategy",
-        "retriever",
-        "context",
-        "neighbors",
-        "vectors",
-        "embedder",
-        "reranker",
-    )
+        "key", "strategy", "retriever", "context", "neighbors", "vectors", "embedder", "reranker"
+    )  # fmt: skip
     return {name: getattr(configuration, name) for name in names}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.own_files import own_file_above
@@ -47,33 +47,7 @@ WHEN_DAMAGED = (
 )
 
 
-class Database(Protocol):
-    """A place with tables."""
-
-    @property
-    def shown(self) -> str:
-        """As it may be printed."""
-        ...
-
-    def exists(self) -> bool: ...
-    def reading(self) -> Any:
-        """A context manager of `Statements`."""
-        ...
-
-    def writing(self) -> Any:
-        """The same for one change, which is made as a whole or not at all."""
-        ...
-
-    def alone(self, on_wait: Callable[[], None]) -> Any:
-        """A context manager: one at a time is inside, of all processes that ask; others write meanwhile as ever."""
-        ...
-
-    def shrink(self) -> None:
-        """Gives room back where much was deleted, unless somebody else is at work."""
-        ...
-
-
-def database_at(place: str | Path, tables: Tables, wait: float) -> Database:
+def database_at(place: str | Path, tables: Tables, wait: float) -> SqliteFile | PostgresDatabase:
     """By what the place looks like."""
     if is_postgres(place):
         return PostgresDatabase(str(place), tables, wait)
@@ -87,7 +61,7 @@ def database_at(place: str | Path, tables: Tables, wait: float) -> Database:
 
 
 class PostgresDatabase:
-    """The same tables in a schema of their own, `chunkwise_history`, or `NAME_history` with `?kb=NAME`."""
+    """The tables in a schema of their own, `chunkwise_history`, or `NAME_history` with `?kb=NAME`."""
 
     def __init__(self, url: str, tables: Tables, wait: float) -> None:
         address = parse_address(url)

@@ -18,6 +18,7 @@ import msgspec
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.base.repr_html import drawn
+from chunkwise.base.sqlite import SqliteFile
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.comparison_result import Comparison
@@ -38,8 +39,8 @@ from chunkwise.tracking.alerts import (
 )
 from chunkwise.tracking.database import (
     WHEN_DAMAGED,
-    Database,
     HistoryProblem,
+    PostgresDatabase,
     database_at,
     history_place,
 )
@@ -121,7 +122,7 @@ class History(Table):
         self._seen: dict[int, KeptRun] = {}
 
     @cached_property
-    def _database(self) -> Database:
+    def _database(self) -> SqliteFile | PostgresDatabase:
         return database_at(self._path, TABLES, self._wait)
 
     @property

@@ -14,8 +14,9 @@ from chunkwise.base.wording import points
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.stats.intervals import OUTSIDE, RESAMPLES, ScoreMatrix, mean
 from chunkwise.stats.paired import FEWEST
+from chunkwise.tuning.choose.priors_and_shrinkage import is_multiscale, searched_by
 from chunkwise.tuning.choose.score_table import ScoreTable, late_twins
-from chunkwise.tuning.sweep_result import Lever, LeverLevel, Outcome, WeightFit
+from chunkwise.tuning.sweep_result import Lever, LeverLevel, WeightFit
 
 MULTISCALE = "multiscale"
 
@@ -27,7 +28,7 @@ def weight_fit(score_table: ScoreTable, expected: NDArray[np.float64]) -> Weight
     variants = [
         (at, column)
         for at, column in enumerate(score_table.entrants)
-        if is_multiscale(score_table.outcomes[column])
+        if is_multiscale(score_table.outcomes[column].configuration.retriever)
     ]
     if not variants:
         return None
@@ -47,11 +48,6 @@ def weight_fit(score_table: ScoreTable, expected: NDArray[np.float64]) -> Weight
         apart = points(hopes[best] - hopes[usual])
         why = f"{apart} more are expected of {names[best]} than of {names[usual]}"
     return WeightFit(tried, names[best], why)
-
-
-def is_multiscale(outcome: Outcome) -> bool:
-    """Whether it searches several sizes at once."""
-    return outcome.configuration.retriever.partition("(")[0].strip() == MULTISCALE
 
 
 def _usual(names: Sequence[str]) -> int:
@@ -170,25 +166,22 @@ def _members(score_table: ScoreTable, name: str, columns: Sequence[int]) -> list
         outcome = score_table.outcomes[column]
         values = outcome.configuration.levers
         if name == "one size or several":
-            several = "several" if is_multiscale(outcome) else "one"
-            members.append(LeverMember(column, _retriever_kind(outcome), values.get(name, several)))
+            several = "several" if is_multiscale(outcome.configuration.retriever) else "one"
+            members.append(
+                LeverMember(
+                    column, searched_by(outcome.configuration.retriever), values.get(name, several)
+                )
+            )
         elif name in values or name in _VARIED:
             # A strategy that knows no overlap has none.
             whole = {"overlap": "none", **_VARIED, **values}
             rest = frozenset((key, value) for key, value in whole.items() if key != name)
-            members.append(LeverMember(column, (rest, is_multiscale(outcome)), whole[name]))
+            members.append(
+                LeverMember(
+                    column, (rest, is_multiscale(outcome.configuration.retriever)), whole[name]
+                )
+            )
     return comparable(members)
-
-
-def _retriever_kind(outcome: Outcome) -> Hashable:
-    """What is searched with: several sizes have no chunks, so they are compared with all chunkings searched alike."""
-    name, values = spec.parse(outcome.configuration.retriever)
-    if not is_multiscale(outcome):
-        return name
-    weights = {"words": values.get("words", 1), "dense": values.get("dense", 0.5)}
-    if not weights["dense"]:
-        return "bm25"
-    return "hybrid" if weights["words"] else "dense"
 
 
 class _Effect(NamedTuple):

@@ -77,13 +77,25 @@ def shared_levers(configuration: Configuration) -> dict[str, str]:
     found = dict(configuration.levers)
     if "retriever" not in found:
         return found
-    name, given = spec.parse(configuration.retriever)
-    if name == "multiscale":
-        words, dense = given.get("words", 1), given.get("dense", 0.5)
-        name = "bm25" if not dense else "hybrid" if words else "dense"
-    elif found.get("weights") == "usual":
+    name = searched_by(configuration.retriever)
+    if found.get("weights") == "usual" and not is_multiscale(configuration.retriever):
         del found["weights"]
     return found | {"retriever": name}
+
+
+def is_multiscale(retriever: str) -> bool:
+    """Whether it searches several sizes at once."""
+    return retriever.partition("(")[0].strip() == "multiscale"
+
+
+def searched_by(retriever: str) -> str:
+    """The name of a retriever of chunks; of several sizes, that of the one that goes by words, vectors or both, too."""
+    name, given = spec.parse(retriever)
+    if not is_multiscale(retriever):
+        return name
+    if not given.get("dense", 0.5):
+        return "bm25"
+    return "hybrid" if given.get("words", 1) else "dense"
 
 
 class LeverEffects:
