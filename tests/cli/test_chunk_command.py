@@ -434,3 +434,13 @@ def test_every_command_reads_an_address_as_it_reads_the_folder(here: Run) -> Non
     assert refused.returncode == 2
     assert "would be overwritten" in refused.stderr
     files.store.clear()
+
+
+def test_a_file_address_is_the_path_it_names(here: Run, handbook: Path, tmp_path: Path) -> None:
+    done = here("chunk", handbook.as_uri(), "-o", (tmp_path / "uri.jsonl").as_uri())
+    assert f"written: {tmp_path}/uri.jsonl" in done.stderr
+    here("chunk", str(handbook), "-o", "path.jsonl")
+    assert (tmp_path / "uri.jsonl").read_bytes() == (tmp_path / "path.jsonl").read_bytes()
+    here("index", handbook.as_uri(), "--into", (tmp_path / "kb").as_uri(), "--vectors", "none")
+    found = here("search", (tmp_path / "kb").as_uri(), "writing", "--json")
+    assert "Ask in writing." in found.stdout

@@ -135,6 +135,7 @@ def dataclass_command(
         def call(**values: Any) -> None:
             from chunkwise.base.allow_hosts_and_code_from_files import named_by_user
 
+            values = {name: _local(value) for name, value in values.items()}
             with named_by_user(_typed(values)):
                 given = options(**values)
                 quiet = getattr(given, "quiet", False)
@@ -150,6 +151,15 @@ def dataclass_command(
         return typed
 
     return declare
+
+
+def _local(value: Any) -> Any:
+    """A path of this machine in the place of its `file:///` address."""
+    from chunkwise.base.object_store import local_name
+
+    if isinstance(value, tuple):
+        return tuple(map(_local, value))
+    return type(value)(local_name(str(value))) if isinstance(value, str | Path) else value
 
 
 def _typed(values: dict[str, Any]) -> dict[str, Any]:

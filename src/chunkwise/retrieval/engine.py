@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.object_store import local_name
 from chunkwise.base.registry import Registry
 from chunkwise.base.secrets import mask_address, names_server
 from chunkwise.base.wording import did_you_mean
@@ -96,7 +97,7 @@ EXAMPLES = "postgresql://user@host/database, lancedb:///path, qdrant://host:6333
 
 def index_place(requested: str | os.PathLike[str]) -> Path | str:
     """A folder, or the address of an engine that there is."""
-    name = os.fspath(requested)
+    name = local_name(os.fspath(requested))
     if not name or "\0" in name:
         raise InvalidParameter(f"the place of the index is {name!r}; name a folder")
     if not names_server(name):
