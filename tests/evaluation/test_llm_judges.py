@@ -316,10 +316,8 @@ def test_what_is_known_of_a_judge_stands_in_the_results(server: ChatServer) -> N
     keep_calibration(calibration(verdicts, judge=judge.identity, name="llm", against="labels"))
     again = run(server.name())
     known = again.calibrations["llm"]
-    assert isinstance(known, dict)
-    assert known["accuracy"] == 0.75
-    assert known["kappa"] == pytest.approx(0.5)
-    assert known["verdicts"] == 4
+    assert (known.accuracy, known.verdicts) == (0.75, 4)
+    assert known.kappa == pytest.approx(0.5)
     # What another machine knows of the judge is no part of the result.
     assert again == results
     texts = [results_text(each).partition('"calibrations"')[0] for each in (again, results)]

@@ -1,9 +1,10 @@
 """Who judged, in a person's words, and no more trust in a judge than was measured."""
 
 import dataclasses
+from typing import Any
 
 from chunkwise.evaluation.judge_calibrations import NOT_MEASURED, judged_by
-from chunkwise.evaluation.results import Figure, Json, Results, short_name
+from chunkwise.evaluation.results import Figure, KnownJudge, Results, short_name
 from chunkwise.evaluation.verdicts_and_advice import WEAK, four_questions
 from made_results import results
 from tables import cases
@@ -12,14 +13,19 @@ METRIC = "retrieval_precision.similarity"
 MINILM = "minilm:afdb6f1a0e45:be50c3628f2b:mean:256:windows"
 
 
-def judged(**known: Json) -> Results:
+def judged(**known: Any) -> Results:
     """By minilm, of which this is known."""
-    calibration: dict[str, Json] = {"against": "spans", "accuracy": 0.8, "kappa": 0.6, **known}
+    about: dict[str, Any] = {
+        "against": "spans",
+        "accuracy": 0.8,
+        "kappa": 0.6,
+        "same_questions": False,
+    }
     return dataclasses.replace(
         results(),
         summary={METRIC: Figure(0.5, 0.4, 0.6, 40, verdict="below")},
         data={"judges": {"similarity": {"model": MINILM, "identity": f"similarity:{MINILM}:0.7"}}},
-        calibrations={"similarity": calibration} if known else {},
+        calibrations={"similarity": KnownJudge(**(about | known))} if known else {},
     )
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, TypeGuard
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.wording import as_set, counted, format_number, thousands
 from chunkwise.core import Score
-from chunkwise.evaluation.results import Json, Results, short_name
+from chunkwise.evaluation.results import KnownJudge, Results, short_name
 from chunkwise.metrics.judges.relevance_judges import NEAR
 from chunkwise.metrics.registry import metric_of
 from chunkwise.models.home_folder import home
@@ -286,9 +286,6 @@ def _round(below: float | None, above: float) -> float:
     return middle
 
 
-_VERSION = 1
-
-
 def calibrations_file() -> Path:
     return home() / "calibrations.json"
 
@@ -321,7 +318,7 @@ def keep_calibration(calibration: Calibration) -> bool:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     known[_key(calibration)] = replace(calibration, when=calibration.when or now)
     rows = msgspec.to_builtins([known[key] for key in sorted(known)])
-    text = json.dumps({"version": _VERSION, "calibrations": rows}, indent=1)
+    text = json.dumps({"version": 1, "calibrations": rows}, indent=1)
     with text_file(path) as out:
         out.write(text + "\n")
     return True
@@ -331,20 +328,16 @@ def _key(calibration: Calibration) -> tuple[str, str, str]:
     return calibration.judge, calibration.against, calibration.question_set
 
 
+class _File(msgspec.Struct):
+    version: Literal[1]
+    calibrations: list[Calibration]
+
+
 def _read(path: Path) -> list[Calibration]:
-    """Whatever of the file can be read: a damaged entry is no reason to lose the others."""
-    try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return []
-    if not isinstance(told, dict) or told.get("version") != _VERSION:
-        return []
-    rows = told.get("calibrations")
-    found = []
-    for row in rows if isinstance(rows, list) else []:
-        with suppress(msgspec.ValidationError):
-            found.append(msgspec.convert(row, Calibration))
-    return found
+    """Those of the file; a damaged one is none."""
+    with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(path.read_bytes(), type=_File).calibrations
+    return []
 
 
 NOT_MEASURED = "not measured: chunkwise testset calibrate"
@@ -359,15 +352,19 @@ class AskedJudge(NamedTuple):
     """All its verdicts depend on: by this it is calibrated."""
 
 
-def calibrations_told(judges: Mapping[str, AskedJudge], question_set: str = "") -> dict[str, Json]:
+def calibrations_told(
+    judges: Mapping[str, AskedJudge], question_set: str = ""
+) -> dict[str, KnownJudge]:
     """What is known here of those that were ever measured, on these questions where it was: no part of the results,
     another machine knows other."""
-    known = {name: known_calibration(each.identity, question_set) for name, each in judges.items()}
     return {
-        name: _calibration_row(each, question_set)
-        for name, each in known.items()
-        if each is not None
-    }
+        name: KnownJudge(
+            known.against, known.question_set == question_set, known.accuracy and known.accuracy.mean,
+            known.kappa and known.kappa.mean, known.confusion.scored, known.weakness,
+        )
+        for name, each in judges.items()
+        if (known := known_calibration(each.identity, question_set)) is not None
+    }  # fmt: skip
 
 
 def judged_by(results: Results, metric: str) -> str:
@@ -390,41 +387,23 @@ def _judge_of(metric: str) -> str:
 def is_weak(results: Results, metric: str) -> bool:
     """Whether whoever judged is known to be little better than chance: what it praises is not praised."""
     known = results.calibrations.get(_judge_of(metric))
-    return bool(judged_by(results, metric) and _says_something(known) and known.get("weakness"))
+    says_something = known is not None and known.verdicts >= FEWEST_VERDICTS
+    return bool(says_something and known and known.weakness and judged_by(results, metric))
 
 
-def _says_something(known: Json) -> TypeGuard[dict[str, Json]]:
-    """Whether enough verdicts were compared with what is so."""
-    verdicts = known.get("verdicts") if isinstance(known, dict) else None
-    return isinstance(verdicts, int) and verdicts >= FEWEST_VERDICTS
-
-
-def _measured(known: Json, metric: str) -> str:
-    is_own = isinstance(known, dict) and known.get("same_questions") is True
-    if not _says_something(known):
+def _measured(known: KnownJudge | None, metric: str) -> str:
+    if known is None or known.verdicts < FEWEST_VERDICTS:
         few = f"measured with fewer than {counted(FEWEST_VERDICTS, 'verdict')}: chunkwise testset calibrate"
-        return few if is_own else NOT_MEASURED
+        return few if known is not None and known.same_questions else NOT_MEASURED
     figures = [
         f"{name} {format_number(value, 'number')}"
-        for name, value in (("accuracy", known.get("accuracy")), ("κ", known.get("kappa")))
-        if isinstance(value, int | float)
+        for name, value in (("accuracy", known.accuracy), ("κ", known.kappa))
+        if value is not None
     ]
     declared = metric_of(metric)
     what = "" if declared and declared.judge else " as a judge of relevance"
-    weak = f": weak, {known['weakness']}" if known.get("weakness") else ""
+    weak = f": weak, {known.weakness}" if known.weakness else ""
     # How a judge fares depends on the documents and on how people ask: figures of other questions are a hint.
-    where = "on these questions" if is_own else "measured elsewhere"
-    if isinstance(verdicts := known.get("verdicts"), int):
-        where += f", {counted(verdicts, 'verdict')}"
-    return f"against {_AGAINST.get(str(known.get('against')), '')}{what}: {', '.join(figures)} ({where}){weak}"
-
-
-def _calibration_row(known: Calibration, question_set: str) -> dict[str, Json]:
-    return {
-        "against": known.against,
-        "same_questions": known.question_set == question_set,
-        "accuracy": known.accuracy.mean if known.accuracy else None,
-        "kappa": known.kappa.mean if known.kappa else None,
-        "verdicts": known.confusion.scored,
-        "weakness": known.weakness,
-    }
+    where = "on these questions" if known.same_questions else "measured elsewhere"
+    where += f", {counted(known.verdicts, 'verdict')}"
+    return f"against {_AGAINST[known.against]}{what}: {', '.join(figures)} ({where}){weak}"

@@ -205,6 +205,20 @@ class MetricAdvice:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class KnownJudge:
+    """What was measured of a judge on this machine."""
+
+    against: str
+    """labels or spans."""
+    same_questions: bool
+    accuracy: float | None
+    kappa: float | None
+    verdicts: int
+    weakness: str = ""
+    """Why it says little, in words; empty: it says something."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Results(Table):
     """Metrics of one evaluation with confidence intervals, and the scores of every question.
@@ -232,7 +246,7 @@ class Results(Table):
     detectable: Mapping[str, float]
     """By metric: the least difference to another run that this many questions can show."""
     questions: tuple[QuestionResult, ...]
-    calibrations: Mapping[str, Json] = field(default_factory=dict, compare=False)
+    calibrations: Mapping[str, KnownJudge] = field(default_factory=dict, compare=False)
     """By judge: what was known of it on this machine, from `chunkwise testset calibrate`; not there: nothing."""
     timing: Mapping[str, float] = field(default_factory=dict, compare=False)
     """Seconds of each stage."""
