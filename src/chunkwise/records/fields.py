@@ -212,17 +212,7 @@ def no_text(record: Mapping[str, object], chosen: str | None) -> str:
     """Why a record is no document, and what to do."""
     name = text_field_of(record, chosen)
     if name is not None:
-        return f"its {name!r} is {_json_kind(record[name])}, not a text"
+        return f"its {name!r} is {kind(record[name])}, not a text"
     if chosen is not None:
         return f"no text in its field {chosen!r}"
     return f"no text field among {listed(record)}; name it with --text-field"
-
-
-def _json_kind(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true or false"
-    if isinstance(value, Mapping):
-        return "an object"
-    return "a list" if isinstance(value, list) else "a number"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections import defaultdict
+from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import lru_cache
 from threading import Event, Lock
@@ -139,28 +140,6 @@ def _checker(schema: str) -> Any:
     return check
 
 
-class KeyedLocks:
-    """A lock for every key that somebody holds or waits for, and for no other."""
-
-    def __init__(self) -> None:
-        self._locks: dict[bytes, tuple[Lock, int]] = {}
-        self._lock = Lock()
-
-    @contextmanager
-    def holding(self, key: bytes) -> Iterator[None]:
-        with self._lock:
-            lock, users = self._locks.get(key, (Lock(), 0))
-            self._locks[key] = lock, users + 1
-        try:
-            with lock:
-                yield
-        finally:
-            with self._lock:
-                lock, users = self._locks.pop(key)
-                if users > 1:
-                    self._locks[key] = lock, users - 1
-
-
 _ALWAYS = frozenset({401, 402})
 """No key, no money."""
 _AT_FIRST = frozenset({403, 404})
@@ -239,7 +218,6 @@ class LlmClient:
         self.cache = cache or ModelCache()
         self._budget = budget or LlmBudget(max_cost)
         self._failures = FailureStreak()
-        self._asking = KeyedLocks()
         self._lock = Lock()
 
     @property
@@ -257,25 +235,29 @@ class LlmClient:
 
         What every other request would meet as well (no key, no such model, nobody there) is raised.
         """
-        with self._asking.holding(key := self._key(request)):
-            if (kept := self._kept([request]).get(key)) is not None:
-                with self._lock:
-                    self.spent += LlmUsage(kept=1)
-                return kept
-            try:
-                return self._ask_twice(request, stop)
-            except LimitReached as error:
-                with self._lock:
-                    self.spent += LlmUsage(unasked=1)
-                return Reply(reason=str(error))
+        if (kept := self._kept([request]).get(self._key(request))) is not None:
+            with self._lock:
+                self.spent += LlmUsage(kept=1)
+            return kept
+        try:
+            return self._ask_twice(request, stop)
+        except LimitReached as error:
+            with self._lock:
+                self.spent += LlmUsage(unasked=1)
+            return Reply(reason=str(error))
 
     def ask_each(self, requests: Sequence[Request]) -> Generator[tuple[int, Reply], None, None]:
         """Replies with the number of their request, as they come; several requests are under way at once."""
 
-        def work(at: int, stop: Event) -> tuple[int, Reply]:
-            return at, self.ask(requests[at], stop)
+        same: defaultdict[bytes, list[int]] = defaultdict(list)
+        for at, request in enumerate(requests):
+            same[self._key(request)].append(at)
 
-        yield from as_done(work, range(len(requests)), self.concurrency, Event())
+        def work(places: list[int], stop: Event) -> list[tuple[int, Reply]]:
+            return [(at, self.ask(requests[at], stop)) for at in places]
+
+        for replies in as_done(work, list(same.values()), self.concurrency, Event()):
+            yield from replies
 
     def ask_all(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply a request, in their order."""
@@ -391,11 +373,10 @@ class LlmClient:
         found: dict[bytes, Reply] = {}
         for key, text in self._answers.get(keys).items():
             schema = keys[key].schema
-            try:
+            # What was kept by a version that looked less closely is asked for again.
+            with suppress(SchemaMismatch):
                 value = text if schema is None else read_structured(text, schema)
-            except SchemaMismatch:  # kept by a version that looked less closely
-                continue
-            found[key] = Reply(value, is_kept=True)
+                found[key] = Reply(value, is_kept=True)
         return found
 
     def _keep(self, request: Request, text: str, value: object) -> Reply:

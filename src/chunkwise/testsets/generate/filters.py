@@ -306,33 +306,33 @@ def verified_kinds(candidate: Candidate, facts: tuple[str, ...]) -> tuple[Questi
     return tuple(found) or ("single-concept",)
 
 
-def needs_both(candidate: Candidate) -> bool:
-    """Whether evidence of two documents has a part of the answer each that the other has not."""
-    language = candidate.language
+def _terms_by_document(candidate: Candidate) -> list[set[int]]:
+    """The words of the evidence in each document."""
     documents: dict[str, set[int]] = {}
     for reference, text in zip(candidate.references, candidate.evidence, strict=True):
-        documents.setdefault(reference.doc_id, set()).update(words_in(text, language))
-    if len(documents) < 2 or _same_text(candidate.references):
+        terms = words_in(text, candidate.language)
+        documents.setdefault(reference.doc_id, set()).update(terms)
+    return list(documents.values())
+
+
+def needs_both(candidate: Candidate) -> bool:
+    """Whether evidence of two documents has a part of the answer each that the other has not."""
+    documents = _terms_by_document(candidate)
+    if len(documents) < 2 or any(each.alternatives for each in candidate.references):
         return False
+    language = candidate.language
     answered = words_in(candidate.answer, language) | words_in(candidate.question, language)
-    parts = [answered & terms for terms in documents.values()]
+    parts = [answered & terms for terms in documents]
     return all(part - set().union(*(each for each in parts if each is not part)) for part in parts)
 
 
 def has_bridge(candidate: Candidate) -> bool:
     """Whether the evidence of both documents says something that the question does not: it has to be found first."""
     language = candidate.language
-    documents: dict[str, set[int]] = {}
-    for reference, text in zip(candidate.references, candidate.evidence, strict=True):
-        documents.setdefault(reference.doc_id, set()).update(words_in(text, language))
-    both = set.intersection(*documents.values())
+    both = set.intersection(*_terms_by_document(candidate))
     return bool(
         both - words_in(candidate.question, language) - words_in(candidate.answer, language)
     )
-
-
-def _same_text(references: tuple[Reference, ...]) -> bool:
-    return any(each.alternatives for each in references)
 
 
 def _is_paraphrase(candidate: Candidate) -> bool:
