@@ -148,7 +148,7 @@ def test_bad_lines_are_named_and_the_rest_is_asked(here: Run, kb: Path, tmp_path
     said = Path(line.partition("listed in ")[2].partition(";")[0]).read_text().splitlines()
     for line, number in zip(said, (2, 3, 4, 5, 7), strict=True):
         assert line.startswith(f"q.jsonl, line {number}: ")
-    assert said[-1].endswith("its id '1' is that of line 1")
+    assert said[-1].endswith("its id '1' is that of q.jsonl, line 1; give it another")
 
 
 @pytest.mark.parametrize("text", ["[Draft] what is datum?\ncauseway", "{a} datum\ncauseway"])
@@ -156,7 +156,7 @@ def test_a_text_may_begin_with_a_bracket(here: Run, kb: Path, text: str) -> None
     words = ["search", kb, "--json", "-k", "1", "--retriever", "bm25", "--test-queries", "-"]
     assert [row["query"] for row in rows(here(*words, stdin=text))] == text.split("\n")
     done = here(*words, stdin='["datum", "cause')
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "begins like a JSON list and is none" in done.stderr
 
 

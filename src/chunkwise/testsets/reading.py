@@ -19,7 +19,7 @@ from chunkwise.testsets.check import REMARKS, OnProblem, Problem
 from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format, detect
 from chunkwise.testsets.formats.chunkwise import read_drafts
 from chunkwise.testsets.locate import MOST_PLACES
-from chunkwise.testsets.question_record import draft_of, question_rows, unread_problems
+from chunkwise.testsets.question_record import unread_problems
 from chunkwise.testsets.references import KnownChunks, ReferenceLocator
 from chunkwise.testsets.testset import (
     Draft,
@@ -330,34 +330,19 @@ def read_questions(name: str, on_bad: OnBadRow) -> list[Query]:
     Where their answers stand is not looked at: what is wrong with that does not keep a question from being asked.
     """
     found: list[Query] = []
-    places: dict[str, str] = {}
-    for draft in _drafts(name):
-        if isinstance(draft, Unreadable):
-            on_bad(f"{draft.where}: {draft.reason}")
-            continue
-        query = draft.question
-        if not query.text.strip():
-            on_bad(f"{draft.where}: the question is empty")
-        elif query.id in places:
-            # Rows are joined with their questions by it.
-            on_bad(f"{draft.where}: its id {query.id!r} is that of {places[query.id]}")
-        else:
-            places[query.id] = draft.where.removeprefix(f"{shown_name(name)}, ")
-            found.append(Query(query.id, query.text))
-    return found
-
-
-def _drafts(name: str) -> Iterator[Draft | Unreadable]:
+    where: dict[str, str] = {}
     format = None if is_read_once(name) else _format(name)
-    if format is not None and format.name != "chunkwise":
-        yield from format.read(Path(name))
-        return
-    for row in question_rows(name, plain=True):
-        where = f"{shown_name(name)}, {row.where}"
-        if row.problem:
-            yield Unreadable(where, row.problem)
-        else:
-            yield draft_of(row.value, row.number, where, question_alone=True)
+    if format is None or format.name == "chunkwise":
+        drafts = read_drafts(name, question_alone=True)
+    else:
+        drafts = format.read(Path(name))
+    for draft in drafts:
+        if (problem := _refused(draft, where)) is not None:
+            on_bad(f"{problem.where}: {problem.text}")
+        elif isinstance(draft, Draft):
+            where[draft.question.id] = draft.where
+            found.append(Query(draft.question.id, draft.question.text))
+    return found
 
 
 def _format(name: str) -> Format | None:

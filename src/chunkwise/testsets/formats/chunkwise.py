@@ -162,16 +162,19 @@ class ChunkwiseFormat:
         write_json(path, rows, indent=2)
 
 
-def read_drafts(name: str, *, plain: bool = False) -> Iterator[Draft | Unreadable]:
-    """The questions of a file, `-` for standard input; what cannot be read stands among them with its reason."""
+def read_drafts(name: str, *, question_alone: bool = False) -> Iterator[Draft | Unreadable]:
+    """The questions of a file, `-` for standard input; what cannot be read stands among them with its reason.
+
+    `question_alone` looks at nothing but text and id, and takes lines of text, too.
+    """
     shown = shown_name(name)
     try:
-        for row in question_rows(name, plain=plain):
+        for row in question_rows(name, plain=question_alone):
             where = f"{shown}, {row.where}"
             if row.problem:
                 yield Unreadable(where, row.problem)
             else:
-                yield draft_of(row.value, row.number, where)
+                yield draft_of(row.value, row.number, where, question_alone=question_alone)
     except BrokenList as error:
         yield Unreadable(shown, str(error).removeprefix(f"{shown} "))
 
