@@ -11,95 +11,44 @@ from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import decode
 
-_NAME = r"[A-Za-z_$][\w$]*"
-_PATH = rf"[@$&*!]*{_NAME}(?:(?:\.|::|->|\?\.){_NAME})*"
-_TYPES = r"[\w:<>,*&\[\]]+"
-
+_KEYWORDS = "|".join(
+    """
+    abstract alter assert async await auto begin bool break case catch char class const constexpr continue create def
+    default defmodule defp del delete do done drop echo elif else elsif end enum esac except exit explicit export
+    extends extern fi final finally fn for foreach from func function go goto grant group if impl import in include
+    inline insert int interface internal join let limit local loop match mod module mut my namespace new open order our
+    override package pass private protected pub public raise record ref require return select sealed self set shift
+    signed static struct sub suspend switch template then this throw trait try type typedef typename unless unset unsafe
+    unsigned until update use using val values var virtual void volatile when where while with yield
+    """.split()
+)
 # All patterns begin where the line does, and see lines whose runs of white space are one space each.
-
 SURE = re.compile(
-    r"""
-      from\ [\w.]+\ import\b
-    | for\ \w+(?:,\ ?\w+)*\ in\ [\w.]+[(\[.:].*:$
-    | (?:el)?if\ [\w.]+\ (?:is\ not|not\ in|is|in)\ [\w.()]+(?:\ (?:and|or)\b.*)?:$
-    | (?:public|private|protected|internal|export|extern|static|template|typedef|abstract)\b.*[\w)>\]]\ ?[{;>(]$
-    | (?:CREATE|ALTER|DROP)\ (?:OR\ REPLACE\ )?[A-Z]{4,}\b.* | (?:GRANT|REVOKE|INSERT\ INTO|COMMENT\ ON)\b.*;$
-    | (?:async\ )?def\ \w+[(\[] | class\ \w+\(.*\):$ | except\ [\w.]+(?:\ as\ \w+)?:$
-    """,
-    re.VERBOSE,
+    r"(?:select|from|where|create|alter|drop|insert|update|grant)\b.*|.*[\w)>\]]\ ?[{;(]$|(?:async )?def \w+[(\[]"
+    r"|class \w+\(.*\):$|from [\w.]+ import\b|(?:el)?if [\w.].*:$|for \w+(?:, ?\w+)* in .*:$|except [\w.]+.*:$",
+    re.IGNORECASE,
 )
 """Code although it may have as many words as a sentence."""
-
-SIGN = re.compile(
+STATEMENT = re.compile(
     rf"""
-      (?:async\ )?def\ [\w.]+[!?]?\ ?(?:[(\[]|$|;)
-    | (?:(?:pub(?:\(\w+\))?|public|private|protected|internal|static|final|abstract|sealed|async|export|default
-        |const|unsafe|extern|inline|virtual|override|data|partial|open|suspend|local|typedef)\ )*
-      (?:class|struct|enum|interface|trait|impl|fn|func|fun|function|mod|module|namespace|package|type|object|union
-        |record|sub)\b [<\ ]*(?:{_PATH})?\ ?(?:[({{<\[;=:,]|$|(?:extends|implements|for|where|returns?)\b.*)
-    | (?:import|use|using|package|require|include|extern|open)\ (?:static\ |crate\ |qualified\ |type\ )?
-      (?:[\w.:/*\\-]+(?:\ as\ \w+)?|["'<({{].*)(?:;|$|\ ?[({{,]|\ \\$)
-    | (?:import|export)\b.*\bfrom\ ?["'].*
-    | (?:if|elif|for|while|with|except|async\ for|async\ with|case|match)\b [^;]*
-      (?:[(=<>!\[.\]_]|\bin\b|\bnot\b|\bis\b|\bas\b)[^;]*:$
-    | (?:else|try|finally|default|do|public|private|protected|except):?$
-    | [}}\ ]*(?:else\ )?(?:if|for|while|switch|catch|until|unless|foreach|elsif)\ ?\(.*
-    | (?:if|for|while|until|unless|elif|case)\b.*(?:\bthen|\bdo|\bin|;\ ?do|;\ ?then)$
-    | [}}\ ]*(?:else|try|finally|do|loop|unsafe|match\b.*|if\b.*|for\b.*|while\b.*)\ ?\{{.*
-    | (?:end|fi|done|esac|then|begin|repeat|BEGIN|END|endif|endfunction|endfor|EOF|;;)[;)]?$
-    | return\b\ ?(?:;|$|[\w.\[\]$@"'-]+;?$|.*[()\[\]{{}}=<>+*"';&|].*)
-    | (?:break|continue|pass)\ ?;?$
-    | (?:raise|throw|await|yield|new|del|assert|delete|goto)\ [\w.:(\[]+.*[;)\w\]]$
-    | (?:let|const|var|val|auto|mut|local|my|our|static|typedef|extern|defer|go|echo|export|set|unset)\ [^=]*
-      (?:[=;({{$"@%*].*|\bas\b.*)$
-    | (?:private|protected|public|const|static|inline|typename|template
-        |unsigned|signed|struct|enum|void|int|char|bool|float|double|size_t
-        |virtual|explicit|constexpr|final|mutable)\b.*[,;*&(){{>]$
-    | @[\w.]+(?:\(.*)?$
-    | \((?:def\w*|ns|let|lambda|require|setq|cond|when|if)\b.*
-    | (?:SELECT|FROM|WHERE|GROUP\ BY|ORDER\ BY|(?:LEFT\ |INNER\ |OUTER\ |CROSS\ )*JOIN|UPDATE|DELETE\ FROM|VALUES|SET
-        |HAVING|LIMIT|UNION|RETURNS|LANGUAGE)\b.*[\w();,*'"=]$
-    | (?i:select\b.+\bfrom\b|create\ (?:table|view|index|function)\b|insert\ into\b|alter\ table\b|drop\ table\b).*
-    | ["`]?\w+["`]?\ (?i:int|integer|bigint|serial|varchar|text|boolean|date|timestamp|numeric|decimal|real|blob)\b.*,$
-    | {_NAME}\ ::\ .* | {_NAME}(?:\ [\w()\[\]_:]+)*\ =\ .*(?:<-|\$|->|::).*
-    | {_PATH}(?:<[\w:<>,\ &*]*>)?!?\([^\s)].*[),;{{(:\]]$ | {_PATH}(?:<[\w:<>,\ &*]*>)?!?\(\)?[;,.{{]*$
-    | \.{_NAME}(?:::<.*>)?\(.*
-    | (?:{_TYPES}\ ){{1,4}}[*&]*{_NAME}\(.*[{{;,)]$
-    | {_TYPES}\ ?[*&]\ ?{_NAME}(?:\ =\ .*)?[,;)]+$
-    | {_PATH}(?:\[[^\]]*\]|->\w+|\.\w+)*\ ?(?:[-+*/|&^%.:?]|<<|>>)?=\ ?\S.*[;({{\[]$
-    | [\w)\]=>.\#:*\ "'&<,\-+~\[(]*(?:[\w)>=]|=>|->|\|)\ ?\{{\ ?(?:\|\w+\|)?$
-    | \{{\ .*[;)]\ ?\}}$ | \}}\ \w+;$
-    | [\w.\#:*\ >+~,\[\]="()-]+\{{\ ?[a-z-]+:\ ?[^{{}}]+\}}$ | [\w\ -]*[.\#][\w-]+(?:[.\#:\ >]+[\w-]+)*,$
-    | [a-z-]+\ ?:\ ?[^;:]*;$
-    | (?:{_TYPES}\ ){{1,4}}[*&]*{_NAME}(?:\[\w*\])*\ ?=.*;$
-    | (?=.*[a-z][A-Z]|.*[_<>*&:\[])(?:{_TYPES}\ ){{1,4}}[*&]*{_NAME}(?:\[\w*\])*;$
-    | (?:exit|shift|cd|rm|cp|mv|mkdir|exec|eval|trap|source|sudo|set)\ [-\d$"'./~{{(].* | \[\[?\ .*\]
-    | [a-z][\w./-]*\ (?:[^$]*[\ "'=])?\$[A-Za-z_{{(@].*
-    | [^"'].*(?:[\w)\]]->\w|\w::\w|\)\ ?=>|\ [=!]==?\ |\+\+|&&|\|\|).*[;,){{(:\]&|\\]$
+      (?i:{_KEYWORDS})\b(?!\ ?[=:.-])(?:\ ?[;{{(]?$|.*[()\[\]{{}}=<>;$@*&"']|.*\.\w+|.*[:\\]$|\ \w+$)
+    | (?:else|try|finally|do|default|public|private|protected|except):$
+    | .*[;{{}}]$ | .*[=|]>.* | .*(?:->|::|:=|[=!]==?\ |&&|\|\||\+=|<-).*
+    | [\w$.]+(?:\[.*\])?\ ?(?:[-+*/|&:?]=\ ?\S.*|=\ ?\S.*[;({{\[])
+    | [\w$.:>!?-]+\(.*\)?[;,:{{)]*$
+    | [@$%\#.&][\w-]+.*[(){{;=,\[:]?$ | \.\w+\(.*
     """,
     re.VERBOSE,
 )
 """What hardly anything but a programming language has."""
-
 COMMON = re.compile(
-    rf"""
-      [\])}}\[({{;,.\ ]+(?:while\b.*|as\b.*|[.?:/+*-].*)?$
-    | [\[({{]+.*[\])}}]+[,;]?$
-    | [-+\d.,\ xXa-fA-FuUlL]+[,;)}}\]]+$
-    | {_PATH}(?:\[[^\]]*\])?(?:\ ?:\ ?[\w.\[\],\ |]+)?\ ?[-+*/|&^%.:?]?=(?:\ ?\S.*)?$
-    | {_PATH}\ ?:\ [\w.]+(?:\[.*\]|\ \|\ .*)?$
-    | [*&]?["'\w.:<>\[\]-]+(?:\ ?[:=]\ ?.*)?[,;({{\[]$
-    | [A-Za-z]?["'`].*["'`][,;)\]\\\ ]*$
-    | [A-Z]\w*\ \w+;$
-    | [\w.]+\ ?\(.*\)?$
-    | [$@%]\w+.*
-    | [A-Z]\w*_\w*$ | [\w.]+_[\w.]+$
-    | (?:[|&?:+/=<>.]+|[-*])\ ["'(\d].* | [|&?:+/=<>.]+\ \S.*
+    r"""
+      [\])}\[({"'`*&|?:+=<>.].* | .*[,(\[{)\]\\:=&|+]$ | [-+\d.,\ xXa-fA-FuUlL]+[,;)}\]]+$
+    | [\w.]+[_.][\w.]+$ | [\w$.]+(?:\[.*\])?(?::\ [\w.\[\],\ |]+)?\ ?=\ ?\S.*
     """,
     re.VERBOSE,
 )
 """What code has, and data, settings and lists as well."""
-
 _WORD = r"(?:[aI]|[^\W\d_][^\W\d_A-Z]+['’]?[a-z]{0,2})"
 SENTENCE = re.compile(rf"(?<![\w.(])(?:{_WORD}[,;]? ){{4}}[^\W\d_]+(?![\w(:\[<*&=])")
 """Five plain words in a row, none of them a name as programs write them."""
@@ -163,7 +112,7 @@ def looks_like_code(text: str) -> bool:
             prose += max(1.0, len(line) / _PROSE_WIDTH)
             if prose > _PROSE * len(lines):
                 return False
-        elif SIGN.match(line) or SURE.match(line) or DIRECTIVE.match(line):
+        elif STATEMENT.match(line) or DIRECTIVE.match(line):
             signs += 1
         elif COMMON.match(line):
             common += 1
