@@ -116,7 +116,7 @@ MEANS_HERE = {
     "chunkwise.Index.export.output": "the file: .parquet, .jsonl or .csv",
     "chunkwise.tune.source": "files, folders, globs, archives, `Document`s, or a plan: `sweep.toml`",
     "chunkwise.push.source": "an `Index` or the place of one, a file of chunks (.parquet, .jsonl, .csv), or `Chunk`s",
-    "chunkwise.push.to": 'the database: "chroma:///folder", "qdrant://host:6333/NAME" … (docs/how-to/push.md)',
+    "chunkwise.push.to": 'the database: "chroma:///folder", "qdrant://host:6333/NAME" … (docs/how-to/databases.md)',
     "chunkwise.push.collection": "its collection, where the address does not name it",
     "chunkwise.push.prune": "remove what earlier pushes wrote of these documents and this one has no longer",
     "chunkwise.push.on_bad": "is told, in a line, what was not pushed",
