@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -12,10 +12,8 @@ from chunkwise.base.allow_hosts_and_code_from_files import distrust
 from chunkwise.base.errors import InvalidOption
 from chunkwise.core import WrittenContext
 from chunkwise.models import DEFAULT
-from chunkwise.options import Graph, IndexOptions, Vectors
+from chunkwise.options import IndexOptions, Vectors
 
-VECTORS: tuple[str, ...] = get_args(Vectors)
-GRAPHS: tuple[str, ...] = get_args(Graph)
 NO_EMBEDDER = "none"
 """Said where an embedder is named: words alone, as vectors='none'."""
 

@@ -41,7 +41,6 @@ _GUILLEMETS = "»›"
 _DASHES = "—–"
 _TAKEN_UP = "とっ"
 """Behind a quotation: 「はい。」と言った。"""
-_ASKING_OR_CALLING = "!?"
 _GREEK = ((0x0370, 0x03FF), (0x1F00, 0x1FFF))
 _ARMENIAN = ((0x0531, 0x0587),)
 """Letters behind which a colon is typed for the full stop ։, which it looks like."""
