@@ -163,6 +163,8 @@ class Analyzed:
 
     def sentences_within(self, spans: NDArray[np.int64] | None) -> NDArray[np.int64]:
         """Of `sentences` all that start in these sorted spans, two columns, and some elsewhere; None: all."""
+        if "sentences" in vars(self):
+            return self.sentences
         if self.document.format == "code":
             return self._tiles(self.lines.start)
         blocks = self.blocks
