@@ -39,6 +39,7 @@ from chunkwise.evaluation.comparison_result import (
     Comparison,
     Tested,
     chosen_metrics,
+    common_metrics,
     whole_figures,
 )
 from chunkwise.evaluation.results import Results
@@ -251,13 +252,7 @@ def _named(
     runs: Sequence[Results], metrics: Sequence[str]
 ) -> tuple[list[str], list[str], tuple[str, ...]]:
     """Those that score questions, figures of a whole chunking, and those that no question of any run has a score by."""
-    by_question = list(
-        dict.fromkeys(
-            name
-            for name in _scored_names(runs[0])
-            if all(name in _scored_names(run) for run in runs[1:])
-        )
-    )
+    by_question = common_metrics(runs)
     figures = [
         name
         for name, values in whole_figures(runs).items()
@@ -278,10 +273,6 @@ def _named(
         [name for name in chosen if name not in by_question],
         tuple(name for name in chosen if name in by_question and name not in scored),
     )
-
-
-def _scored_names(run: Results) -> dict[str, None]:
-    return dict.fromkeys(name for question in run.questions for name in question.scores)
 
 
 def _accepting(what: str) -> str:

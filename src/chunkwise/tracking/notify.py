@@ -172,24 +172,18 @@ def _with_retries(channel: Channel, send_once: Callable[[], None]) -> None:
         try:
             within(TIME_LIMIT, send_once, "chunkwise-alert")
         except TimeoutError:
-            problem = f"{channel.label}: did not answer within {as_set(TIME_LIMIT)} s"
-            raise Retryable(NotSent(f"{problem} ({number} attempts)")) from None
+            problem = f"did not answer within {as_set(TIME_LIMIT)} s"
         except _Failed as error:
-            problem = f"{channel.label}: {error}"
-            if error.is_final:
-                raise NotSent(problem) from None
-            raise Retryable(NotSent(f"{problem} ({number} attempts)")) from None
+            problem = str(error)
+        else:
+            return
+        raise Retryable(NotSent(f"{channel.label}: {problem} ({number} attempts)"))
 
     retry(attempt, ATTEMPTS, PAUSE, TIME_LIMIT)
 
 
 class _Failed(Exception):
-    """One attempt failed."""
-
-    def __init__(self, reason: str, *, is_final: bool = False) -> None:
-        super().__init__(reason)
-        self.is_final = is_final
-        """Whether another attempt would fail as well."""
+    """One attempt failed, and another may not."""
 
 
 def _post(url: str, payload: Mapping[str, Any]) -> None:
@@ -203,8 +197,10 @@ def _post(url: str, payload: Mapping[str, Any]) -> None:
             status = response.status_code
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise _Failed(f"could not be reached ({type(error).__name__})") from None
+    if status in _RETRIED or status >= 500:
+        raise _Failed(f"answered {status}")
     if not 200 <= status < 300:
-        raise _Failed(f"answered {status}", is_final=status < 500 and status not in _RETRIED)
+        raise NotSent(f"{Channel('webhook', url).label}: answered {status}")
 
 
 def _notify(channel: Channel, message: AlertMessage) -> None:

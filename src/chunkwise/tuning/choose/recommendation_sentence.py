@@ -319,7 +319,10 @@ def _why(findings: Findings) -> str:
 def _picked(findings: Findings) -> str:
     if findings.sweep.pipeline:
         return "it has the highest expected score"
-    return "of those expected within a point of the best, the one with the fewest boundary issues is chosen, then by cost"
+    return (
+        "of those expected within a point of the best, the one with the fewest boundary issues is chosen, then by "
+        "cost"
+    )
 
 
 def nothing_recommended(cleanest: tuple[str, float | None], queries: Sequence[Query]) -> str:

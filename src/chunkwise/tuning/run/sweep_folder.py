@@ -80,7 +80,7 @@ class SweepRecord:
             known = _read(path)
         except (ValueError, RecursionError) as error:
             raise ChunkwiseError(
-                f"{path} cannot be read ({error}): the record is damaged; name another folder: -o OTHER"
+                f"{path} is damaged ({error}); name another folder: -o OTHER"
             ) from None
         names = dict.fromkeys([*fingerprint, *known])
         if other := [name for name in names if known.get(name) != fingerprint.get(name)]:
