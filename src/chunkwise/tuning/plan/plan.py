@@ -223,8 +223,7 @@ def variations(best: Sequence[Configuration], sweep: Sweep) -> dict[str, tuple[C
         for one in best
         for each in (
             *(_by_words(one) if is_usual else ()),
-            *_reranked(one, sweep),
-            *_compared(one, sweep),
+            *_by_models(one, sweep),
         )
     ]
     usual += _in_context(best, sweep)
@@ -232,7 +231,7 @@ def variations(best: Sequence[Configuration], sweep: Sweep) -> dict[str, tuple[C
     for name in sweep.embedders:
         kind = vectors_of(name)
         own = [
-            _embedded(each, name, kind)
+            _varied(each, {"embedder": name}, embedder=name, vectors=kind)
             for each in best
             if each.vectors != "none" and (each.strategy or kind == "late")
         ]
@@ -247,6 +246,15 @@ def vectors_of(embedder: str) -> VectorKind:
     return "late" if late else "own"
 
 
+def _varied(
+    configuration: Configuration, levers: Mapping[str, str], **changes: Any
+) -> Configuration:
+    """What differs from this one in one lever."""
+    return replace(
+        configuration, baseline="", varies=configuration.key, levers={**configuration.levers, **levers}, **changes
+    )  # fmt: skip
+
+
 def _by_words(configuration: Configuration) -> list[Configuration]:
     name, given = spec.parse(configuration.retriever)
     if name not in _BY_WORDS or {"k1", "b"} & given.keys():
@@ -255,35 +263,15 @@ def _by_words(configuration: Configuration) -> list[Configuration]:
         spec.describe(name, replace(get_retriever(configuration.retriever), **values))  # type: ignore[type-var]
         for values in WORD_VARIATIONS
     ]
-    return [
-        replace(
-            configuration, retriever=label, baseline="", varies=configuration.key,
-            levers={**configuration.levers, **retriever_levers(label)},
-        )
-        for label in labels
-    ]  # fmt: skip
+    return [_varied(configuration, retriever_levers(each), retriever=each) for each in labels]
 
 
-def _reranked(configuration: Configuration, sweep: Sweep) -> list[Configuration]:
-    return [
-        replace(
-            configuration, reranker=name, baseline="", varies=configuration.key,
-            levers={**configuration.levers, "reranker": name},
-        )
-        for name in sweep.rerankers
-    ]  # fmt: skip
-
-
-def _compared(configuration: Configuration, sweep: Sweep) -> list[Configuration]:
-    """By token vectors, too, where several sizes are searched."""
-    if not sweep.maxsim or configuration.strategy:
-        return []
-    return [
-        replace(
-            configuration, maxsim=sweep.maxsim, baseline="", varies=configuration.key,
-            levers={**configuration.levers, "token vectors": sweep.maxsim},
-        )
-    ]  # fmt: skip
+def _by_models(configuration: Configuration, sweep: Sweep) -> Iterator[Configuration]:
+    """Reranked, and by token vectors, too, where several sizes are searched."""
+    for name in sweep.rerankers:
+        yield _varied(configuration, {"reranker": name}, reranker=name)
+    if sweep.maxsim and not configuration.strategy:
+        yield _varied(configuration, {"token vectors": sweep.maxsim}, maxsim=sweep.maxsim)
 
 
 def _in_context(best: Sequence[Configuration], sweep: Sweep) -> list[Configuration]:
@@ -292,17 +280,9 @@ def _in_context(best: Sequence[Configuration], sweep: Sweep) -> list[Configurati
     if not sweep.llm or first is None:
         return []
     return [
-        replace(
-            first, context=context, baseline="", varies=first.key,
-            llm=sweep.llm if context in WRITTEN_CONTEXTS else "", levers={**first.levers, "context": context},
+        _varied(
+            first, {"context": context}, context=context, llm=sweep.llm if context in WRITTEN_CONTEXTS else ""
         )
         for context in (*CONTEXTS, *WRITTEN_CONTEXTS)
         if context != first.context
     ]  # fmt: skip
-
-
-def _embedded(configuration: Configuration, name: str, vectors: VectorKind) -> Configuration:
-    return replace(
-        configuration, embedder=name, vectors=vectors, baseline="", varies=configuration.key,
-        levers={**configuration.levers, "embedder": name},
-    )  # fmt: skip
