@@ -60,8 +60,6 @@ class LiveAnswers:
     """By the id of a question, why it has no answer."""
     seconds: Sequence[float]
     """Of the questions that were answered."""
-    known: int = 0
-    """Questions whose answers were in the file already."""
 
 
 def _kept_answers(
@@ -162,7 +160,7 @@ def ask_live(
     _tell_failures(failed, retriever.name, on_bad, but=reason if is_dead else None)
     if is_dead:
         raise ChunkwiseError(f"{retriever.name} answers none of the questions: {reason}")
-    return LiveAnswers(records, failed, seconds, len(kept))
+    return LiveAnswers(records, failed, seconds)
 
 
 def _asked(retriever: LiveRetriever, query: Query, k: int) -> tuple[Records, str]:

@@ -51,12 +51,6 @@ class Plan:
     configurations: tuple[Configuration, ...]
     left_out: tuple[NotTried, ...] = ()
 
-    @property
-    def chunkings(self) -> tuple[tuple[str, str], ...]:
-        """The different ones, strategy and context, in their order."""
-        made = ((each.strategy, each.context) for each in self.configurations if each.strategy)
-        return tuple(dict.fromkeys(made))
-
 
 def plan_sweep(sweep: Sweep, *, why_not_late: str = "") -> Plan:
     """Everything a sweep asks for that makes sense, the common defaults always among it.

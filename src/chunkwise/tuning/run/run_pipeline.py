@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -57,8 +57,31 @@ def run_pipeline_plan(
     began = time.monotonic()
     documents = list(distinct_documents(documents))
 
+    def ask(built: object, values: Mapping[str, Any], configuration: Configuration) -> Outcome:
+        wanted = metrics_to_score(sweep.objective, sweep.k)
+        retriever = CallableRetriever(WithValues(built, values), configuration.label, sweep.timeout)
+        options = LiveOptions(
+            timeout=sweep.timeout, retrieved=_kept_answers(record.folder, configuration)
+        )
+        with closing(retriever):
+            deepest = max(_DEPTH, *depths(wanted))
+            answers = ask_live(retriever, queries, deepest, options, on_bad=on_bad)
+        hits = locate_records(answers.records, queries, documents, on_bad, None, sweep.tokenizer)
+        system = hits_system(documents, queries, hits, {}, sweep.tokenizer)
+        system = replace(system, failed=answers.failed)
+        labels = tuple(each.label for each in wanted)
+        results = evaluate_system(system, QuestionSet(queries), Measures(labels, sweep.k))
+        cost: dict[str, Json] = {"context_tokens": results.cost.get("context_tokens")}
+        for key, seconds in latency(answers.seconds).items():
+            cost[f"{key.removeprefix(LATENCY)}_seconds"] = seconds
+        scores = {
+            name: tuple(question.scores.get(name) for question in results.questions)
+            for name in labels
+        }
+        return Outcome(configuration, scores, cost)
+
     def run(todo: Sequence[Configuration]) -> Generator[Outcome, None, None]:
-        for outcome in _outcomes(todo, documents, queries, sweep, record.folder, on_bad):
+        for outcome in _outcomes(todo, sweep.pipeline, ask):
             yield outcome
             with suppress(OSError):  # the outcome is kept: its answers are not needed any more
                 _kept_answers(record.folder, outcome.configuration).unlink(missing_ok=True)
@@ -74,14 +97,11 @@ def _kept_answers(folder: Path, configuration: Configuration) -> Path:
 
 def _outcomes(
     todo: Sequence[Configuration],
-    documents: Sequence[Document],
-    queries: Sequence[Query],
-    sweep: Sweep,
-    folder: Path,
-    on_bad: OnBadRow,
+    pipeline: str,
+    ask: Callable[[object, Mapping[str, Any], Configuration], Outcome],
 ) -> Iterator[Outcome]:
     """One index at a time: it may fill the memory."""
-    name, _ = parse_pipeline(sweep.pipeline)
+    name, _ = parse_pipeline(pipeline)
     part = pipeline_part(name)
     declared = declared_parameters(name, part)
 
@@ -101,48 +121,13 @@ def _outcomes(
         for configuration in own:
             began = time.monotonic()
             try:
-                found = _asked(
-                    built, values_of(configuration)[1], configuration, documents, queries, sweep, folder, on_bad
-                )  # fmt: skip
+                found = ask(built, values_of(configuration)[1], configuration)
             except Exception as error:
                 found = Outcome(configuration, error=_words(error))
             took = time.monotonic() - began + building
             building = 0.0
-            yield Outcome(
-                configuration, found.scores, found.cost, error=found.error, seconds=round(took, 3)
-            )
+            yield replace(found, seconds=round(took, 3))
 
 
 def _words(error: Exception) -> str:
     return " ".join(error_words(error).split())[:300]
-
-
-def _asked(
-    built: object,
-    values: Mapping[str, Any],
-    configuration: Configuration,
-    documents: Sequence[Document],
-    queries: Sequence[Query],
-    sweep: Sweep,
-    folder: Path,
-    on_bad: OnBadRow,
-) -> Outcome:
-    wanted = metrics_to_score(sweep.objective, sweep.k)
-    retriever = CallableRetriever(WithValues(built, values), configuration.label, sweep.timeout)
-    options = LiveOptions(timeout=sweep.timeout, retrieved=_kept_answers(folder, configuration))
-    try:
-        answers = ask_live(retriever, queries, max(_DEPTH, *depths(wanted)), options, on_bad=on_bad)
-    finally:
-        retriever.close()
-    hits = locate_records(answers.records, queries, documents, on_bad, None, sweep.tokenizer)
-    system = hits_system(documents, queries, hits, {}, sweep.tokenizer)
-    system = replace(system, failed=answers.failed)
-    labels = tuple(each.label for each in wanted)
-    results = evaluate_system(system, QuestionSet(queries), Measures(labels, sweep.k))
-    cost: dict[str, Json] = {"context_tokens": results.cost.get("context_tokens")}
-    for key, seconds in latency(answers.seconds).items():
-        cost[f"{key.removeprefix(LATENCY)}_seconds"] = seconds
-    scores = {
-        name: tuple(question.scores.get(name) for question in results.questions) for name in labels
-    }
-    return Outcome(configuration, scores, cost)
