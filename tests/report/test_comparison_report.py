@@ -156,4 +156,4 @@ def test_several_runs_say_which_is_best(
 
 def test_warnings_come_before_the_figures() -> None:
     shown = terminal_text(comparison_report(compare([results(1), results(2, k=10)])))
-    assert shown.index("! k differs (a: 5, b: 10)") < shown.index("recall@5  ")
+    assert shown.index("! a returns 5 hits per question") < shown.index("recall@5  ")
