@@ -50,8 +50,8 @@ def main() -> int:
         print(PARTS[name].case(random.Random(f"{given.seed} {name} {case}")))
         return 0
     records = {name: Record(given.folder, part, given.seed) for name, part in PARTS.items()}
-    if given.page:
-        given.page.write_text(page(records, given.seed), encoding="utf-8")
+    if given.html:
+        given.html.write_text(page(records, given.seed), encoding="utf-8")
         return 0
     for name in given.parts or PARTS:
         part, record = PARTS[name], records[name]
