@@ -157,7 +157,7 @@ def _chunkwise(path: Path) -> Read:
 
     known, pdf.bookmarks = pdf.bookmarks, lambda _: []
     try:
-        (document,) = read([str(path)], LoadOptions(limits="none"), print)
+        (document,) = read([str(path)], LoadOptions(limits="none", on_unreadable=print))
     finally:
         pdf.bookmarks = known
     blocks = Analyzed(document).blocks

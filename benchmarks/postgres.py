@@ -15,7 +15,7 @@ import chunkwise
 from benchmarks.corpora import SHARED, available
 from benchmarks.tables import table
 from chunkwise.models import get_embedder
-from chunkwise.options import SearchOptions
+from chunkwise.options import LoadOptions, SearchOptions
 from chunkwise.retrieval import index
 from chunkwise.retrieval.postgres.index import PostgresIndex
 from chunkwise.retrieval.search.search import search
@@ -30,7 +30,13 @@ def run(url: str = "", inputs: list[str] | None = None) -> str:
     if not url:
         with tempfile.TemporaryDirectory() as folder:
             return run(_started(Path(folder)), inputs)
-    made = index(inputs or _documents(), STRATEGY, into=url, rebuild=True, on_unreadable=print)
+    made = index(
+        inputs or _documents(),
+        STRATEGY,
+        into=url,
+        rebuild=True,
+        options=LoadOptions(on_unreadable=print),
+    )
     source = made.source
     assert isinstance(source, PostgresIndex)
     stats = made.stats()

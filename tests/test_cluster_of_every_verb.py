@@ -11,6 +11,7 @@ import pytest
 import chunkwise
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Query, Reference
+from chunkwise.options import LoadOptions
 from cluster_here import ClusterHere
 from hash_embedder import HashEmbedder, PlainHashEmbedder
 
@@ -88,7 +89,7 @@ def test_a_document_that_ends_its_process_is_told_and_the_rest_is_indexed(docs: 
     problems: list[str] = []
     made = chunkwise.index(
         docs, embedder=PlainHashEmbedder(), vectors="own", jobs=ClusterHere(dies_at="docs/4.md"),
-        on_unreadable=lambda each: problems.append(str(each)),
+        options=LoadOptions(on_unreadable=lambda each: problems.append(str(each))),
     )  # fmt: skip
     assert len(made) == 13
     assert [each.partition(": ")[2] for each in problems] == [

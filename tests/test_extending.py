@@ -146,7 +146,7 @@ def test_files_need_no_package(work: Path) -> None:
     for command in RUN:
         if "./" in command and "kb" not in command.split():
             run(command)
-    options = chunkwise.LoadOptions(loader="./emails.py:EmailLoader")
+    options = chunkwise.options.LoadOptions(loader="./emails.py:EmailLoader")
     assert [each.title for each in chunkwise.read("handbook/fog.eml", options=options)] == ["Fog"]
 
 
@@ -155,7 +155,7 @@ def test_objects_are_handed_over(work: Path, monkeypatch: pytest.MonkeyPatch) ->
     made = runpy.run_path("objects.py")
     assert made["hits"][0].document.id.endswith("harbour.md")
     assert {"retrieval_precision.shared_words", "variety@5"} <= made["results"].summary.keys()
-    options = chunkwise.LoadOptions(loader=runpy.run_path("emails.py")["EmailLoader"]())
+    options = chunkwise.options.LoadOptions(loader=runpy.run_path("emails.py")["EmailLoader"]())
     assert [each.title for each in chunkwise.read("handbook/fog.eml", options=options)] == ["Fog"]
 
 

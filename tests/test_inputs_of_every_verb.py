@@ -20,7 +20,6 @@ from chunkwise.cli.testset import named_documents
 from chunkwise.core import Document, Query
 from chunkwise.documents import Inputs, LoadOptions
 from chunkwise.evaluation.lint import lint_subject
-from chunkwise.evaluation.scoring import Listeners
 from chunkwise.profiling import profile
 from tables import cases
 
@@ -35,21 +34,23 @@ def _texts(documents: Any) -> Texts:
 
 
 def _read(source: Inputs, told: Told) -> Texts:
-    return _texts(chunkwise.read(source, on_unreadable=told))
+    return _texts(chunkwise.read(source, options=LoadOptions(on_unreadable=told)))
 
 
 def _chunk(source: Inputs, told: Told) -> Texts:
-    return _texts(chunk.document for chunk in chunkwise.chunk(source, on_unreadable=told))
+    return _texts(
+        chunk.document for chunk in chunkwise.chunk(source, options=LoadOptions(on_unreadable=told))
+    )
 
 
 def _index(source: Inputs, told: Told) -> Texts:
-    made = chunkwise.index(source, vectors="none", on_unreadable=told)
+    made = chunkwise.index(source, vectors="none", options=LoadOptions(on_unreadable=told))
     return _texts(map(made.source.document, made.source.document_numbers()))
 
 
 def _update(source: Inputs, told: Told) -> Texts:
     made = chunkwise.index(Document("old", "Old text."), vectors="none")
-    made.update(source, on_unreadable=told)
+    made.update(source, options=LoadOptions(on_unreadable=told))
     return _texts(map(made.source.document, made.source.document_numbers()))
 
 
@@ -59,7 +60,8 @@ def _evaluate(source: Inputs, told: Told) -> Texts:
         source,
         ASKED,
         retriever="bm25",
-        listeners=chunkwise.Listeners(on_documents=documents.extend, on_unreadable=told),
+        listeners=chunkwise.options.Listeners(on_documents=documents.extend),
+        options=LoadOptions(on_unreadable=told),
     )
     return _texts(documents)
 
@@ -72,9 +74,10 @@ def _evaluate_hits(source: Inputs, told: Told) -> Texts:
         source,
         ASKED,
         hits=hits,
-        listeners=chunkwise.Listeners(
-            on_documents=documents.extend, on_unreadable=told, on_bad=lambda line: None
+        listeners=chunkwise.options.Listeners(
+            on_documents=documents.extend, on_bad=lambda line: None
         ),
+        options=LoadOptions(on_unreadable=told),
     )
     return _texts(documents)
 
@@ -100,15 +103,15 @@ COMMANDS = (_testset,)
 
 
 def _generate(source: Inputs, told: Told) -> None:
-    chunkwise.generate_questions(source, 1, on_unreadable=told)
+    chunkwise.generate_questions(source, 1, options=LoadOptions(on_unreadable=told))
 
 
 def _tune(source: Inputs, told: Told) -> None:
-    chunkwise.tune(source, embedder="", listeners=Listeners(on_unreadable=told))
+    chunkwise.tune(source, embedder="", options=LoadOptions(on_unreadable=told))
 
 
 def _profile(source: Inputs, told: Told) -> None:
-    profile(source, on_unreadable=told)
+    profile(source, options=LoadOptions(on_unreadable=told))
 
 
 @pytest.fixture
@@ -217,7 +220,9 @@ def test_several_processes_read_the_same(corpus: Path) -> None:
     for jobs in (1, 2):
         missed: list[str] = []
         chunks = chunkwise.chunk(
-            source, jobs=jobs, on_unreadable=lambda problem, out=missed: out.append(str(problem))
+            source,
+            jobs=jobs,
+            options=LoadOptions(on_unreadable=lambda problem, out=missed: out.append(str(problem))),
         )
         runs.append((list(chunks), missed))
     assert runs[0] == runs[1]
@@ -254,17 +259,15 @@ def test_an_index_that_is_named_alone(corpus: Path, verb: Callable[[Any, Told], 
 
 
 PYTHON: list[Callable[..., Any]] = [
-    lambda source, **more: list(chunkwise.read(source, **more)),
-    lambda source, **more: list(chunkwise.chunk(source, **more)),
-    lambda source, **more: chunkwise.index(source, vectors="none", **more),
-    lambda source, **more: chunkwise.evaluate(
-        source, ASKED, retriever="bm25", listeners=chunkwise.Listeners(**more)
+    lambda source, options=LoadOptions(): list(chunkwise.read(source, options=options)),
+    lambda source, options=LoadOptions(): list(chunkwise.chunk(source, options=options)),
+    lambda source, options=LoadOptions(): chunkwise.index(source, vectors="none", options=options),
+    lambda source, options=LoadOptions(): chunkwise.evaluate(
+        source, ASKED, retriever="bm25", options=options
     ),
-    lambda source, **more: chunkwise.generate_questions(source, 1, **more),
-    lambda source, **more: chunkwise.tune(
-        source, embedder="", listeners=chunkwise.Listeners(**more)
-    ),
-    lambda source, **more: profile(source, **more),
+    lambda source, options=LoadOptions(): chunkwise.generate_questions(source, 1, options=options),
+    lambda source, options=LoadOptions(): chunkwise.tune(source, embedder="", options=options),
+    lambda source, options=LoadOptions(): profile(source, options=options),
 ]
 
 
@@ -277,7 +280,10 @@ def test_a_text_that_is_no_path_is_told_at_once(tmp_path: Path, verb: Callable[.
     assert next(iter(verb(str(tmp_path / "my notes.md"))))
     assert next(iter(verb(str(tmp_path / "my *.md"))))
     told: list[object] = []
-    assert list(verb("some text that is no path", on_unreadable=told.append)) == []
+    assert (
+        list(verb("some text that is no path", options=LoadOptions(on_unreadable=told.append)))
+        == []
+    )
     assert len(told) == 1
 
 
@@ -290,10 +296,10 @@ def test_the_default_is_a_warning_and_the_rest_goes_on(
     with pytest.warns(UserWarning, match=r"z\.txt: empty"):
         verb(tmp_path)
     with pytest.raises(ChunkwiseError, match=r"z\.txt: empty"):
-        verb(tmp_path, on_unreadable="raise")
-    verb(tmp_path, on_unreadable="ignore")
+        verb(tmp_path, options=LoadOptions(on_unreadable="raise"))
+    verb(tmp_path, options=LoadOptions(on_unreadable="ignore"))
     with pytest.raises(InvalidParameter, match="on_unreadable is 'skip'; allowed: 'warn'"):
-        verb(tmp_path, on_unreadable="skip")
+        verb(tmp_path, options=LoadOptions(on_unreadable="skip"))
 
 
 @pytest.mark.filterwarnings("ignore:nowhere")

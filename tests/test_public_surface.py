@@ -13,7 +13,7 @@ import pytest
 
 import chunkwise
 from chunkwise.core import Document, Query
-from chunkwise.options import IndexOptions
+from chunkwise.options import IndexOptions, LoadOptions
 from tables import cases
 
 ROOT = Path(__file__).parents[1]
@@ -99,14 +99,14 @@ def test_lists_of_files_are_lists() -> None:
     with pytest.raises(
         chunkwise.ChunkwiseError, match=r"leave_out is 'out\.jsonl'; a list of paths"
     ):
-        chunkwise.LoadOptions(leave_out="out.jsonl")
+        chunkwise.options.LoadOptions(leave_out="out.jsonl")
 
 
 def test_files_that_are_left_out_are_no_documents_of_any_verb(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("Leave is asked for in writing.", encoding="utf-8")
     written = tmp_path / "out.md"
     written.write_text("Written by the caller.", encoding="utf-8")
-    options = chunkwise.LoadOptions(leave_out=[str(written)])
+    options = chunkwise.options.LoadOptions(leave_out=[str(written)])
     assert {each.doc_id for each in chunkwise.chunk(tmp_path, options=options)} == {"a.md"}
     assert {each.doc_id for each in chunkwise.chunk(tmp_path, options=options, jobs=2)} == {"a.md"}
     assert [each.id for each in chunkwise.read(tmp_path, options)] == ["a.md"]
@@ -124,7 +124,7 @@ def test_tune_tells_its_listeners() -> None:
         stages.append(name)
         yield lambda amount, note: None
 
-    listeners = chunkwise.Listeners(on_documents=documents.extend, stages=stage)
+    listeners = chunkwise.options.Listeners(on_documents=documents.extend, stages=stage)
     chunkwise.tune(DOCUMENTS, embedder="", listeners=listeners)
     assert stages
     assert [each.id for each in documents] == ["bread.md", "keeper.md"]
@@ -190,8 +190,17 @@ def test_all_that_cannot_be_read_is_an_error_unless_somebody_takes_it() -> None:
         told: list[chunkwise.ext.UnreadableDocument] = []
         for how in ("warn", "raise"):
             with pytest.raises(chunkwise.ext.UnreadableDocument, match=r"missing\.md"):
-                list(chunkwise.chunk("missing.md", strategy, on_unreadable=how))  # type: ignore[arg-type]
-        assert list(chunkwise.chunk("missing.md", strategy, on_unreadable=told.append)) == []
+                list(
+                    chunkwise.chunk("missing.md", strategy, options=LoadOptions(on_unreadable=how))
+                )  # type: ignore[arg-type]
+        assert (
+            list(
+                chunkwise.chunk(
+                    "missing.md", strategy, options=LoadOptions(on_unreadable=told.append)
+                )
+            )
+            == []
+        )
         assert [str(each) for each in told] == ["missing.md: no such file or folder"]
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from chunkwise.core import Query as Query
     from chunkwise.core import Reference as Reference
     from chunkwise.core import Span as Span
-    from chunkwise.documents import LoadOptions as LoadOptions
     from chunkwise.documents import read as read
     from chunkwise.evaluation.compare import compare as compare
     from chunkwise.evaluation.comparison_result import Comparison as Comparison
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.lint import lint as lint
     from chunkwise.evaluation.results import Results as Results
     from chunkwise.evaluation.results import read_results as read_results
-    from chunkwise.evaluation.scoring import Listeners as Listeners
     from chunkwise.profiling import profile as profile
     from chunkwise.records.tables import to_arrow as to_arrow
     from chunkwise.records.tables import to_pandas as to_pandas
@@ -52,14 +50,13 @@ else:
             "chunkwise.base.version": "__version__",
             "chunkwise.chunkers.chunk": "chunk chunk_text",
             "chunkwise.core": "Chunk Document Hit Query Reference Span",
-            "chunkwise.documents": "LoadOptions read",
+            "chunkwise.documents": "read",
             "chunkwise.evaluation.compare": "compare",
             "chunkwise.evaluation.comparison_result": "Comparison",
             "chunkwise.evaluation.evaluate": "evaluate",
             "chunkwise.evaluation.gate": "gate",
             "chunkwise.evaluation.lint": "lint",
             "chunkwise.evaluation.results": "Results read_results",
-            "chunkwise.evaluation.scoring": "Listeners",
             "chunkwise.profiling": "profile",
             "chunkwise.records.tables": "to_arrow to_pandas",
             "chunkwise.retrieval.indexes": "Index index open_index",

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from chunkwise.chunkers.read_chunks import ChunksSource
     from chunkwise.chunkers.registry import Chunker, Strategy
     from chunkwise.documents.loader import Loader
+    from chunkwise.documents.loader import LoadOptions as LoadOptions
     from chunkwise.documents.ocr import Ocr
+    from chunkwise.evaluation.scoring import Listeners as Listeners
     from chunkwise.metrics.judges.judge import Judge
     from chunkwise.metrics.metric import Metric
     from chunkwise.models.embed.embedder import Embedder, TokenEncoder
@@ -55,7 +57,14 @@ else:
     File = JudgesLike = KindsLike = MetricsLike = Reranker = Retriever = Strategy = TokenEncoder = (
         TokenizerLike
     ) = Where = Any
-    _, __getattr__, _ = lazy_names(__name__, {"chunkwise.base.ray_workers": "RayCluster"})
+    _, __getattr__, _ = lazy_names(
+        __name__,
+        {
+            "chunkwise.base.ray_workers": "RayCluster",
+            "chunkwise.documents.loader": "LoadOptions",
+            "chunkwise.evaluation.scoring": "Listeners",
+        },
+    )
 
 __all__ = [
     "CalibrationOptions",
@@ -64,10 +73,11 @@ __all__ = [
     "GateOptions",
     "IndexOptions",
     "LintOptions",
+    "Listeners",
     "LiveOptions",
     "LlmOptions",
+    "LoadOptions",
     "RayCluster",
-    "ReadOptions",
     "ScoreOptions",
     "SearchOptions",
     "TuneOptions",

@@ -16,6 +16,7 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra, UnreadableDocument
 from chunkwise.core import Document, Span
 from chunkwise.documents.formats.json import JsonLinesLoader
+from chunkwise.options import LoadOptions
 from chunkwise.text.analyzed import Analyzed
 from tables import cases
 
@@ -47,9 +48,11 @@ def test_what_cannot_be_read_is_told_raised_or_handed_over(folder: Path) -> None
     with pytest.warns(UserWarning, match=r"z\.txt: empty"):
         assert len(list(chunkwise.chunk(folder))) == 2
     with pytest.raises(UnreadableDocument, match=r"z\.txt: empty"):
-        list(chunkwise.chunk(folder, on_unreadable="raise"))
+        list(chunkwise.chunk(folder, options=LoadOptions(on_unreadable="raise")))
     skipped: list[UnreadableDocument] = []
-    assert len(list(chunkwise.chunk(folder, on_unreadable=skipped.append))) == 2
+    assert (
+        len(list(chunkwise.chunk(folder, options=LoadOptions(on_unreadable=skipped.append)))) == 2
+    )
     assert [problem.reason for problem in skipped] == ["empty"]
 
 
@@ -227,7 +230,9 @@ def test_a_worker_that_dies_costs_one_file_and_the_rest_goes_on(tmp_path: Path) 
         text = "To die." if number in (3, 7) else "To live."
         (tmp_path / f"{number:02}.txt").write_text(text)
     told: list[UnreadableDocument] = []
-    chunks = list(chunkwise.chunk(tmp_path, Dying(), jobs=2, on_unreadable=told.append))
+    chunks = list(
+        chunkwise.chunk(tmp_path, Dying(), jobs=2, options=LoadOptions(on_unreadable=told.append))
+    )
     assert len(chunks) == 10
     why = "a worker process died (status 1) while it was cut, perhaps for lack of memory"
     assert [str(each) for each in told] == [

@@ -96,7 +96,10 @@ def _rows(output: Path) -> list[dict[str, Any]]:
 
 
 def _expected(docs: Any) -> list[dict[str, Any]]:
-    return [dict(row_of(each)) for each in chunkwise.chunk(docs, on_unreadable="ignore")]
+    return [
+        dict(row_of(each))
+        for each in chunkwise.chunk(docs, options=LoadOptions(on_unreadable="ignore"))
+    ]
 
 
 def _files(output: Path) -> dict[str, bytes]:

@@ -230,7 +230,11 @@ def test_rows_are_those_of_the_whole(docs: Path, strategy: str, context: Any) ->
         chunk_each(docs, strategy, options=LoadOptions(), cut_long=segments_of, context=context)
     )
     told: list[str] = []
-    whole = list(chunkwise.chunk(docs, strategy, on_unreadable=lambda each: told.append(str(each))))
+    whole = list(
+        chunkwise.chunk(
+            docs, strategy, options=LoadOptions(on_unreadable=lambda each: told.append(str(each)))
+        )
+    )
     expected = [row_of(chunk) for chunk in whole]
     if context == "none":
         assert rows == expected

@@ -16,6 +16,7 @@ import pytest
 pytest.importorskip("fsspec")
 
 import chunkwise
+from chunkwise.options import LoadOptions
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -94,7 +95,10 @@ def test_a_copy_of_what_lies_in_a_store(
     problems: list[str] = []
     try:
         found = list(
-            chunkwise.chunk("memory://full", on_unreadable=lambda each: problems.append(str(each)))
+            chunkwise.chunk(
+                "memory://full",
+                options=LoadOptions(on_unreadable=lambda each: problems.append(str(each))),
+            )
         )
     finally:
         files.store.clear()

@@ -231,7 +231,7 @@ def test_an_index_loses_a_deadly_document_and_no_other(
     problems: list[str] = []
     made = chunkwise.index(
         docs, _strategy(tmp_path), vectors="none", jobs=RayCluster(),
-        on_unreadable=lambda each: problems.append(str(each)),
+        options=LoadOptions(on_unreadable=lambda each: problems.append(str(each))),
     )  # fmt: skip
     assert len(made) == 319
     assert [each.partition(": ")[2] for each in problems] == [

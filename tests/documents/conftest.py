@@ -23,8 +23,8 @@ class Reader:
 
     def __call__(self, *inputs: object, **options: object) -> list[Document]:
         self.skipped.clear()
-        chosen = LoadOptions(**options)  # type: ignore[arg-type]
-        return list(read([str(given) for given in inputs], chosen, self.skipped.append))
+        chosen = LoadOptions(on_unreadable=self.skipped.append, **options)  # type: ignore[arg-type]
+        return list(read([str(given) for given in inputs], chosen))
 
     def one(self, *inputs: object, **options: object) -> Document:
         documents = self(*inputs, **options)

@@ -139,7 +139,7 @@ def test_files_the_caller_writes_are_left_out_in_silence(
         ] == ["a.md"]
     monkeypatch.chdir(folder)
     relative = {Path("out.md"), Path("z.zip")}
-    documents = read(".", LoadOptions(leave_out=relative), on_unreadable=pytest.fail)
+    documents = read(".", LoadOptions(leave_out=relative, on_unreadable=pytest.fail))
     assert [document.text for document in documents] == ["text"]
     assert list(sources("out.md", pytest.fail, LoadOptions(leave_out=relative))) == []
 

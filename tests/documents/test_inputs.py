@@ -75,7 +75,7 @@ def test_taken_ids_get_the_folder_above_in_front(reader, write, tmp_path) -> Non
 def test_one_path_need_not_be_in_a_list(write, tmp_path) -> None:
     path = write("a.md", "x")
     for given in (path, str(path), tmp_path, [path]):
-        assert ids(list(read(given, on_unreadable=pytest.fail))) == ["a.md"]
+        assert ids(list(read(given, options=LoadOptions(on_unreadable=pytest.fail)))) == ["a.md"]
         assert [source.id for source in sources(given, pytest.fail)] == ["a.md"]
 
 
@@ -295,7 +295,7 @@ def test_what_the_callers_callback_raises_is_not_swallowed(write) -> None:
 
     path = write("c.jsonl", '{"text":"a"}\nbad\n')
     with pytest.raises(StopRunError):
-        list(read([path], on_unreadable=stop))
+        list(read([path], options=LoadOptions(on_unreadable=stop)))
 
 
 @pytest.mark.usefixtures("processes")

@@ -195,7 +195,7 @@ def test_a_loader_of_the_script_itself_and_a_script_that_is_not_fit_to_be_import
         "script.py",
         f"{_LOADER.format('print(__name__)')}\nimport chunkwise\n"
         "print(next(chunkwise.read('a.html')).text)\n"
-        "print(next(chunkwise.read('a.html', chunkwise.LoadOptions(loader=Mine()))).text)\n",
+        "print(next(chunkwise.read('a.html', chunkwise.options.LoadOptions(loader=Mine()))).text)\n",
     )
     done = subprocess.run(
         [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -40,7 +40,8 @@ CORPORA: list[object] = [
 
 def taken(path: Path, **options: str) -> tuple[list[Document], list[str]]:
     skipped: list[str] = []
-    found = list(read(path, LoadOptions(**options), lambda problem: skipped.append(str(problem))))
+    chosen = LoadOptions(**options, on_unreadable=lambda problem: skipped.append(str(problem)))
+    found = list(read(path, chosen))
     return found, skipped
 
 

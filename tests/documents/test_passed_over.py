@@ -27,9 +27,12 @@ class Told:
     def __call__(self, *inputs: object, **options: object) -> list[str]:
         self.lines.clear()
         self.problems.clear()
-        chosen = LoadOptions(on_passed_over=self.lines.append, **options)  # type: ignore[arg-type]
-        names = [str(each) for each in inputs]
-        found = read(names, chosen, lambda problem: self.problems.append(problem.reason))
+        chosen = LoadOptions(
+            on_passed_over=self.lines.append,
+            on_unreadable=lambda problem: self.problems.append(problem.reason),
+            **options,  # type: ignore[arg-type]
+        )
+        found = read([str(each) for each in inputs], chosen)
         return [document.id for document in found]
 
 

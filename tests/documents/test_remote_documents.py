@@ -71,8 +71,8 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 def _read(source: Any, **options: Any) -> tuple[list[tuple[str, str]], list[str]]:
     problems: list[UnreadableDocument] = []
-    load = LoadOptions(**options, on_passed_over=lambda line: None)
-    documents = list(chunkwise.read(source, load, on_unreadable=problems.append))
+    load = LoadOptions(**options, on_passed_over=lambda line: None, on_unreadable=problems.append)
+    documents = list(chunkwise.read(source, load))
     return [(each.id, each.text) for each in documents], [each.reason for each in problems]
 
 
@@ -172,7 +172,9 @@ def test_a_file_of_many_records_is_read_in_ranges(
     lines = [b'{"id": "%d", "text": "Record %d. %s"}\n' % (n, n, b"x" * 900) for n in range(3000)]
     store.put({"d/rows.jsonl": b"".join(lines)})
     monkeypatch.setattr(object_store, "_BLOCK", 1 << 18)
-    documents = chunkwise.read("memory://d/rows.jsonl", on_unreadable=pytest.fail)
+    documents = chunkwise.read(
+        "memory://d/rows.jsonl", options=LoadOptions(on_unreadable=pytest.fail)
+    )
     assert next(documents).text.startswith("Record 0.")
     assert len(store.read) == 2  # its opening, and one block
     assert len(list(documents)) == 2999
@@ -267,7 +269,9 @@ def test_a_folder_that_cannot_be_listed_is_told_and_the_rest_goes_on(
     monkeypatch.setattr(type(store.files), "ls", ls)
     problems: list[str] = []
     found = list(
-        chunkwise.read("memory://d", on_unreadable=lambda each: problems.append(str(each)))
+        chunkwise.read(
+            "memory://d", options=LoadOptions(on_unreadable=lambda each: problems.append(str(each)))
+        )
     )
     assert [each.id for each in found] == ["a/1.md", "c/3.md"]
     assert problems == ["memory://d/b/: permission denied"]
@@ -350,8 +354,11 @@ def test_a_server_that_sends_without_end_is_left(monkeypatch: pytest.MonkeyPatch
     assert problems == ["larger than 3,145,728 bytes"]
 
 
-def _index(source: str, into: Path, **more: Any) -> Any:
-    return chunkwise.index(source, into=into, vectors="none", on_unreadable="ignore", **more)
+def _index(source: str, into: Path, *, keep_others: bool = False, **options: Any) -> Any:
+    reading = LoadOptions(on_unreadable="ignore", **options)
+    return chunkwise.index(
+        source, into=into, vectors="none", options=reading, keep_others=keep_others
+    )
 
 
 def test_an_update_reads_only_what_changed(store: Store, tmp_path: Path) -> None:
@@ -406,7 +413,7 @@ def test_another_way_to_read_reads_all_again(store: Store, tmp_path: Path) -> No
     store.put({"d/a.html": b"<nav>Menu</nav><main><p>Text.</p></main>"})
     _index("memory://d", tmp_path / "kb")
     store.read.clear()
-    made = _index("memory://d", tmp_path / "kb", options=LoadOptions(keep_boilerplate=True))
+    made = _index("memory://d", tmp_path / "kb", keep_boilerplate=True)
     assert store.read == ["/d/a.html"]
     assert made.changes.changed == 1
 
@@ -550,10 +557,12 @@ def test_no_password_is_kept_or_shown(store: Store, monkeypatch: pytest.MonkeyPa
         inputs, "look_up", lambda address: (StoredFile("memory://", "/d/a.md", 2, "1"), False)
     )
     store.put({"d/a.md": b"A."})
-    (found,) = chunkwise.read("sftp://bob:hunter2@host/a.md", on_unreadable=pytest.fail)
+    (found,) = chunkwise.read(
+        "sftp://bob:hunter2@host/a.md", options=LoadOptions(on_unreadable=pytest.fail)
+    )
     assert found.source == "sftp://bob:***@host/a.md"
     signed = "https://h/a.md?X-Amz-Signature=abc&sig=def&X-Amz-Credential=ghi&page=2"
-    (found,) = chunkwise.read(signed, on_unreadable=pytest.fail)
+    (found,) = chunkwise.read(signed, options=LoadOptions(on_unreadable=pytest.fail))
     assert found.id == "a.md"
     assert not any(word in found.source for word in ("abc", "def", "ghi"))
     assert "page=2" in found.source

@@ -193,7 +193,9 @@ def test_a_store_that_is_busy_at_times_loses_nothing(bucket: Bucket, status: int
         return status if seen[path] <= 2 else 0  # the first two times, the listing, too
 
     bucket.fault = fault
-    found = list(chunkwise.read(f"s3://{BUCKET}/docs", on_unreadable=pytest.fail))
+    found = list(
+        chunkwise.read(f"s3://{BUCKET}/docs", options=LoadOptions(on_unreadable=pytest.fail))
+    )
     assert [each.id for each in found] == [f"{number:02}.md" for number in range(20)]
 
 
@@ -207,7 +209,10 @@ def test_a_file_that_stays_away_is_told_and_the_rest_goes_on(bucket: Bucket) -> 
     bucket.fault = fault
     problems: list[str] = []
     found = list(
-        chunkwise.read(f"s3://{BUCKET}/docs", on_unreadable=lambda each: problems.append(str(each)))
+        chunkwise.read(
+            f"s3://{BUCKET}/docs",
+            options=LoadOptions(on_unreadable=lambda each: problems.append(str(each))),
+        )
     )
     assert [each.id for each in found] == ["0.md", "1.md", "2.md", "4.md", "5.md"]
     assert problems == [f"s3://{BUCKET}/docs/3.md: permission denied"]
@@ -216,7 +221,7 @@ def test_a_file_that_stays_away_is_told_and_the_rest_goes_on(bucket: Bucket) -> 
 def test_what_is_not_there_is_told(bucket: Bucket) -> None:
     for name in (f"s3://{BUCKET}/nowhere", "s3://no-such-bucket/docs", f"s3://{BUCKET}/x/*.md"):
         problems: list[UnreadableDocument] = []
-        assert list(chunkwise.read(name, on_unreadable=problems.append)) == []
+        assert list(chunkwise.read(name, options=LoadOptions(on_unreadable=problems.append))) == []
         assert len(problems) == 1
         assert problems[0].reason in ("no such file or folder", "no file matches this pattern")
 
@@ -227,8 +232,8 @@ def test_an_archive_in_a_bucket_is_opened_by_its_directory(bucket: Bucket) -> No
         archive.writestr("a.md", "Inside.")
         archive.writestr("pad.bin", os.urandom(3 << 20))
     bucket.put("docs/big.zip", made.getvalue())
-    quietly = LoadOptions(on_passed_over=lambda line: None)
-    found = list(chunkwise.read(f"s3://{BUCKET}/docs/big.zip", quietly, on_unreadable=pytest.fail))
+    quietly = LoadOptions(on_passed_over=lambda line: None, on_unreadable=pytest.fail)
+    found = list(chunkwise.read(f"s3://{BUCKET}/docs/big.zip", quietly))
     assert [each.id for each in found] == ["big.zip/a.md"]
 
 
@@ -333,7 +338,7 @@ def test_a_page_of_the_web_is_one_document(bucket: Bucket) -> None:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/page.html?id=3&token=hidden"
-    (found,) = chunkwise.read(address, on_unreadable=pytest.fail)
+    (found,) = chunkwise.read(address, options=LoadOptions(on_unreadable=pytest.fail))
     assert found.id == "page.html"
     assert "Thirty days" in found.text
     assert "hidden" not in found.source

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import chunkwise
+from chunkwise.options import LoadOptions
 
 ROWS = {
     "doc_id": ["a", "b"],
@@ -20,7 +21,7 @@ ROWS = {
 
 
 def _check(table: Any) -> None:
-    found = list(chunkwise.read(table, on_unreadable=pytest.fail))
+    found = list(chunkwise.read(table, options=LoadOptions(on_unreadable=pytest.fail)))
     named = [(each.id, each.text, dict(each.metadata)) for each in found]
     assert named == [
         ("a", "Thirty days of leave.", {"year": 2023}),

@@ -12,6 +12,7 @@ import pytest
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents import read
 from chunkwise.documents.walk import holds_judgments, holds_topics, may_be_of_testset
+from chunkwise.options import LoadOptions
 
 WORDS = ("anchor", "barrel", "causeway")
 CORPUS = "".join(
@@ -35,7 +36,7 @@ def written(folder: Path, files: dict[str, str]) -> Path:
 
 
 def ids(source: object) -> list[str]:
-    return [document.id for document in read(source, on_unreadable="raise")]  # type: ignore[arg-type]
+    return [document.id for document in read(source, options=LoadOptions(on_unreadable="raise"))]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("where", ["", "deep/scifact/"])
@@ -96,7 +97,7 @@ def test_a_squad_file_gives_its_articles(tmp_path: Path) -> None:
     file = tmp_path / "squad.json"
     file.write_text(json.dumps({"version": "1.1", "data": data}))
     problems: list[UnreadableDocument] = []
-    (document,) = read(file, on_unreadable=problems.append)
+    (document,) = read(file, options=LoadOptions(on_unreadable=problems.append))
     assert (document.id, document.title) == ("Gate", "Gate")
     assert document.text == "Open at nine.\n\nShut at ten."
     assert [document.text[b.start : b.end] for b in document.blocks or ()] == [
@@ -113,7 +114,7 @@ def test_an_autorag_folder_gives_its_corpus(tmp_path: Path) -> None:
     pq.write_table(pa.table(corpus), tmp_path / "corpus.parquet")
     asked = {"qid": ["1"], "query": ["When?"], "retrieval_gt": [[["a"]]], "generation_gt": [["9"]]}
     pq.write_table(pa.table(asked), tmp_path / "qa.parquet")
-    found = list(read(tmp_path, on_unreadable="raise"))
+    found = list(read(tmp_path, options=LoadOptions(on_unreadable="raise")))
     assert [(each.id, each.text, each.metadata) for each in found] == [
         ("a", "Open at nine.", {"year": 1}),
         ("b", "Shut at ten.", {"year": 2}),

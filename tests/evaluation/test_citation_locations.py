@@ -226,7 +226,7 @@ def referenced(reference: object, **given: object) -> tuple[str, list[str]]:
         [{"query": "What is the fee?", "references": [reference]}, other],
         metrics="recall",
         **given or settings,
-        listeners=chunkwise.Listeners(on_questions=kept.extend, on_bad=lines.append),
+        listeners=chunkwise.options.Listeners(on_questions=kept.extend, on_bad=lines.append),
     )
     texts = {each.id: each.text for each in DOCUMENTS}
     places = [place for query in kept[:-1] for each in query.references for place in each.places]

@@ -10,6 +10,7 @@ import pytest
 import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.options import LoadOptions
 from cli.in_process import Run, running_in
 from report.reading_pages import Page
 from tables import cases
@@ -83,10 +84,10 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("One lamp.")
     (tmp_path / "b.pdf").write_bytes(b"%PDF-1.4 nothing")
     told: list[UnreadableDocument] = []
-    assert chunkwise.lint(tmp_path, on_unreadable=told.append).documents == 1
+    assert chunkwise.lint(tmp_path, options=LoadOptions(on_unreadable=told.append)).documents == 1
     assert len(told) == 1
     with pytest.raises(UnreadableDocument):
-        chunkwise.lint(tmp_path, on_unreadable="raise")
+        chunkwise.lint(tmp_path, options=LoadOptions(on_unreadable="raise"))
 
 
 def test_a_notebook_shows_it_and_obeys_nothing() -> None:

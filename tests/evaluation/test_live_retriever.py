@@ -191,7 +191,7 @@ def test_a_hit_that_is_none_or_stands_nowhere_keeps_its_rank() -> None:
 
 def test_further_questions_are_asked_of_it_too() -> None:
     asks: list[Any] = []
-    evaluated(texts, listeners=chunkwise.Listeners(on_search=asks.append))
+    evaluated(texts, listeners=chunkwise.options.Listeners(on_search=asks.append))
     (hits,) = asks[0]([Query("new", QUERIES[1].text)])
     assert [hit.text for hit in hits] == ["Good night.", SALT]
 

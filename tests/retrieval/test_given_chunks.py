@@ -14,6 +14,7 @@ import chunkwise
 from chunkwise import Chunk, Document, Index, Query, Reference
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.evaluation.scoring import Listeners
+from chunkwise.options import LoadOptions
 from retrieval.tiny_embedder import Tiny
 from tables import cases
 
@@ -122,7 +123,7 @@ def test_files_of_any_tool_are_read(tmp_path: Path) -> None:
 def test_a_row_without_a_place_is_left_out_and_told() -> None:
     lost = {"document": "lamps.txt", "text": "Nobody wrote this."}
     told: list[UnreadableDocument] = []
-    assert spans(of([*ROWS, lost], on_unreadable=told.append)) == EXPECTED
+    assert spans(of([*ROWS, lost], options=LoadOptions(on_unreadable=told.append))) == EXPECTED
     assert list(map(str, told)) == [
         "chunk 4: its text stands nowhere in the document: it cannot be searched"
     ]
@@ -134,7 +135,7 @@ def test_thousands_of_bad_rows_are_few_lines() -> None:
     told: list[UnreadableDocument] = []
     of(
         [*ROWS, *({"document": "nowhere.txt", "start": 0, "end": 3} for _ in range(2_000))],
-        on_unreadable=told.append,
+        options=LoadOptions(on_unreadable=told.append),
     )
     assert len(told) == 11
     assert str(told[-1]) == "given: and 1,990 more rows"
@@ -164,7 +165,9 @@ def test_what_cannot_be_read_is_told_once(tmp_path: Path) -> None:
     (tmp_path / "lamps.txt").write_text(LAMPS)
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     told: list[UnreadableDocument] = []
-    index = chunkwise.index(tmp_path, chunks=ROWS[:2], vectors="none", on_unreadable=told.append)
+    index = chunkwise.index(
+        tmp_path, chunks=ROWS[:2], vectors="none", options=LoadOptions(on_unreadable=told.append)
+    )
     assert spans(index) == EXPECTED[1:]
     assert [Path(problem.source).name for problem in told] == ["broken.pdf"]
     assert index.changes is not None
@@ -223,7 +226,7 @@ LOST: list[dict[str, Any]] = [
 def test_rows_of_which_none_can_be_used_are_an_error_that_says_why(verb: str) -> None:
     def call() -> object:
         if verb == "index":
-            return of(LOST, on_unreadable="ignore")
+            return of(LOST, options=LoadOptions(on_unreadable="ignore"))
         if verb == "lint":
             return chunkwise.lint(DOCUMENTS, chunks=LOST)
         queries = [Query("1", "lamps", (Reference("lamps.txt", 0, 5),))]
@@ -248,7 +251,7 @@ def test_a_file_of_which_no_row_can_be_used_is_named(tmp_path: Path) -> None:
         ChunkwiseError,
         match=r"no chunk in .*rows\.jsonl has a place in the documents: .*and 1 more",
     ):
-        of(file, on_unreadable="ignore")
+        of(file, options=LoadOptions(on_unreadable="ignore"))
 
 
 @dataclass

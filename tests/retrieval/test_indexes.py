@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 
 import chunkwise
 from chunkwise import ChunkwiseError, Document, Index
-from chunkwise.options import IndexOptions, SearchOptions
+from chunkwise.options import IndexOptions, LoadOptions, SearchOptions
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.local.nearest_vectors import nearest
 from chunkwise.retrieval.ranking import best
@@ -296,10 +296,13 @@ def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
         steps.append((amount, note))
 
     made = chunkwise.index(
-        tmp_path / "in", into=tmp_path / "kb", embedder=Tiny(), jobs=2, on_unreadable=skipped.append,
+        tmp_path / "in", into=tmp_path / "kb", embedder=Tiny(), jobs=2,
+        options=LoadOptions(on_unreadable=skipped.append),
         advance=advance,
     )  # fmt: skip
-    alone = chunkwise.index(tmp_path / "in", embedder=Tiny(), on_unreadable=skipped.append)
+    alone = chunkwise.index(
+        tmp_path / "in", embedder=Tiny(), options=LoadOptions(on_unreadable=skipped.append)
+    )
     assert len(made) == len(alone) == 12
     assert len(skipped) == 2
     assert sum(amount for amount, _ in steps) == sum(len(each.text) for each in DOCUMENTS)
@@ -307,11 +310,17 @@ def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
         assert (made.source.arrays[name] == values).all(), name  # type: ignore[union-attr]
     os.remove(tmp_path / "in" / "book" / "3.md")
     again = chunkwise.index(
-        tmp_path / "in", into=tmp_path / "kb", embedder=Tiny(), jobs=2, on_unreadable=skipped.append
+        tmp_path / "in",
+        into=tmp_path / "kb",
+        embedder=Tiny(),
+        jobs=2,
+        options=LoadOptions(on_unreadable=skipped.append),
     )
     assert str(again.changes) == "1 removed, 11 unchanged, 1 skipped"
     with pytest.raises(chunkwise.ext.UnreadableDocument, match=r"broken\.pdf"):
-        chunkwise.index(tmp_path / "in", embedder=Tiny(), on_unreadable="raise")
+        chunkwise.index(
+            tmp_path / "in", embedder=Tiny(), options=LoadOptions(on_unreadable="raise")
+        )
 
 
 SECTIONS = Document(

@@ -215,7 +215,7 @@ def test_a_name_cannot_break_out_of_the_code() -> None:
 
 
 def test_the_code_reads_the_documents_that_were_measured() -> None:
-    reading = chunkwise.LoadOptions(
+    reading = chunkwise.options.LoadOptions(
         include=["ffi/*", "*.md"],
         exclude=("old drafts",),
         encoding="latin-1",
@@ -231,7 +231,7 @@ def test_the_code_reads_the_documents_that_were_measured() -> None:
     ]  # fmt: skip
     for code in others:
         ast.parse(code)
-        said = code[code.index("chunkwise.LoadOptions(") :]
+        said = code[code.index("chunkwise.options.LoadOptions(") :]
         made = eval(said[: said.index(")") + 1], {"chunkwise": chunkwise})
         assert made == reading
 

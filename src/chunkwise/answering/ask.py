@@ -24,7 +24,7 @@ from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted
 from chunkwise.core import Hit, OnProgress, Query
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
+from chunkwise.documents import Inputs, LoadOptions
 from chunkwise.models import get_language_model, get_reranker
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
@@ -128,9 +128,8 @@ def _answered(query: Query, asked: AnswerRequest, reply: Reply, client: LlmClien
 def index_of(
     source: Inputs | Index,
     retriever: str | Retriever | None,
-    on_unreadable: WhenUnreadable = "warn",
     advance: OnProgress | None = None,
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
 ) -> Index:
     """The index that is meant, or a new one in memory; without vectors where words alone are searched, with names
     where they are walked along."""
@@ -140,7 +139,7 @@ def index_of(
     assert not isinstance(source, Index)
     return index(
         source, vectors=vectors_for(retriever), graph=graph_for(retriever), options=options,
-        on_unreadable=on_unreadable, advance=advance,
+        advance=advance,
     )  # fmt: skip
 
 
@@ -162,8 +161,7 @@ def ask(
     where: Where | None = None,
     form: Form | None = None,
     search: SearchOptions = SearchOptions(),
-    options: LoadOptions | None = None,
-    on_unreadable: WhenUnreadable = "warn",
+    options: LoadOptions = LoadOptions(),
     advance: OnProgress | None = None,
 ) -> CitedAnswer:
     """Answer a question from an index or documents, with citations.
@@ -183,7 +181,6 @@ def ask(
         form: How the answer is written.
         search: All search options; the keywords above override them.
         options: How files are read.
-        on_unreadable: "warn", "raise", or a function that takes the problem.
         advance: Called with the progress.
 
     Returns:
@@ -208,7 +205,7 @@ def ask(
     search = search.override(
         k=k, budget=budget, retriever=retriever, reranker=reranker, where=where
     )
-    made = index_of(source, search.retriever, on_unreadable, advance, options)
+    made = index_of(source, search.retriever, advance, options)
     budget = budget_for(client, search.k, search.budget)
     hits = made.search(question, options=replace(search, budget=budget))
     if client is None:

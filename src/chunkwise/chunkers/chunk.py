@@ -27,7 +27,6 @@ from chunkwise.documents import (
     LoadOptions,
     UnchangedSource,
     Unreadables,
-    WhenUnreadable,
     loaded,
     refuse_text,
 )
@@ -169,9 +168,8 @@ def chunk(
     source: Inputs,
     strategy: StrategyLike = DEFAULT_STRATEGY,
     *,
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
     jobs: Jobs = 1,
-    on_unreadable: WhenUnreadable = "warn",
 ) -> Iterator[Chunk]:
     """Split documents into chunks, one document after the other.
 
@@ -181,7 +179,6 @@ def chunk(
         options: How files are read.
         jobs: Processes, or a `RayCluster`. Each process imports the calling script: call under
             `if __name__ == "__main__":`.
-        on_unreadable: "warn", "raise", or a function that takes the problem.
 
     Returns:
         An iterator of chunks, each an exact span of its document.
@@ -195,8 +192,8 @@ def chunk(
         ...     print(chunk.id, chunk.text)
     """
     trust_caller(strategy, options)
-    unreadables = Unreadables(on_unreadable)
-    refuse_text(source, on_unreadable)
+    unreadables = Unreadables(options.on_unreadable)
+    refuse_text(source, options)
     return _chunks_of(unreadables.of(chunk_each(source, strategy, options=options, jobs=jobs)))
 
 
@@ -209,7 +206,7 @@ def chunk_each(
     source: Inputs,
     strategy: StrategyLike = DEFAULT_STRATEGY,
     *,
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
     jobs: Jobs = 1,
     context: Context = "none",
     cut_long: CutLong | None = None,
@@ -225,7 +222,7 @@ def chunk_changed(
     source: Inputs,
     strategy: StrategyLike,
     is_known: IsKnown,
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
     jobs: Jobs = 1,
     further: Further | None = None,
     context: Context = "none",
@@ -235,7 +232,6 @@ def chunk_changed(
 
     Workers do `further` work on what they cut; what is cut in this process comes without.
     """
-    options = options or LoadOptions()
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
     check_jobs(jobs)
     reader = InputReader(source, options, is_known)
@@ -248,7 +244,7 @@ def chunk_changed(
     if len(first) < 2:  # another process would send it back with all its chunks
         return _distinct(cut(first), reader)
     # Told here, and perhaps unfit to travel.
-    sent = replace(options, on_passed_over=None, on_renamed=None)
+    sent = replace(options, on_unreadable="warn", on_passed_over=None, on_renamed=None)
     cut = replace(cut, options=sent, further=further)
     stage = "read and cut" if further is None else f"read, cut and {further.stage}"
     found = map_parts(

@@ -63,10 +63,9 @@ class WorkEstimate:
 
 
 def estimate_work(
-    source: Inputs, strategy: StrategyLike, options: LoadOptions | None = None, further: Further | None = None
+    source: Inputs, strategy: StrategyLike, options: LoadOptions = LoadOptions(), further: Further | None = None
 ) -> WorkEstimate:  # fmt: skip
     """Read, cut and do `further` work on documents drawn at random, and keep nothing of it."""
-    options = options or LoadOptions()
     sample: list[InputItem] = []
     chance = random.Random(0)
     units = size = largest = 0

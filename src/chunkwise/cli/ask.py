@@ -108,7 +108,9 @@ def _index(options: AskOptions, skip: SkippedInputs) -> Index:
     if (known := named_index(options.source)) is not None:
         return known
     with progress("indexing", bytes_of([options.source]), options.quiet) as advance:
-        return index_of(options.source, options.retriever, skip, advance, options.loading())
+        return index_of(
+            options.source, options.retriever, advance, options.loading(on_unreadable=skip)
+        )
 
 
 def _retrieved(

@@ -127,9 +127,9 @@ def command(options: IndexCommandOptions) -> None:
         return
     with progress("indexing", total, options.quiet) as advance:
         built = index(
-            paths, chunks=options.chunks, into=options.into, settings=settings, options=options.loading(),
-            on_unreadable=skip, jobs=jobs,
-            advance=advance, rebuild=options.rebuild, keep_others=options.add,
+            paths, chunks=options.chunks, into=options.into, settings=settings,
+            options=options.loading(on_unreadable=skip), jobs=jobs, advance=advance,
+            rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
     summary = _summary(built, options.into, time.monotonic() - began)
     if not options.quiet:

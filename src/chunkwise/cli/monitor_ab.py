@@ -119,7 +119,9 @@ def _documents(options: ABOptions, bad: Callable[[object], None]) -> list[Docume
     paths = options.sources()
     with progress("reading", bytes_of(paths), options.quiet) as advance:
         found = []
-        for document in documents_in(paths, options.loading(Path(options.test_queries)), bad):
+        for document in documents_in(
+            paths, options.loading(Path(options.test_queries), on_unreadable=bad)
+        ):
             found.append(document)
             advance(len(document.text), f"{counted(len(found), 'document')} read")
     if not found:

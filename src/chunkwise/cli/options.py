@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chunkwise.base.schema import Name, Names, Option, Options, argument, schema
+from chunkwise.base.schema import Name, Names, Option, Options, argument
 from chunkwise.cli.written_files import written_files
 from chunkwise.options import ReadOptions, WorkerOptions
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chunkwise.base.ray_workers import RayCluster
     from chunkwise.base.runner import Jobs
     from chunkwise.core import Query
-    from chunkwise.documents.loader import LoadOptions
+    from chunkwise.documents.loader import LoadOptions, WhenUnreadable
 
 Json = Annotated[bool, Option(
     "Print JSON to stdout", long_flag="--json", group="Output", common=True
@@ -63,15 +63,17 @@ class VerboseOption(Options, group="Output"):
 class LoadingOptions(ReadOptions, QuietOption):
     """How files are read, and whether anything is said about it that did not go wrong."""
 
-    def loading(self, *leave_out: Path) -> LoadOptions:
+    def loading(self, *leave_out: Path, on_unreadable: WhenUnreadable = "warn") -> LoadOptions:
         """The same for `chunkwise.documents`, without these files and those that the command writes."""
         from chunkwise.cli.streams import say
         from chunkwise.documents.loader import LoadOptions
 
         note = _nothing if self.quiet else say
-        given = {field.name: getattr(self, field.name) for field in schema(ReadOptions)}
         written = (*written_files(self), *leave_out)
-        return LoadOptions(**given, leave_out=written, on_passed_over=note, on_renamed=note)
+        return LoadOptions(
+            **vars(self.part(ReadOptions)), leave_out=written, on_unreadable=on_unreadable,
+            on_passed_over=note, on_renamed=note,
+        )  # fmt: skip
 
 
 class SourceOptions(LoadingOptions):

@@ -52,7 +52,7 @@ def command(options: ProfileOptions) -> None:
     skip, total = SkippedInputs(options.strict), bytes_of(paths)
     with progress("profiling", total, options.quiet) as advance:
         profile = profile_documents(
-            paths, options.tokenizer, options=options.loading(), on_unreadable=skip,
+            paths, options.tokenizer, options=options.loading(on_unreadable=skip),
             jobs=options.workers(total), advance=advance, on_document=keeper.see,
         )  # fmt: skip
     if not profile.total.documents:  # leaving so, an older page stays

@@ -212,8 +212,7 @@ def _results(
         score=options.part(ScoreOptions), live=options.part(LiveOptions), hits=options.hits,
         chunks=options.chunks, llm=client, options=options.loading(), jobs=options.workers(total),
         listeners=Listeners(
-            on_bad=bad, on_unreadable=lambda problem: bad(str(problem)),
-            on_mended=lambda line: say(f"mended {line}"), on_remark=say, on_documents=documents.extend,
+            on_bad=bad, on_mended=lambda line: say(f"mended {line}"), on_remark=say, on_documents=documents.extend,
             on_questions=queries.extend, on_estimate=on_estimate, on_search=on_search, stages=stages,
         ),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.object_store import (
@@ -35,7 +35,7 @@ from chunkwise.documents.glob_patterns import (
     split_pattern,
     to_regex,
 )
-from chunkwise.documents.loader import LoadOptions, OnUnreadable
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, WhenUnreadable
 from chunkwise.documents.remote_documents import read_ahead, walk_store
 from chunkwise.documents.source import NO_SUCH_FILE, TOO_LONG_A_PATH, Source, os_reason, printable
 from chunkwise.documents.walk import (
@@ -57,8 +57,6 @@ Input = str | os.PathLike[str] | Document
 Inputs = Input | TableLike | Iterable[Input | TableLike]
 """The first argument, `source`, of every verb that reads documents."""
 
-WhenUnreadable = OnUnreadable | Literal["warn", "raise", "ignore"]
-"""What is done about each thing that cannot be read: a function that takes it, a warning, an error, nothing."""
 
 _Read = TypeVar("_Read")
 _NEEDED = (
@@ -128,9 +126,9 @@ def _helped(problem: UnreadableDocument) -> UnreadableDocument:
     return UnreadableDocument(shown(name), why)
 
 
-def refuse_text(source: Inputs, on_unreadable: WhenUnreadable) -> None:
+def refuse_text(source: Inputs, options: LoadOptions) -> None:
     """Raises of a text where a path is needed: now, not when somebody goes through what was to be read from it."""
-    may_raise = on_unreadable in ("warn", "raise")
+    may_raise = options.on_unreadable in ("warn", "raise")
     if isinstance(source, str) and _is_prose(source) and may_raise and address_of(source) is None:
         problems: list[UnreadableDocument] = []
         found = sources(source, problems.append, LoadOptions())
@@ -187,7 +185,7 @@ class UnchangedSource(NamedTuple):
 
 
 def sources(
-    source: Inputs, on_unreadable: OnUnreadable, options: LoadOptions | None = None
+    source: Inputs, on_unreadable: OnUnreadable, options: LoadOptions = LoadOptions()
 ) -> Iterator[Source | Document]:
     """Every file once, each with an id of its own, and documents as they are, in the order of the inputs.
 
@@ -202,11 +200,10 @@ def sources(
 def changed_sources(
     source: Inputs,
     on_unreadable: OnUnreadable,
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
     is_known: IsKnown = lambda source: False,
 ) -> Iterator[Source | Document | UnchangedSource | TableInput]:
     """The same, and tables as they are; of stores only the names of files that are known."""
-    options = options or LoadOptions()
     names = _Names(options)
     told = options.on_passed_over or warn_user
     return _sources(each_input_or_table(source), names, on_unreadable, told, is_known)

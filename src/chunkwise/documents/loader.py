@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from typing import Protocol
+from typing import Literal, Protocol
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.limits import limits_of
@@ -22,18 +22,24 @@ from chunkwise.documents.source import Source
 from chunkwise.options import ReadOptions
 from chunkwise.records.encoding import decode
 
+OnUnreadable = Callable[[UnreadableDocument], None]
+WhenUnreadable = OnUnreadable | Literal["warn", "raise", "ignore"]
+"""What is done about each thing that cannot be read: a function that takes it, a warning, an error, nothing."""
+
 
 class LoadOptions(ReadOptions):
     """How documents are read.
 
     Example:
-        >>> chunkwise.read("handbook/", chunkwise.LoadOptions(include=("*.md",)))
+        >>> chunkwise.read("handbook/", chunkwise.options.LoadOptions(include=("*.md",)))
     """
 
     max_bytes: int = 1 << 30
     """Of one file, or of one line of a file that is read line by line."""
     leave_out: Collection[str | os.PathLike[str]] = ()
     """Files in a folder that are not documents: those you write."""
+    on_unreadable: WhenUnreadable = "warn"
+    """What is done about unreadable files and rows: "warn", "raise", "ignore", or a function that takes the problem."""
     on_passed_over: Callable[[str], None] | None = None
     """Called with one line about pictures, lock files and the like that are skipped; a warning by default."""
     on_renamed: Callable[[str], None] | None = None
@@ -63,20 +69,17 @@ class LoadOptions(ReadOptions):
                 ) from None
 
 
-def leaving_out(
-    options: LoadOptions | None, files: Collection[str | os.PathLike[str]]
-) -> LoadOptions:
+def leaving_out(options: LoadOptions, files: Collection[str | os.PathLike[str]]) -> LoadOptions:
     """The same options, with these files left out, too."""
-    options = options or LoadOptions()
     return replace(options, leave_out=(*options.leave_out, *files)) if files else options
 
 
-def options_given(options: LoadOptions | None) -> dict[str, OptionValue]:
+def options_given(options: LoadOptions) -> dict[str, OptionValue]:
     """What a user said about which documents are read and how, as plain values; not who is told, nor what is written.
 
     None: an object or a function, which has no written form.
     """
-    given = (options or LoadOptions()).part(ReadOptions).changed()
+    given = options.part(ReadOptions).changed()
     given.pop("limits", None)
     plain = {
         name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
@@ -97,9 +100,6 @@ def _check_pattern(name: str, pattern: str) -> None:
         matches(pattern, "")
     except re.error as error:
         raise InvalidParameter(f"{name} has {pattern!r}, not a valid pattern: {error}") from error
-
-
-OnUnreadable = Callable[[UnreadableDocument], None]
 
 
 class Loader(Protocol):

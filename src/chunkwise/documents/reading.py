@@ -36,7 +36,6 @@ from chunkwise.documents.inputs import (
     IsKnown,
     UnchangedSource,
     Unreadables,
-    WhenUnreadable,
     changed_sources,
     refuse_text,
 )
@@ -55,8 +54,6 @@ from chunkwise.records.fields import is_blank
 
 InputItem = Source | Document | UnreadableDocument
 """What there is to do: a file to be opened, a document to be taken as it is, a line about what cannot be read."""
-
-_DEFAULTS = LoadOptions()
 
 
 SMALL = 16 << 20
@@ -202,6 +199,7 @@ def _guarded(
     sent = replace(
         options,
         leave_out=(),
+        on_unreadable="warn",
         on_passed_over=None,
         on_renamed=None,
         ocr=None if function else options.ocr,
@@ -268,7 +266,7 @@ def _outcomes(
             yield document
 
 
-def is_stream(source: Source, options: LoadOptions = _DEFAULTS) -> bool:
+def is_stream(source: Source, options: LoadOptions = LoadOptions()) -> bool:
     """Whether one file holds many records, so that it is better read where they are used."""
     try:
         # A third party's class may leave it out.
@@ -283,10 +281,10 @@ class InputReader:
     def __init__(
         self,
         source: Inputs,
-        options: LoadOptions | None = None,
+        options: LoadOptions = LoadOptions(),
         is_known: IsKnown = lambda source: False,
     ) -> None:
-        self._options = options or _DEFAULTS
+        self._options = options
         self._problems: deque[UnreadableDocument] = deque()
         self._sources = changed_sources(source, self._problems.append, self._options, is_known)
         self._files: dict[str, str] = {}
@@ -361,15 +359,13 @@ def _drained(problems: deque[UnreadableDocument]) -> Iterator[UnreadableDocument
 
 def read(
     source: Inputs,
-    options: LoadOptions | None = None,
-    on_unreadable: WhenUnreadable = "warn",
+    options: LoadOptions = LoadOptions(),
 ) -> Iterator[Document]:
     """Read documents.
 
     Args:
         source: Files, folders, globs, archives, addresses, tables or `Document`s.
         options: How files are read.
-        on_unreadable: "warn", "raise", or a function that takes the problem.
 
     Returns:
         An iterator of documents.
@@ -381,6 +377,6 @@ def read(
         >>> texts = [document.text for document in chunkwise.read("handbook/")]
     """
     trust_caller(options)
-    unreadables = Unreadables(on_unreadable)
-    refuse_text(source, on_unreadable)
+    unreadables = Unreadables(options.on_unreadable)
+    refuse_text(source, options)
     return unreadables.of(InputReader(source, options).documents())

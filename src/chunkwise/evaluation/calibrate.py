@@ -260,7 +260,7 @@ def documents_and_questions(
     inputs: Sequence[str],
     test_queries: str,
     left_out: Skipped,
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
 ) -> tuple[list[Document], tuple[Query, ...]]:
     """What passages are drawn from; what cannot be read is left out with a line."""
     if not Path(test_queries).exists():

@@ -113,7 +113,7 @@ def evaluate(
     search: SearchOptions = SearchOptions(),
     score: ScoreOptions = ScoreOptions(),
     live: LiveOptions = LiveOptions(),
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
     jobs: Jobs = 1,
     listeners: Listeners = Listeners(),
 ) -> Results:
@@ -160,7 +160,7 @@ def evaluate(
         strategy, embedder, retriever, reranker, index, search, metrics, judge, score, llm, options
     )
     left_out = Skipped(
-        listeners.on_bad, listeners.on_mended, listeners.on_unreadable, listeners.on_remark
+        listeners.on_bad, listeners.on_mended, options.on_unreadable, listeners.on_remark
     )
     watch = Stopwatch()
     stages = listeners.stages

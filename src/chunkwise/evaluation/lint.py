@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ from chunkwise.chunkers.read_chunks import (
     read_chunks,
 )
 from chunkwise.core import AS_WRITTEN, Document
-from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable, leaving_out, read
+from chunkwise.documents import Inputs, LoadOptions, Unreadables, leaving_out, read
 from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
 from chunkwise.metrics.cuts.boundary_issues import KINDS, Issue
 from chunkwise.metrics.metric import CutCounts
@@ -113,9 +113,8 @@ def lint(
     *,
     chunks: ChunksSource | None = None,
     kinds: str | Iterable[str] | None = None,
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
     jobs: Jobs = 1,
-    on_unreadable: WhenUnreadable = "warn",
 ) -> LintResult:
     """Find chunk boundaries that split words, sentences, lists, tables, code or headings.
 
@@ -126,7 +125,6 @@ def lint(
         kinds: Kinds of issues to look for [default: all].
         options: How files are read.
         jobs: Processes, or a `RayCluster`.
-        on_unreadable: "warn", "raise", or a function that takes the problem.
 
     Returns:
         The issues, each with its span.
@@ -145,7 +143,7 @@ def lint(
     system = lint_subject(source, asked, options=options, jobs=jobs)
     issues: list[LocatedIssue] = []
     documents = 0
-    for chunked in Unreadables(on_unreadable).of(system.outcomes):
+    for chunked in Unreadables(options.on_unreadable).of(system.outcomes):
         documents += 1
         issues += linter.add(chunked)
     return LintResult(system.strategy.label, documents, linter.tally.cuts(), tuple(issues))
@@ -155,7 +153,7 @@ def lint_subject(
     source: Inputs | Index,
     asked: LintOptions = LintOptions(),
     *,
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
     jobs: Jobs = 1,
 ) -> LintSubject:
     """What is examined: the documents cut by a strategy, the chunks of an index, or those that are given."""
@@ -187,12 +185,13 @@ def lint_subject(
 def _given_chunks(
     source: Inputs,
     chunks: ChunksSource,
-    options: LoadOptions | None,
+    options: LoadOptions,
 ) -> Iterator[ChunkOutcome]:
     """Rows that say nothing usable are told as documents are that cannot be read."""
     skipped: list[UnreadableDocument] = []
     file = [Path(chunks).resolve()] if isinstance(chunks, str | os.PathLike) else []
-    documents = list(read(source, leaving_out(options, file), skipped.append))
+    reading = replace(leaving_out(options, file), on_unreadable=skipped.append)
+    documents = list(read(source, reading))
 
     def bad(problem: str) -> None:
         where, _, why = problem.partition(": ")

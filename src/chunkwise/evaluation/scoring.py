@@ -8,7 +8,6 @@ from typing import Any
 
 from chunkwise.base.progress import Stages, unwatched
 from chunkwise.core import Document, Hit, Query
-from chunkwise.documents import WhenUnreadable
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.judges.judge import Judge
 from chunkwise.metrics.registry import MetricAt, parse
@@ -37,8 +36,6 @@ class Listeners:
     """Gets the questions, before any is asked; what it raises stops the evaluation."""
     on_bad: OnBadRow | None = None
     """Gets a line for each question or row that cannot be used; a warning by default."""
-    on_unreadable: WhenUnreadable = "warn"
-    """What becomes of documents that cannot be read: "warn", "raise", or a function that gets the problem."""
     on_mended: OnBadRow | None = None
     """Gets a line for each question whose passage was found elsewhere than it says."""
     on_remark: OnBadRow | None = None

@@ -53,13 +53,13 @@ class Skipped:
         self,
         on_bad: OnBadRow | None,
         on_mended: OnBadRow | None = None,
-        on_unreadable: WhenUnreadable | None = None,
+        on_unreadable: WhenUnreadable = "warn",
         on_remark: OnBadRow | None = None,
     ) -> None:
         self._on_bad = on_bad or warn_user
-        if on_unreadable is None and on_bad is not None:
+        if on_unreadable == "warn" and on_bad is not None:
             on_unreadable = lambda problem: on_bad(str(problem))  # noqa: E731
-        self._unreadables = Unreadables(on_unreadable or "warn")
+        self._unreadables = Unreadables(on_unreadable)
         self._unreadables.read()  # told at once: that nothing is left is an error of its own
         self._on_mended = on_mended
         self._on_remark = on_remark
@@ -70,7 +70,11 @@ class Skipped:
         self.mended: list[str] = []
         self.unread_fields: list[str] = []
 
-    def document(self, problem: UnreadableDocument) -> None:
+    def reading(self, options: LoadOptions) -> LoadOptions:
+        """The same options, with what cannot be read remembered here."""
+        return replace(options, on_unreadable=self._document)
+
+    def _document(self, problem: UnreadableDocument) -> None:
         self.documents.append(str(problem))
         self._unreadables.add(problem)
 
@@ -273,7 +277,7 @@ def known_index(
 def new_index(
     source: Inputs | Index,
     made_with: IndexOptions,
-    options: LoadOptions | None,
+    options: LoadOptions,
     jobs: Jobs,
     searching: SearchOptions,
     left_out: Skipped,
@@ -297,24 +301,22 @@ def new_index(
         strategy, position, ids = given.strategy(), summary(given.position), given.ids
     with stages("indexing", 0) as advance:
         made = index(
-            source, strategy, vectors=_vectors(made_with.vectors, searching), options=options,
+            source, strategy, vectors=_vectors(made_with.vectors, searching), options=left_out.reading(options),
             settings=made_with.override(
                 tokenizer=searching.tokenizer if isinstance(searching.tokenizer, str) else None,
                 graph=made_with.graph or graph_for(searching.retriever),
             ),
-            on_unreadable=left_out.document, jobs=jobs, advance=advance,
+            jobs=jobs, advance=advance,
         )  # fmt: skip
     if not len(made):
         raise ChunkwiseError(NOTHING)
     return replace(index_system(made, searching, position), chunk_ids=ids)
 
 
-def documents_of(
-    source: Inputs | Index, options: LoadOptions | None, left_out: Skipped
-) -> list[Document]:
+def documents_of(source: Inputs | Index, options: LoadOptions, left_out: Skipped) -> list[Document]:
     """The documents themselves."""
     ordered = source if isinstance(source, Index) else in_reading_order(source)
-    found = list(documents_in(ordered, options, left_out.document))
+    found = list(documents_in(ordered, left_out.reading(options)))
     if not found:
         raise ChunkwiseError(NOTHING)
     return found

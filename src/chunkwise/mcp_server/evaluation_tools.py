@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -361,12 +361,14 @@ def update_index(
             "these documents are indexed in memory; make a permanent index with `chunkwise index`"
         )
     places = [workspace.path(path) for path in paths]
-    options = workspace.loading(*places)
     problems: list[str] = []
+    options = replace(
+        workspace.loading(*places),
+        on_unreadable=lambda problem: problems.append(str(problem)),
+    )
     with workspace.index_of_its_own(call) as index, call.stages("indexing", 0) as advance:
         update = index.update(
             [str(place) for place in places], options=options, keep_others=True, advance=advance,
-            on_unreadable=lambda problem: problems.append(str(problem)),
         )  # fmt: skip
         answer = UpdateAnswer(
             update.added, update.changed, update.unchanged, len(index),

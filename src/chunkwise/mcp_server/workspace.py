@@ -86,7 +86,7 @@ class WorkspaceSources:
     """The only folder in which tools find files; None: they open none."""
     history: str | None = None
     allow_write: bool = False
-    loading: LoadOptions | None = None
+    loading: LoadOptions = LoadOptions()
 
 
 class Workspace:

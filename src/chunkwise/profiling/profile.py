@@ -22,7 +22,6 @@ from chunkwise.documents import (
     LoadOptions,
     UnchangedSource,
     Unreadables,
-    WhenUnreadable,
     read,
 )
 from chunkwise.profiling.advice import advise
@@ -202,8 +201,7 @@ def profile(
     source: Inputs,
     tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
     *,
-    options: LoadOptions | None = None,
-    on_unreadable: WhenUnreadable = "warn",
+    options: LoadOptions = LoadOptions(),
     jobs: Jobs = 1,
     advance: OnProgress | None = None,
     on_document: Callable[[Document], None] | None = None,
@@ -214,7 +212,6 @@ def profile(
         source: Files, folders, globs, archives or `Document`s.
         tokenizer: Tokenizer that sizes are counted with.
         options: How files are read.
-        on_unreadable: "warn", "raise", or a function that takes the problem.
         jobs: Processes, or a `RayCluster`.
         advance: Called with the characters of each document that is done.
         on_document: Called with each document.
@@ -232,9 +229,9 @@ def profile(
     check_jobs(jobs)
     tell = on_document or (lambda document: None)
     if jobs == 1:
-        documents = _each_told(read(source, options, on_unreadable), tell)
+        documents = _each_told(read(source, options), tell)
         return profile_documents(documents, tokenizer, advance)
-    profiler, unreadables = Profiler(tokenizer), Unreadables(on_unreadable)
+    profiler, unreadables = Profiler(tokenizer), Unreadables(options.on_unreadable)
     outcomes = chunk_changed(
         source, _Uncut(), lambda source: False, options, jobs, _DocumentMeasurer(tokenizer)
     )

@@ -25,7 +25,7 @@ from chunkwise.chunkers.read_chunks import (
 )
 from chunkwise.chunkers.work_estimate import WorkEstimate, estimate_work
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query, WrittenContext
-from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable, leaving_out, read
+from chunkwise.documents import Inputs, LoadOptions, Unreadables, leaving_out, read
 from chunkwise.documents.inputs import each_input_or_table
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.name_finder import NameFinder
@@ -169,8 +169,7 @@ class Index:
         self,
         source: Inputs,
         *,
-        options: LoadOptions | None = None,
-        on_unreadable: WhenUnreadable = "warn",
+        options: LoadOptions = LoadOptions(),
         jobs: Jobs = 1,
         advance: OnProgress | None = None,
         keep_others: bool = False,
@@ -185,7 +184,7 @@ class Index:
                 f"the index was made of chunks that were there ({given[0]}), and documents alone do not say how they "
                 "are cut; make it anew: chunkwise.index(documents, chunks=…, into=…, rebuild=True)"
             )
-        reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
+        reading = Reading(source, options, jobs, advance, keep_others)
         if self.place is None:
             assert isinstance(self.source, LocalIndex)
             self.source, _, self.changes = update_module.into_memory(
@@ -245,11 +244,10 @@ def index(
     graph: bool | Graph | None = None,
     chunks: ChunksSource | None = None,
     settings: IndexOptions = IndexOptions(),
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
     jobs: Jobs = 1,
     rebuild: bool = False,
     keep_others: bool = False,
-    on_unreadable: WhenUnreadable = "warn",
     advance: OnProgress | None = None,
 ) -> Index:
     """Index documents, or bring an index up to date.
@@ -274,7 +272,6 @@ def index(
         jobs: Processes, or a `RayCluster`.
         rebuild: Make the index again.
         keep_others: Keep documents that are not among the sources.
-        on_unreadable: "warn", "raise", or a function that takes the problem with a document or a row of `chunks`.
         advance: Called with the progress.
 
     Returns:
@@ -295,12 +292,12 @@ def index(
         )
     if chunks is not None:
         source, strategy, options = _with_chunks(
-            source, strategy or settings.strategy, chunks, options, on_unreadable
+            source, strategy or settings.strategy, chunks, options
         )
     requested = settings.override(
         strategy=strategy, embedder=embedder, vectors=vectors, context=context, llm=llm, graph=graph
     )
-    reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
+    reading = Reading(source, options, jobs, advance, keep_others)
     place = None if into is None else index_place(into)
     built: BuiltIndex[LocalIndex] | BuiltIndex[EngineIndex]
     if place is None:
@@ -319,7 +316,7 @@ def estimate_index(
     *,
     chunks: ChunksSource | None = None,
     into: str | os.PathLike[str] | None = None,
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
     rebuild: bool = False,
 ) -> WorkEstimate:
     """Estimate how long `index` takes with these settings from a timed sample; nothing is written.
@@ -329,7 +326,7 @@ def estimate_index(
     if chunks is not None:
         # Rows that have no place are told by the index itself.
         source, strategy, options = _with_chunks(
-            source, settings.strategy, chunks, options, lambda _: None
+            source, settings.strategy, chunks, replace(options, on_unreadable="ignore")
         )
         settings = replace(settings, strategy=strategy)
     before = settings_at(into, rebuild=rebuild) if into is not None else None
@@ -345,9 +342,8 @@ def _with_chunks(
     source: Inputs,
     strategy: StrategyLike | None,
     chunks: ChunksSource,
-    options: LoadOptions | None,
-    on_unreadable: WhenUnreadable,
-) -> tuple[Inputs, FileChunks, LoadOptions | None]:
+    options: LoadOptions,
+) -> tuple[Inputs, FileChunks, LoadOptions]:
     """The documents, the strategy that cuts them as these chunks say, and how they are read."""
     if strategy is not None:
         raise InvalidParameter(
@@ -357,13 +353,13 @@ def _with_chunks(
         options = leaving_out(options, [Path(chunks).resolve()])  # it is no document
     inputs = list(each_input_or_table(source))
     problems: list[UnreadableDocument] = []
-    documents = list(read(inputs, options, problems.append))
+    documents = list(read(inputs, replace(options, on_unreadable=problems.append)))
 
     def on_bad(line: str) -> None:
         where, _, why = line.partition(": ")
-        Unreadables(on_unreadable).add(UnreadableDocument(where, why))
+        Unreadables(options.on_unreadable).add(UnreadableDocument(where, why))
 
-    told = None if on_unreadable == "warn" else on_bad
+    told = None if options.on_unreadable == "warn" else on_bad
     with few_bad_rows(chunks_name(chunks), told) as bad:
         given = read_chunks(chunks, documents, bad)
     if documents:  # that there are none is told with the reason
@@ -463,8 +459,7 @@ def named_index(source: Inputs | Index) -> Index | None:
 
 def documents_in(
     source: Inputs | Index,
-    options: LoadOptions | None = None,
-    on_unreadable: WhenUnreadable = "warn",
+    options: LoadOptions = LoadOptions(),
 ) -> Iterator[Document]:
     """The documents of an index, or of files, folders, patterns, archives and `Document`s: see `read`."""
     index = named_index(source)
@@ -472,4 +467,4 @@ def documents_in(
         found = index.source
         return (found.document(number) for number in found.document_numbers())
     assert not isinstance(source, Index)
-    return read(source, options, on_unreadable)
+    return read(source, options)

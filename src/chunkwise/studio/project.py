@@ -246,9 +246,9 @@ class Project:
                     return
             self._documents_are_read = True
             return
-        from chunkwise.documents import InputReader
+        from chunkwise.documents import InputReader, LoadOptions
 
-        loading = self.sources.loading() if self.sources.loading is not None else None
+        loading = self.sources.loading() if self.sources.loading is not None else LoadOptions()
         for found in InputReader(list(self.sources.documents), loading).documents():
             if self._stopping.is_set():
                 return
@@ -304,6 +304,7 @@ class Project:
 
     def _make_index(self, step: Step) -> None:
         """In memory: what is to stay is made by `chunkwise index`."""
+        from chunkwise.documents import LoadOptions
         from chunkwise.retrieval import index
 
         documents = self.corpus.documents()
@@ -319,7 +320,7 @@ class Project:
             embedder=self.sources.embedder or None,
             vectors=None if self.sources.embedder else "none",
             advance=advance,
-            on_unreadable=lambda problem: self._tell(str(problem)),
+            options=LoadOptions(on_unreadable=lambda problem: self._tell(str(problem))),
         )
 
     def _evaluate(self, step: Step) -> None:

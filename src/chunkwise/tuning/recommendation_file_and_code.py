@@ -174,7 +174,7 @@ def _reading_words(reading: Mapping[str, OptionValue] | None) -> Iterator[str]:
 def _reading_code(reading: Mapping[str, OptionValue] | None) -> str:
     """As a parameter of Python's verbs; empty where nothing was said."""
     said = ", ".join(f"{name}={_literal(value)}" for name, value in (reading or {}).items())
-    return f"options=chunkwise.LoadOptions({said})" if said else ""
+    return f"options=chunkwise.options.LoadOptions({said})" if said else ""
 
 
 def _literal(value: OptionValue) -> str:

@@ -102,7 +102,7 @@ def run_sweep(
     write: Write,
     *,
     left_out: Skipped,
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
     dry_run: bool = False,
 ) -> CompletedSweep | None:
     """Reads, plans, runs, chooses and writes; None: it was not to be run.
@@ -137,11 +137,11 @@ def run_sweep(
     return completed
 
 
-def _reading(sweep: Sweep, given: LoadOptions | None) -> LoadOptions:
+def _reading(sweep: Sweep, given: LoadOptions) -> LoadOptions:
     """As the plan says; what is said beside it wins."""
     said = options_given(given)
     kept: dict[str, Any] = {n: value for n, value in sweep.reading.items() if n not in said}
-    return replace(given or LoadOptions(), **kept)
+    return replace(given, **kept)
 
 
 def _can_be_written(sweep: Sweep) -> bool:
@@ -333,7 +333,7 @@ def tune(
     output: str | os.PathLike[str] | None = None,
     sweep: TuneOptions = TuneOptions(),
     live: LiveOptions = LiveOptions(),
-    options: LoadOptions | None = None,
+    options: LoadOptions = LoadOptions(),
     jobs: Jobs = 1,
     listeners: Listeners = Listeners(),
 ) -> TuneResult:
@@ -389,7 +389,7 @@ def tune(
 
     completed = run_sweep(
         prepared, output, prepared_to_run, _write_files, left_out=Skipped(
-            listeners.on_bad, listeners.on_mended, listeners.on_unreadable, listeners.on_remark
+            listeners.on_bad, listeners.on_mended, options.on_unreadable, listeners.on_remark
         ),
         options=options,
     )  # fmt: skip

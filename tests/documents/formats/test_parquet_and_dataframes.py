@@ -65,7 +65,7 @@ class OnlyFormats:
 
 
 def _read(source: Any, **options: Any) -> list[Document]:
-    return list(chunkwise.read(source, LoadOptions(**options), on_unreadable=pytest.fail))
+    return list(chunkwise.read(source, LoadOptions(**options, on_unreadable=pytest.fail)))
 
 
 def test_rows_are_the_documents_that_the_same_parquet_file_holds(tmp_path: Path) -> None:
@@ -111,7 +111,9 @@ def test_rows_without_an_id_are_numbered_and_two_tables_do_not_share_them() -> N
 def test_a_bad_row_is_told_and_the_rest_goes_on() -> None:
     problems: list[str] = []
     table = pa.table({"id": ["a", "b", "a"], "text": ["One.", None, "Again."]})
-    found = chunkwise.read(table, on_unreadable=lambda each: problems.append(str(each)))
+    found = chunkwise.read(
+        table, options=LoadOptions(on_unreadable=lambda each: problems.append(str(each)))
+    )
     assert [each.id for each in found] == ["a"]
     assert problems == [
         "Table row 2: its 'text' is nothing, not a text",
@@ -162,7 +164,7 @@ def test_arrow_files_are_read_and_damaged_ones_told(tmp_path: Path, kind: str) -
     assert [each.id for each in _read(path)] == ["a", "b", "c"]
     path.write_bytes(path.read_bytes()[:-400])
     problems: list[UnreadableDocument] = []
-    list(chunkwise.read(path, on_unreadable=problems.append))
+    list(chunkwise.read(path, options=LoadOptions(on_unreadable=problems.append)))
     assert [each.reason.partition(":")[0] for each in problems] == [
         "damaged or truncated Arrow file"
     ]
@@ -193,7 +195,7 @@ def test_a_file_with_forged_offsets_reads_nothing_beyond_its_own_bytes(
     assert data.count(offsets) == 1
     path.write_bytes(data.replace(offsets, struct.pack("<3i", *forged)))
     problems: list[UnreadableDocument] = []
-    assert list(chunkwise.read(path, on_unreadable=problems.append)) == []
+    assert list(chunkwise.read(path, options=LoadOptions(on_unreadable=problems.append))) == []
     assert [each.reason.partition(":")[0] for each in problems] == [
         "damaged or truncated Arrow file"
     ]

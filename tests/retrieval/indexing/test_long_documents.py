@@ -14,7 +14,7 @@ import pytest
 import chunkwise
 from chunkwise import ChunkwiseError
 from chunkwise.chunkers.chunk_long_texts import SegmentSizes, in_segments
-from chunkwise.options import IndexOptions
+from chunkwise.options import IndexOptions, LoadOptions
 from chunkwise.records import encoding
 from chunkwise.retrieval.indexing import long_documents
 from chunkwise.retrieval.indexing.fingerprint import OnlyNew, document_fingerprint
@@ -294,7 +294,7 @@ def test_what_is_told_here_need_not_travel(folder: Path, seen: list[int]) -> Non
         held.acquire(blocking=False)
 
     cluster: Any = ClusterHere()
-    options = chunkwise.LoadOptions(on_passed_over=note, on_renamed=note)
+    options = chunkwise.options.LoadOptions(on_passed_over=note, on_renamed=note)
     made = chunkwise.index(folder, vectors="none", jobs=cluster, options=options)
     assert (len(made.source.ids()), len(seen) > 4) == (3, True)
 
@@ -309,7 +309,7 @@ def test_what_a_machine_of_a_cluster_loses_halfway_is_told(
         folder,
         vectors="none",
         jobs=cluster,
-        on_unreadable=lambda each: told.append(str(each)),
+        options=LoadOptions(on_unreadable=lambda each: told.append(str(each))),
     )
     assert told == [f"{folder / 'b.md'}: input/output error"]
     assert list(made.source.ids()) == ["a.md", "c.md"]
@@ -381,7 +381,7 @@ def test_nothing_stays_of_a_text_that_is_lost_halfway(
         folder,
         into=tmp_path / into if into else None,
         vectors="none",
-        on_unreadable=lambda each: told.append(str(each)),
+        options=LoadOptions(on_unreadable=lambda each: told.append(str(each))),
     )
     assert told == [f"{folder / 'b.md'}: input/output error"]
     assert made.changes.skipped == 1
@@ -405,7 +405,9 @@ def test_a_text_that_is_written_to_meanwhile_is_told(
     monkeypatch.setattr(long_documents, "in_segments", grown)
     told: list[str] = []
     made = chunkwise.index(
-        folder, vectors="none", on_unreadable=lambda each: told.append(str(each))
+        folder,
+        vectors="none",
+        options=LoadOptions(on_unreadable=lambda each: told.append(str(each))),
     )
     assert told == [f"{folder / 'b.md'}: written to while it was read"]
     assert made.source.ids() == ["a.md", "c.md"]

@@ -28,7 +28,7 @@ import chunkwise
 from chunkwise import ChunkwiseError, Document
 from chunkwise.core import Span
 from chunkwise.ext import get_strategy
-from chunkwise.options import IndexOptions
+from chunkwise.options import IndexOptions, LoadOptions
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import manifest as manifest_module
 from chunkwise.retrieval.local.manifest import MANIFEST_NAME
@@ -591,7 +591,10 @@ def test_the_index_is_not_read_as_a_document(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Some text about herons.")
     for _ in range(2):
         index = chunkwise.index(
-            tmp_path, into=tmp_path / "kb", vectors="none", on_unreadable=_raise
+            tmp_path,
+            into=tmp_path / "kb",
+            vectors="none",
+            options=LoadOptions(on_unreadable=_raise),
         )
         assert index.source.ids() == ["a.txt"]
 
@@ -604,7 +607,10 @@ def test_inputs_that_cannot_be_read_do_not_empty_an_index(folder: Path, tmp_path
     before = arrays_of(folder)
     with pytest.raises(ChunkwiseError, match="no document could be read"):
         chunkwise.index(
-            tmp_path / "misspelt", into=folder, embedder=Tiny(), on_unreadable=lambda _: None
+            tmp_path / "misspelt",
+            into=folder,
+            embedder=Tiny(),
+            options=LoadOptions(on_unreadable=lambda _: None),
         )
     assert arrays_of(folder) == before
 
@@ -614,7 +620,9 @@ def test_an_index_beside_another_does_not_read_it(tmp_path: Path) -> None:
     (tmp_path / "docs" / "a.txt").write_text("Some text about herons.")
     for name in ("kb1", "kb2"):
         into = tmp_path / "docs" / name
-        index = chunkwise.index(tmp_path / "docs", into=into, vectors="none", on_unreadable=_raise)
+        index = chunkwise.index(
+            tmp_path / "docs", into=into, vectors="none", options=LoadOptions(on_unreadable=_raise)
+        )
         assert index.source.ids() == ["a.txt"]
 
 
@@ -629,7 +637,10 @@ def test_what_cannot_be_read_once_keeps_its_documents(tmp_path: Path) -> None:
 
     def update() -> chunkwise.Index:
         return chunkwise.index(
-            home, into=tmp_path / "kb", embedder=Tiny(), on_unreadable=skipped.append
+            home,
+            into=tmp_path / "kb",
+            embedder=Tiny(),
+            options=LoadOptions(on_unreadable=skipped.append),
         )
 
     assert sorted(update().source.ids()) == ["a.txt", "b.txt", "c.txt", "more.zip/d.txt"]
@@ -659,7 +670,9 @@ def test_documents_below_a_folder_that_is_not_there_stay(
         (tmp_path / name / "a.txt").write_text(f"The text of {name}.")
 
     def update(*inputs: str) -> str:
-        made = chunkwise.index(inputs, into="kb", vectors="none", on_unreadable=lambda _: None)
+        made = chunkwise.index(
+            inputs, into="kb", vectors="none", options=LoadOptions(on_unreadable=lambda _: None)
+        )
         return str(made.changes)
 
     assert update("one/", "two/") == "2 added"

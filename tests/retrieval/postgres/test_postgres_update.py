@@ -18,7 +18,7 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Document
-from chunkwise.options import IndexOptions
+from chunkwise.options import IndexOptions, LoadOptions
 from chunkwise.retrieval.engine import open_source
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import index
@@ -346,7 +346,14 @@ def test_sources_that_cannot_be_read_keep_their_documents(tmp_path: Path) -> Non
     url = new_url()
 
     def update() -> str:
-        return str(index(tmp_path, into=url, vectors="none", on_unreadable=lambda _: None).changes)
+        return str(
+            index(
+                tmp_path,
+                into=url,
+                vectors="none",
+                options=LoadOptions(on_unreadable=lambda _: None),
+            ).changes
+        )
 
     assert update() == "3 added"
     (tmp_path / "b.txt").write_bytes(b"")

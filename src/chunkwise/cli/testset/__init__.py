@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ def named_documents(
     from chunkwise.retrieval.indexes import documents_in
 
     documents: list[Document] = []
-    for document in documents_in(list(inputs), options, skip):
+    for document in documents_in(list(inputs), replace(options, on_unreadable=skip)):
         documents.append(document)
         if advance is not None:
             advance(len(document.text), f"{counted(len(documents), 'document')} read")

@@ -20,7 +20,6 @@ from chunkwise.documents import (
     Source,
     UnchangedSource,
     Unreadables,
-    WhenUnreadable,
     revision_of,
 )
 from chunkwise.retrieval.indexed_document import StatedRelations, record_of
@@ -296,8 +295,7 @@ class Reading:
     """The documents an index is made of, and how they are read."""
 
     source: Inputs
-    options: LoadOptions | None = None
-    on_unreadable: WhenUnreadable = "warn"
+    options: LoadOptions = LoadOptions()
     jobs: Jobs = 1
     advance: OnProgress | None = None
     keep_others: bool = False
@@ -321,8 +319,8 @@ def update_documents(target: IndexUpdate, reading: Reading, resolved: ResolvedSe
     )
     group = _Group(target, resolved, tally, reading.advance)
     lost = LostSummaries(resolved.strategy)
-    unreadables = Unreadables(reading.on_unreadable)
-    options = reading.options or LoadOptions()
+    unreadables = Unreadables(reading.options.on_unreadable)
+    options = reading.options
     known = KnownFiles(target, options) if before else None
     outcomes = chunk_changed(
         reading.source,

@@ -12,7 +12,7 @@ from typing import Protocol
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.core import SECTION_SEPARATOR, Document, OnProgress, Query
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
+from chunkwise.documents import Inputs, LoadOptions
 from chunkwise.models import get_language_model
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmUsage
@@ -386,8 +386,7 @@ def generate_questions(
     seed: int = 0,
     max_calls: int | None = None,
     max_cost: float | None = None,
-    options: LoadOptions | None = None,
-    on_unreadable: WhenUnreadable = "warn",
+    options: LoadOptions = LoadOptions(),
     advance: OnProgress | None = None,
 ) -> GeneratedQuestions:
     """Generate test questions with exact references.
@@ -402,7 +401,6 @@ def generate_questions(
         max_calls: Limit of calls of the model [default: 3 n].
         max_cost: Limit in dollars.
         options: How files are read.
-        on_unreadable: "warn", "raise", or a function that takes the problem.
         advance: Called with the progress.
 
     Returns:
@@ -416,7 +414,7 @@ def generate_questions(
         >>> questions = chunkwise.generate_questions("handbook/", 50, output="questions.json")
     """
     trust_caller(llm, options)
-    documents = list(documents_in(source, options, on_unreadable))
+    documents = list(documents_in(source, options))
     if not documents:
         raise ChunkwiseError("no document was read; name the documents the questions are about")
     client = _client(llm, max_cost)

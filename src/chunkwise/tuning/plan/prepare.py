@@ -278,7 +278,7 @@ def shortest_path(path: str) -> str:
 
 
 def prepare_sweep(
-    source: SweepSource, left_out: Skipped, options: LoadOptions | None = None
+    source: SweepSource, left_out: Skipped, options: LoadOptions = LoadOptions()
 ) -> PreparedSweep:
     """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said."""
     embedder, client = source.embedder, source.client
@@ -342,7 +342,7 @@ class SweepInputs:
 
 
 def read_sweep_inputs(
-    source: SweepSource, left_out: Skipped, options: LoadOptions | None = None
+    source: SweepSource, left_out: Skipped, options: LoadOptions = LoadOptions()
 ) -> SweepInputs:
     """What the sweep names, and what is there already."""
     sweep, file = source.sweep, source.sweep.test_queries

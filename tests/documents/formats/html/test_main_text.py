@@ -34,7 +34,7 @@ def test_a_page_with_landmarks_is_its_main_text() -> None:
 
 def test_furniture_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(PAGE)
-    options = chunkwise.LoadOptions(keep_boilerplate=True)
+    options = chunkwise.options.LoadOptions(keep_boilerplate=True)
     (document,) = chunkwise.read(tmp_path / "page.html", options)
     for words in ("Island Handbook", "Wages", "Latest news", "All rights reserved", "Leave¶"):
         assert words in document.text

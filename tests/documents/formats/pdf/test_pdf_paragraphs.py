@@ -249,7 +249,7 @@ def test_a_hit_knows_its_rectangles_as_its_chunk_does(write, make_pdf, tmp_path)
         "in/a.pdf", make_pdf([Set(72, 500, "The valve is opened by hand.")], paragraph(740))
     )
     index = chunkwise.index(str(path), into=str(tmp_path / "kb"), vectors="none")
-    (document,) = read([str(path)], LoadOptions(), print)
+    (document,) = read([str(path)], LoadOptions(on_unreadable=print))
     for searched in (index, chunkwise.open_index(str(tmp_path / "kb"))):
         (hit, *_) = searched.search("who opens the valve", k=1)
         assert hit.boxes == document.boxes_of(hit.start, hit.end)
