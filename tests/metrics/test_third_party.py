@@ -103,7 +103,7 @@ def test_it_stands_in_the_list_of_metrics(variety: Metric) -> None:
     assert known_metrics()["variety"] is variety
     told = run("list", "metrics", "variety").output
     assert "mine" in told
-    assert "variety@k  Documents among the hits / hits" in told
+    assert "variety@k Documents among the hits / hits" in told
     assert "good over 50%, excellent over 80%" in told
     assert "variety" in run("list", "metrics", "--brief").output
     listed = json.loads(run("list", "metrics", "--json").output)

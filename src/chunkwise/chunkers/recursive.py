@@ -189,11 +189,13 @@ class RecursiveChunker(SizedChunker):
 
         def find() -> list[CutLevel]:
             levels = self._separator_levels(document)
-            # A row of a CSV that is too large is cut between its cells; at last anything is cut anywhere.
-            cells = (
-                [ArrayCuts(lambda: document.cells)] if document.document.format == "table" else []
-            )
-            return [*without_fragments(document, levels), *cells, *levels]
+            # A row of a CSV that is too large is cut between its cells, a cell between its sentences.
+            rows = [
+                ArrayCuts(lambda: document.cells),
+                ArrayCuts(lambda: document.sentences_in_rows),
+            ]
+            is_table = document.document.format == "table"
+            return [*without_fragments(document, levels), *(rows if is_table else ()), *levels]
 
         return document.keep(("recursive", separators, self.regex), find)
 

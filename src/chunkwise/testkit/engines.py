@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from chunkwise.models.embed.embedder import Kind
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexes import Index, index, open_index
+from chunkwise.retrieval.local import folder
 from chunkwise.testkit.sample_run import HashedWords, sample_documents, sample_queries
 
 _STRATEGY = "sentences(max_tokens=20, overlap=0)"
@@ -240,7 +242,8 @@ class _EngineCheck:
                 raise BrokenContract("the first writer never began to embed")
             self.is_same(self._opened(place), old, "while another writes")
             try:
-                self._made(documents[:-1], place, wait=0.0)
+                with mock.patch.object(folder, "LOCK_WAIT", 0.0):
+                    self._made(documents[:-1], place)
             except ChunkwiseError:
                 pass
             else:

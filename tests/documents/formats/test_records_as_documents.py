@@ -435,12 +435,12 @@ def test_records_with_an_empty_text_are_named(reader, write, name) -> None:
 @cases(
     "value, kind",
     [
-        (None, "null"),
+        (None, "nothing"),
         (["a"], "a list"),
         (3, "a number"),
         (2.5, "a number"),
         (True, "true or false"),
-        ({"a": 1}, "an object"),
+        ({"a": 1}, "a record"),
     ],
 )
 @cases("chosen", [None, "text"])

@@ -16,7 +16,6 @@ from chunkwise.options import SearchOptions
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexes import Index
-from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.searchable import CandidateSpan, QueryBatch, Searchable
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
@@ -317,39 +316,6 @@ def test_what_has_no_utf_8_form_reaches_no_model() -> None:
     embedder = HashedWords()
     search(INDEX, "lamp \ud800 \udfff", SearchOptions(retriever="dense"), embedder=lambda: embedder)
     assert embedder.calls == [["lamp \ufffd \ufffd"]]
-
-
-def test_an_index_that_fuses_both_sides_itself_is_asked_to() -> None:
-    class Server(TinyIndex):
-        def hybrid(
-            self,
-            queries: Sequence[str],
-            vectors: NDArray[np.float32],
-            depth: int,
-            only: Filter,
-            **how: object,
-        ) -> list[Ranking]:
-            asked.append((list(queries), vectors.shape, depth, how))
-            return self.words(queries, depth, only)
-
-    asked: list[object] = []
-    server = Server(documents(HARBOUR))
-    retriever = "hybrid(fusion=rrf, dense=2.0, depth=50)"
-    search(
-        server, "lamp", SearchOptions(k=3, retriever=retriever), embedder=lambda: server.embedder
-    )
-    how = {"side_depth": 50, "fusion": "rrf", "dense": 2.0, "k1": 1.5, "b": 0.75}
-    assert asked == [(["lamp"], (1, 64), 3, how)]
-    # More than it fuses: what follows has to be the same as anywhere else.
-    (hits,) = search(
-        server, "lamp", SearchOptions(k=51, retriever=retriever), embedder=lambda: server.embedder
-    )
-    assert len(asked) == 1
-    plain = TinyIndex(documents(HARBOUR))
-    (same,) = search(
-        plain, "lamp", SearchOptions(k=51, retriever=retriever), embedder=lambda: plain.embedder
-    )
-    assert made(hits) == made(same)
 
 
 @cases("tokenizer", ["cl100k_base", "words", "characters", len])
