@@ -205,4 +205,6 @@ class LlmBudget:
 
     @staticmethod
     def _reached(limit: float) -> LimitReached:
-        return LimitReached(f"the limit of {format_number(limit, 'money')} would be passed by one more request")
+        return LimitReached(
+            f"the limit of {format_number(limit, 'money')} would be passed by one more request"
+        )
