@@ -20,7 +20,7 @@ from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.chunkers import get_strategy, strategies
 from chunkwise.chunkers.chunk import Chunked, chunk_each
 from chunkwise.chunkers.chunk_long_texts import SegmentSizes, in_segments, segments_of
-from chunkwise.chunkers.write_chunks import ChunkRow, chunk_lines, row_of
+from chunkwise.chunkers.write_chunks import chunk_lines, row_of
 from tables import cases
 
 STRATEGIES = [
@@ -96,7 +96,7 @@ def _segments(document: Document, strategy: str, sizes: SegmentSizes) -> list[Ch
     )
 
 
-def _rows(segments: list[Chunked]) -> list[ChunkRow]:
+def _rows(segments: list[Chunked]) -> list[dict[str, Any]]:
     return [row_of(chunk, each.place) for each in segments for chunk in each.chunks]
 
 
@@ -129,7 +129,7 @@ def test_segments_have_the_chunks_of_the_whole(strategy: str) -> None:
         assert _covered(rows, text) == _covered(whole, text)
 
 
-def _covered(rows: list[ChunkRow], text: str) -> set[int]:
+def _covered(rows: list[dict[str, Any]], text: str) -> set[int]:
     """Places of all that is no white space and stands in a chunk."""
     places = {at for row in rows for at in range(row["start"], row["end"])}
     return {at for at in places if not text[at].isspace()}

@@ -13,6 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+import msgspec
+
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import MissingExtra
 
@@ -35,18 +37,15 @@ def text_file(path: Path) -> Iterator[IO[str]]:
         yield out
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False)  # one for a million lines
-
-
-json_value: Callable[[object], str] = _ENCODER.encode
-"""One JSON value."""
-json_string: Callable[[str], str] = json.encoder.encode_basestring
-"""One text as `json_value` writes it, without asking what it is."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def json_line(value: object) -> str:
     """One JSON value as a line."""
-    return _ENCODER.encode(value) + "\n"
+    try:
+        return msgspec.json.encode(value).decode() + "\n"
+    except (TypeError, UnicodeEncodeError):  # a number of numpy's; half a surrogate pair
+        return _ENCODER.encode(value) + "\n"
 
 
 def write_json(path: Path, value: object, indent: int = 1) -> None:
@@ -117,19 +116,12 @@ def write_csv(path: Path, columns: tuple[str, ...], rows: Iterable[Mapping[str, 
 @contextmanager
 def json_lines_file(path: Path) -> Iterator[Append]:
     """An open file of JSON lines."""
-    with lines_file(path) as append:
-        yield lambda rows: append(map(json_line, rows))
-
-
-@contextmanager
-def lines_file(path: Path) -> Iterator[Callable[[Iterable[str]], None]]:
-    """An open file of lines that are JSON already."""
     with path.open("wb") as out:
 
-        def append(lines: Iterable[str]) -> None:
-            rest, at_once = iter(lines), 1
+        def append(rows: Iterable[Mapping[str, object]]) -> None:
+            lines, at_once = map(json_line, rows), 1
             # A million short lines written one by one take a third longer; long ones are not to be held together.
-            while some := "".join(islice(rest, at_once)):
+            while some := "".join(islice(lines, at_once)):
                 # Half a surrogate pair has no UTF-8 form; JSON can still spell it.
                 out.write(some.encode("utf-8", "backslashreplace"))
                 at_once = max(1, min(_LINES_AT_ONCE, at_once * _CHARACTERS_AT_ONCE // len(some)))
