@@ -293,15 +293,6 @@ class _Ranges(io.RawIOBase):
         return len(data)
 
 
-def is_there(address: str) -> bool:
-    """Whether there is a file at an address; what cannot be looked at may be one."""
-    try:
-        files, path = store(address)
-        return bool(asked(lambda: files.isfile(path)))
-    except OSError:
-        return True
-
-
 _RENAMES = ("sftp", "ssh", "ftp", "ftps", "hdfs", "viewfs", "webhdfs", "smb", "webdav")
 """Where a file can be seen while it is written; elsewhere an object is there once its last byte has come."""
 

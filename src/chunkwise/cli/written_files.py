@@ -42,7 +42,7 @@ def check_outputs(options: Options) -> None:
             raise click.UsageError(
                 f"{path} is read and would be overwritten; write to another file"
             )
-        if field.writes == "new" and not getattr(options, "force", False) and _is_of_others(place):
+        if field.writes == "new" and not getattr(options, "force", False) and _is_of_others(path):
             more = ", or add --force" if hasattr(options, "force") else ""
             raise click.UsageError(
                 f"{path} was not made by chunkwise and would be overwritten; write to another file{more}"
@@ -62,9 +62,15 @@ def _other_words(options: Options) -> Iterator[str | Path]:
 
 def _is_of_others(path: Path) -> bool:
     """Whether writing here would destroy what chunkwise cannot write again."""
+    from chunkwise.base.object_store import address_of, look_up
     from chunkwise.documents.walk import is_written_by_us
 
     try:
+        if address := address_of(path):
+            stored, is_folder = look_up(address)
+            return not is_folder and stored.size != 0 and not is_written_by_us(path, stored)
         return path.is_file() and path.stat().st_size > 0 and not is_written_by_us(path)
+    except FileNotFoundError:
+        return False
     except OSError:  # a file that cannot be looked at is not overwritten
         return True

@@ -10,8 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.object_store import StoredFile
 from chunkwise.base.own_files import HEAD, PAGE_FORMAT, begins_as_findings, begins_as_page
 from chunkwise.base.wording import one_or_many, plural, thousands
 from chunkwise.documents.glob_patterns import matches, names_a_kind
@@ -218,12 +220,12 @@ def is_page(value: object) -> bool:
     return isinstance(value, Mapping) and value.get("format") == PAGE_FORMAT
 
 
-def is_written_by_us(path: Path) -> bool:
+def is_written_by_us(path: Path, stored: StoredFile | None = None) -> bool:
     """Whether a file holds results, a page, chunks or issues; a file of questions is always the user's own."""
     suffix = path.suffix.lower()
-    if suffix == ".parquet":
-        return is_chunk(_parquet_columns(path))
-    with path.open("rb") as file:
+    with stored.open() if stored else path.open("rb") as file:
+        if suffix == ".parquet":
+            return is_chunk(_parquet_columns(file))
         head = file.read(HEAD)
         if suffix in (".html", ".htm"):
             return _PAGE in head
@@ -246,14 +248,14 @@ def _fields(line: str, suffix: str) -> Iterable[str]:
     return record if isinstance(record, dict) else ()
 
 
-def _parquet_columns(path: Path) -> list[str]:
+def _parquet_columns(file: BinaryIO) -> list[str]:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         return []
     try:
-        return list(pq.read_schema(path).names)
+        return list(pq.read_schema(file).names)
     except pa.ArrowException:
         return []
 
