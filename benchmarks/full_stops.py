@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from benchmarks.corpora import available, texts_of
 from benchmarks.tables import table
 from chunkwise import Document
@@ -61,23 +59,19 @@ def _set(name: str, value: object) -> Iterator[None]:
             cache.cache_clear()
 
 
-def _never(_: object, at: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return np.zeros(len(at), dtype=np.bool_)
-
-
 def _kinds() -> tuple[Kind, ...]:
     return (
         Kind(
             "a decimal number behind a word, a capital",
             re.compile(rf"(?<=\w )({_DECIMAL}) (?=[A-Z])"),
             True,
-            lambda: _set("_behind_end", lambda _, at: np.ones(len(at), dtype=np.bool_)),
+            lambda: _set("_behind_end", lambda text, start: True),
         ),
         Kind(
             "a decimal number behind the end of a clause, a capital",
             re.compile(rf"(?<=[.;:!?)”\"] )({_DECIMAL}) (?=[A-Z])"),
             False,
-            lambda: _set("_behind_end", _never),
+            lambda: _set("_behind_end", lambda text, start: False),
         ),
     )  # fmt: skip
 

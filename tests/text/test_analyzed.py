@@ -61,7 +61,7 @@ def test_atoms_reach_as_far_as_words_and_the_limit_let_them(
     measure = document.measure(tokenizer)
     natural = {
         *document.sentences.tolist(),
-        *starts_behind_stops(document.characters, [(0, len(document.text))]).tolist(),
+        *starts_behind_stops(document.text, [(0, len(document.text))]).tolist(),
     }
     for start, end in pairwise(atoms):
         if end in natural:

@@ -13,7 +13,6 @@ from chunkwise.text.characters import (
     CharacterArrays,
     kind_of,
     kinds_of,
-    lower,
 )
 from how_many import examples
 
@@ -69,7 +68,6 @@ def test_a_text_is_held_as_narrow_as_its_characters_and_says_the_same_of_them(te
     assert characters.places("a.é文").tolist() == [
         at for at, char in enumerate(text) if char in "a.é文"
     ]
-    assert lower(characters.points).tolist() == [ord(char.lower()[0]) for char in text]
 
 
 @settings(max_examples=examples(60), deadline=None)

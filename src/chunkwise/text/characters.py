@@ -64,7 +64,6 @@ _IDEOGRAPH = regex.compile(r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakan
 
 # Filled as characters are met: asking Unicode about all 1.1 million takes longer than most documents.
 _table: NDArray[np.uint16] = np.zeros(0x110000, dtype=np.uint16)
-_lower: NDArray[np.uint32] = np.zeros(0x110000, dtype=np.uint32)
 
 
 def _classify(point: int) -> int:
@@ -118,7 +117,6 @@ def distinct(points: Points) -> list[int]:
 def _learn(points: list[int]) -> None:
     for point in points:
         _table[point] = _classify(point)
-        _lower[point] = ord(chr(point).lower()[0])
 
 
 def kinds_of(points: Points) -> NDArray[np.uint16]:
@@ -151,15 +149,6 @@ def _bytes_with(flags: int) -> bytes:
 def _bytes_of(characters: str) -> bytes:
     """For each character of one byte whether it is one of these."""
     return bytes(chr(point) in characters for point in range(256))
-
-
-def lower(points: Points) -> NDArray[np.uint32]:
-    """Small letters for capitals."""
-    found = _lower.take(points)
-    if not found.all():
-        _learn(distinct(points[found == 0]))
-        found = _lower.take(points)
-    return found
 
 
 def one_of(values: Points, characters: str) -> NDArray[np.bool_]:

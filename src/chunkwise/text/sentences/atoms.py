@@ -48,7 +48,7 @@ def atom_starts(
     if not len(long):
         return starts
     stretches = zip(bounds[long].tolist(), bounds[long + 1].tolist(), strict=True)
-    behind = analyzed.graphemes.keep(starts_behind_stops(analyzed.characters, stretches))
+    behind = analyzed.graphemes.keep(starts_behind_stops(analyzed.text, stretches))
     starts = merge_sorted(starts, without(behind, analyzed.enumerations.texts))
     bounds = np.append(starts, len(analyzed.text))
     size = np.diff(measure.befores(bounds))

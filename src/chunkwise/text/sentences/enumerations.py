@@ -29,8 +29,7 @@ from chunkwise.text.sentences.full_stops import (
     BEFORE_NUMBER,
     ROMAN_NUMBERS,
     WORD,
-    ends_behind_word,
-    full_stop_ends,
+    stop_ends,
 )
 
 _MARKS = ".):：、．）"
@@ -117,7 +116,7 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
     numbers = list(_numbers(characters.text, _marks(characters)))
     if not numbers:
         return NO_ENUMERATIONS
-    behind, leads = _what_precedes(characters, [number.start for number in numbers])
+    behind, leads = _what_precedes(characters.text, [number.start for number in numbers])
     believed: list[list[_Item]] = []
     items: dict[int, _Item] = {}
     read = zip(numbers, behind, leads, strict=True)
@@ -196,12 +195,11 @@ def _numbers(text: str, paragraphs: Iterable[list[int]]) -> Iterator[_Number]:
             yield _Number(paragraph, start, solid.start(), value, *style, loose, capital)
 
 
-def _what_precedes(characters: CharacterArrays, starts: list[int]) -> tuple[list[int], list[int]]:
+def _what_precedes(text: str, starts: list[int]) -> tuple[list[int], list[int]]:
     """What stands before each number; and where the word starts that belongs to it, "Step 1.", "Art. 1.", else -1."""
-    text = characters.text
     behind, leads = [_WORD] * len(starts), [-1] * len(starts)
     lasts = [_last_before(text, start) for start in starts]
-    ended = _ended(characters, lasts, starts)
+    ended = _ended(text, lasts, starts)
     words: dict[int, int] = {}
     for index, (last, ends) in enumerate(zip(lasts, ended, strict=True)):
         if last >= 0 and text[last] in _COLONS:
@@ -229,7 +227,7 @@ def _what_precedes(characters: CharacterArrays, starts: list[int]) -> tuple[list
                 words[index] = start
     places = list(words.values())
     lasts = [_last_before(text, place) for place in places]
-    ended = _ended(characters, lasts, places)
+    ended = _ended(text, lasts, places)
     for (index, start), last, ends in zip(words.items(), lasts, ended, strict=True):
         if ends or text[last] in _COLONS:
             behind[index], leads[index] = _END, start
@@ -247,26 +245,17 @@ def _last_before(text: str, start: int) -> int:
     return last if last >= 0 and not text[last].isspace() else -1
 
 
-def _ended(characters: CharacterArrays, lasts: list[int], following: list[int]) -> list[bool]:
+def _ended(text: str, lasts: list[int], following: list[int]) -> list[bool]:
     """Whether a line or a sentence ends with each of these characters, closing quotes and brackets behind it or not."""
-    text = characters.text
     ended = []
-    stops: dict[int, int] = {}
-    for index, last in enumerate(lasts):
+    for last, start in zip(lasts, following, strict=True):
         core = last
         while core > max(last - _CLOSERS_AT_MOST, 0) and kind_of(text[core]) & CLOSER:
             core -= 1
-        ended.append(core < 0 or kind_of(text[core]) & (ENDER | FINAL) != 0)
         if core > 0 and text[core] == ".":
-            ended[index] = ends_behind_word(text, core)
-            if not ended[index]:
-                stops[index] = core
-    if not stops:
-        return ended
-    at = _array(stops.values())
-    after, start = (_array(places[index] for index in stops) for places in (lasts, following))
-    for index, ends in zip(stops, full_stop_ends(characters, at, after + 1, start), strict=True):
-        ended[index] = bool(ends)
+            ended.append(stop_ends(text, core, last + 1, start))
+        else:
+            ended.append(core < 0 or kind_of(text[core]) & (ENDER | FINAL) != 0)
     return ended
 
 

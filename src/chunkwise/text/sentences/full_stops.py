@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cache
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.characters import (
     DIGIT,
-    FULL_STOP,
     JOINER,
     LETTER,
     LOWER,
@@ -21,79 +20,7 @@ from chunkwise.text.characters import (
     UPPER,
     CharacterArrays,
     kind_of,
-    kinds_of,
-    lower,
-    one_of,
 )
-
-_BASE = 1_000_003
-_MASK = (1 << 64) - 1
-_LONGEST_WORD = 12
-_AT_ONCE = 1 << 15
-"""Words read together: the arrays for millions of them would take gigabytes."""
-
-
-def _powers() -> NDArray[np.uint64]:
-    """By which number each character of a word is multiplied, a column for each length; behind its end by none."""
-    powers = np.zeros((_LONGEST_WORD + 1, _LONGEST_WORD + 2), dtype=np.uint64)
-    for length in range(_LONGEST_WORD + 2):
-        powers[:length, length] = [pow(_BASE, after, 1 << 64) for after in reversed(range(length))]
-    return powers
-
-
-_POWERS = _powers()
-
-
-def hash_words(words: Iterable[str], *, backwards: bool) -> NDArray[np.uint64]:
-    """The hashes of lower-case words, sorted; backwards as `hash_beside` reads to the left."""
-    hashes = []
-    for word in words:
-        value = 0
-        for char in reversed(word) if backwards else word:
-            value = (value * _BASE + ord(char)) & _MASK
-        hashes.append(value)
-    return np.array(sorted(set(hashes)), dtype=np.uint64)
-
-
-def hash_beside(
-    characters: CharacterArrays, positions: NDArray[np.int64], flags: int, also: str, step: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Hash and length of the word at each position, read one way over characters of some kinds.
-
-    A word longer than any listed gets a length beyond the longest and a hash that matches nothing.
-    """
-    values = np.empty(len(positions), dtype=np.uint64)
-    lengths = np.empty(len(positions), dtype=np.int64)
-    for start in range(0, len(positions), _AT_ONCE):
-        part = slice(start, start + _AT_ONCE)
-        where = positions[part] + step * np.arange(_LONGEST_WORD + 1)[:, None]
-        points = characters.points.take(where, mode="clip")
-        member = kinds_of(points) & np.uint16(flags) != 0
-        for char in also:
-            member |= points == ord(char)
-        member &= (where >= 0) & (where < len(characters.text))
-        length = np.logical_and.accumulate(member).sum(axis=0)
-        lengths[part] = length
-        np.sum(lower(points) * _POWERS.take(length, axis=1), axis=0, out=values[part])
-    return values, lengths
-
-
-def hash_endings(
-    characters: CharacterArrays, positions: NDArray[np.int64], size: int
-) -> NDArray[np.uint64]:
-    """Hash of as many characters up to each position, read backwards; what precedes the text is its first."""
-    where = positions - np.arange(size)[:, None]
-    value = np.zeros(len(positions), dtype=np.uint64)
-    for letters in lower(characters.points.take(where, mode="clip")):
-        value = value * np.uint64(_BASE) + letters
-    return value
-
-
-def in_list(values: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Whether each hash is in the sorted list."""
-    index = np.minimum(hashes.searchsorted(values), len(hashes) - 1)
-    return hashes[index] == values
-
 
 NEVER_LAST = frozenset(
     """
@@ -176,93 +103,41 @@ MONTHS = frozenset(
 """Follow an ordinal number, which some languages write with a full stop: "3. März"."""
 
 
-ENDING = 3
-"""Characters by which most words before a full stop are told from every abbreviation."""
-MARKS = np.uint64(1 << 16)
-_BEFORE = (
-    NEVER_LAST, BEFORE_NUMBER, RARELY_LAST, OFTEN_LAST, BEHIND_TITLE, BEFORE_ORDINAL,
-)  # fmt: skip
-_BEHIND = (OPENERS_OF_SENTENCES, MONTHS)
-
-Hashes = NDArray[np.uint64]
-
-
-class WordsBeforeStop(NamedTuple):
-    """Of words before a full stop, read backwards."""
-
-    never: Hashes
-    numbered: Hashes
-    rarely: Hashes
-    often: Hashes
-    learned: Hashes
-    articles: Hashes
-
-
-class WordsBehindStop(NamedTuple):
-    """Of words that follow one."""
-
-    openers: Hashes
-    months: Hashes
-
-
-@lru_cache(maxsize=1)
-def words_before_stops() -> WordsBeforeStop:
-    return WordsBeforeStop(*(hash_words(words, backwards=True) for words in _BEFORE))
-
-
-@lru_cache(maxsize=1)
-def words_behind_stops() -> WordsBehindStop:
-    return WordsBehindStop(*(hash_words(words, backwards=False) for words in _BEHIND))
-
-
-@lru_cache(maxsize=1)
-def perhaps_last() -> Hashes:
-    """Words that end a sentence or do not."""
-    lists = words_before_stops()
-    return np.unique(np.concatenate((lists.numbered, lists.rarely, lists.often, lists.learned)))
-
-
-@lru_cache(maxsize=1)
-def endings() -> NDArray[np.bool_]:
-    """Marks where the hashes of how listed words end come to lie."""
-    marks = np.zeros(MARKS, dtype=np.bool_)
-    marks[hash_words(_endings(), backwards=True) % MARKS] = True
-    return marks
-
-
 WORD = LETTER | DIGIT | MARK | JOINER
+_LONGEST_WORD = 12
+"""Characters of the longest word listed."""
+_ENDING = 3
+"""Characters by which most words before a full stop are told from every abbreviation."""
+_BEFORE = (NEVER_LAST, BEFORE_NUMBER, RARELY_LAST, OFTEN_LAST, BEHIND_TITLE)
 _INSIDE_WORD = ".-’'"
-_FEW_WORDS = 8
 _SPACES = 8
 _CLAUSE_ENDS = '.;:!?)”"'
 _ANY_STOP = re.compile(r"""[.!?](?<=\w.)["'”’)\]]*\s+(?=\S)""")
 
 
-def starts_behind_stops(
-    characters: CharacterArrays, spans: Iterable[tuple[int, int]]
-) -> NDArray[np.int64]:
+def starts_behind_stops(text: str, spans: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
     """Starts of what follows a sentence that ends, small letters too: a text without capitals has nothing else.
 
     Those inside of some sorted spans.
     """
-    text = characters.text
-    found = [match.span() for span in spans for match in _ANY_STOP.finditer(text, *span)]
-    at, start = np.array(found, dtype=np.int64).reshape(-1, 2).T
-    ends = characters.points.take(at) != ord(".")
-    index = (~ends).nonzero()[0]
-    ends[index] = full_stop_ends(characters, at[index], at[index] + 1, start[index])
-    return start[ends]
+    starts = (
+        match.end()
+        for span in spans
+        for match in _ANY_STOP.finditer(text, *span)
+        if match[0][0] != "." or stop_ends(text, match.start(), match.start() + 1, match.end())
+    )
+    return np.fromiter(starts, np.int64)
 
 
-@lru_cache(maxsize=1)
+@cache
 def _endings() -> frozenset[str]:
-    return frozenset(word[-ENDING:] for words in _BEFORE[:-1] for word in words)
+    return frozenset(word[-_ENDING:] for words in _BEFORE for word in words)
 
 
-def ends_behind_word(text: str, at: int) -> bool:
-    """Whether a full stop ends its sentence because no abbreviation ends as the word before it does."""
-    ending = text[max(at - ENDING, 0) : at]
-    return len(ending) == ENDING and ending.isalpha() and ending.lower() not in _endings()
+@cache
+def _perhaps_last() -> frozenset[str]:
+    """Words that end a sentence or do not."""
+    return frozenset().union(*_BEFORE[1:])
 
 
 def full_stop_ends(
@@ -271,152 +146,121 @@ def full_stop_ends(
     after: NDArray[np.int64],
     following: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Whether a lone full stop before white space and no small letter ends its sentence."""
-    if len(at) <= _FEW_WORDS:
-        return _full_stop_read(characters, at, after, following)
-    doubtful = _may_be_short_for(characters, at)
-    index = doubtful.nonzero()[0]
-    ends = ~doubtful
-    ends[index] = _full_stop_read(characters, at[index], after[index], following[index])
-    return ends
+    """`stop_ends` of many full stops."""
+    stops = zip(at.tolist(), after.tolist(), following.tolist(), strict=True)
+    text = characters.text
+    return np.fromiter((stop_ends(text, *stop) for stop in stops), np.bool_, len(at))
 
 
-def _may_be_short_for(characters: CharacterArrays, at: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether the word before a full stop is short, no mere letters, or ends as some abbreviation does."""
-    kinds = characters.kinds_at(at - np.arange(1, ENDING + 1)[:, None])
-    word = np.bitwise_and.reduce(kinds) & np.uint16(LETTER) != 0
-    ending = hash_endings(characters, at - 1, ENDING)
-    # NumPy 1 takes no unsigned positions.
-    return ~word | (at < ENDING) | endings().take((ending % MARKS).view(np.int64))
+def stop_ends(text: str, at: int, after: int, following: int) -> bool:
+    """Whether a lone full stop before white space and no small letter ends its sentence.
+
+    `after` is behind the closing marks that belong to it, `following` where the first word behind it stands.
+    """
+    ending = text[max(at - _ENDING, 0) : at]
+    if len(ending) == _ENDING and ending.isalpha() and ending.lower() not in _endings():
+        return True  # no abbreviation ends like this
+    start = _word_start(text, at, _INSIDE_WORD)
+    word, last = text[start:at].lower(), _kind(text, at - 1)
+    if word in NEVER_LAST:
+        return False
+    acronym = _is_acronym(text, start, at)
+    alone = at - start == 1
+    if not (alone or last & DIGIT or acronym or word in _perhaps_last()):
+        return True
+    behind = _word_behind(text, following)
+    opens = behind.lower() in OPENERS_OF_SENTENCES
+    if last & DIGIT and _is_ordinal_or_marker(text, start, at, behind):
+        return False
+    if word in BEHIND_TITLE and _is_stop(text, start - 2):
+        return False
+    if word in BEFORE_NUMBER and _kind(text, following) & DIGIT:
+        return False
+    seldom = word in RARELY_LAST or (acronym and word not in OFTEN_LAST)
+    if seldom and not opens and after == at + 1:
+        return False
+    if alone and last & LETTER:
+        if last & UPPER:
+            return opens and len(behind) > 1
+        return _is_last_of_abbreviation(text, at, following, behind)
+    return True
 
 
-def _full_stop_read(
-    characters: CharacterArrays,
-    at: NDArray[np.int64],
-    after: NDArray[np.int64],
-    following: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    """The same, the whole word before it read."""
-    before, length = words_beside(characters, at - 1, _INSIDE_WORD, -1)
-    ends = ~in_list(before, words_before_stops().never)
-    # Behind a word of some length that is on no list a full stop is what it seems.
-    acronym = _acronym(characters, at, length)
-    doubtful = (length == 1) | characters.have(np.maximum(at - 1, 0), DIGIT) | acronym
-    doubtful |= in_list(before, perhaps_last())
-    index = (ends & doubtful).nonzero()[0]
-    if not len(index):
-        return ends
-    ends[index] = _doubtful_ends(
-        characters,
-        at[index],
-        after[index],
-        following[index],
-        before[index],
-        length[index],
-        acronym[index],
-    )
-    return ends
+def _kind(text: str, at: int) -> int:
+    return kind_of(text[at]) if 0 <= at < len(text) else 0
 
 
-def _acronym(
-    characters: CharacterArrays, at: NDArray[np.int64], length: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _is_stop(text: str, at: int) -> bool:
+    return at >= 0 and text[at] == "."
+
+
+def _word_start(text: str, end: int, also: str = "") -> int:
+    """Where the word that ends here starts, one longer than any listed cut off."""
+    start = end
+    least = max(end - _LONGEST_WORD - 1, 0)
+    while start > least and (kind_of(text[start - 1]) & WORD or text[start - 1] in also):
+        start -= 1
+    return start
+
+
+def _word_behind(text: str, start: int) -> str:
+    """The word that starts here."""
+    some = text[start : start + _LONGEST_WORD + 1]
+    return "".join(takewhile(lambda char: kind_of(char) & WORD, some))
+
+
+def _is_acronym(text: str, start: int, at: int) -> bool:
     """Whether the word before a full stop holds another: "U.S.", or "J.-C." where it is no year's "av. J.-C.".
 
     A number does, too, and is none: "in room 4.2."
     """
-    last = characters.points[np.maximum(at - 2, 0)]
-    found: NDArray[np.bool_] = last == ord(".")
-    index = (last == ord("-")).nonzero()[0]
-    if len(index):
-        hyphen, start = at[index] - 2, at[index] - length[index]
-        year = characters.have(start - 2, FULL_STOP) & characters.have(start - 3, LOWER)
-        found[index] = characters.have(hyphen - 1, FULL_STOP) & ~(year & (start >= 3))
-    return found & (length >= 3) & ~characters.have(np.maximum(at - 1, 0), DIGIT)
+    if at - start < _ENDING or kind_of(text[at - 1]) & DIGIT:
+        return False
+    if text[at - 2] == "-":
+        is_year = _is_stop(text, start - 2) and _kind(text, start - 3) & LOWER
+        return text[at - 3] == "." and not is_year
+    return text[at - 2] == "."
 
 
-def _doubtful_ends(
-    characters: CharacterArrays,
-    at: NDArray[np.int64],
-    after: NDArray[np.int64],
-    following: NDArray[np.int64],
-    before: NDArray[np.uint64],
-    length: NDArray[np.int64],
-    acronym: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    """The same behind initials, numbers, acronyms and words that may end a sentence or not."""
-    lists, following_lists = words_before_stops(), words_behind_stops()
-    behind, behind_length = words_beside(characters, following, "", 1)
-    opens = in_list(behind, following_lists.openers)
-    previous = np.maximum(at - 1, 0)
-    digits, capital = characters.have(previous, DIGIT), characters.have(previous, UPPER)
-    initial = (length == 1) & characters.have(previous, LETTER)
-    # "т. д. Потом" ends, "z. B. ein" and "p. A. Meyer" go on: a lone small letter counts as an
-    # abbreviation's end unless another initial follows.
-    cased = characters.kinds_at(following) & np.uint16(LETTER | LOWER)
-    initial_follows = (behind_length == 1) & (cased == LETTER)
-    small_and_last = initial & ~capital & ~initial_follows & (at >= 3)
-    small_and_last &= (characters.points[np.maximum(at - 2, 0)] == 32) & (
-        (characters.points[np.maximum(at - 3, 0)] == ord("."))
-        | characters.have(np.maximum(at - 3, 0), DIGIT)
+def _is_ordinal_or_marker(text: str, start: int, at: int, behind: str) -> bool:
+    """Whether a number before a full stop counts what follows ("der 2. Mann") or stands above it ("4.2. Scope")."""
+    length = at - start
+    if length <= 2 and behind.lower() in MONTHS:
+        return True
+    dotted = _is_stop(text, at - 2) or _is_stop(text, at - 3)
+    opens_line = start == 0 or kind_of(text[start - 1]) & NEWLINE != 0
+    if opens_line and (length <= 3 or dotted):
+        return True
+    if dotted and length >= 3 and _behind_end(text, start):
+        return True
+    return (
+        length <= 2 and behind.lower() not in OPENERS_OF_SENTENCES and _behind_article(text, start)
     )
-    ordinal = digits & (length <= 2) & in_list(behind, following_lists.months)
-    word_start = at - length
-    opens_line = (word_start == 0) | characters.have(np.maximum(word_start - 1, 0), NEWLINE)
-    dotted = characters.points[np.maximum(at - 2, 0)] == ord(".")
-    dotted |= characters.points[np.maximum(at - 3, 0)] == ord(".")
-    # "1. First", "4.2. Scope" at the start of a line, and "… is sold. 4.2. Scope."
-    marker = digits & ((length <= 3) | dotted) & opens_line
-    marker |= digits & dotted & (length >= 3) & _behind_end(characters, word_start)
-    goes_on = ordinal | marker
-    index = (digits & (length <= 2) & ~opens & ~goes_on).nonzero()[0]  # "der 2. Mann"
-    goes_on[index] = _behind_article(characters, word_start[index])
-    behind_stop = characters.have(word_start - 2, FULL_STOP) & (word_start >= 2)
-    goes_on |= in_list(before, lists.learned) & behind_stop
-    goes_on |= in_list(before, lists.numbered) & characters.have(following, DIGIT)
-    seldom = in_list(before, lists.rarely) | (acronym & ~in_list(before, lists.often))
-    goes_on |= seldom & ~opens & (after == at + 1)
-    goes_on |= initial & ~small_and_last & ~(capital & opens & (behind_length > 1))
-    return ~goes_on
 
 
-def _behind_end(characters: CharacterArrays, start: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_last_of_abbreviation(text: str, at: int, following: int, behind: str) -> bool:
+    """Whether a lone small letter ends an abbreviation and its sentence.
+
+    "т. д. Потом" ends, "z. B. ein" and "p. A. Meyer" go on: it does unless another initial follows.
+    """
+    if at < 3 or text[at - 2] != " " or not (text[at - 3] == "." or _kind(text, at - 3) & DIGIT):
+        return False
+    return len(behind) != 1 or _kind(text, following) & (LETTER | LOWER) != LETTER
+
+
+def _behind_end(text: str, start: int) -> bool:
     """Whether what stands before a word, some spaces away, ends a sentence or a clause."""
-    before = start - 1
-    for _ in range(_SPACES):
-        before = before - (characters.points.take(np.maximum(before, 0), mode="clip") == 32)
-    ended = one_of(characters.points.take(np.maximum(before, 0), mode="clip"), _CLAUSE_ENDS)
-    return ended & (before < start - 1) & (before >= 0)
+    before = text[max(start - _SPACES - 1, 0) : start]
+    bare = before.rstrip(" ")
+    return len(bare) < len(before) and bare[-1:] in tuple(_CLAUSE_ENDS)
 
 
-def _behind_article(characters: CharacterArrays, start: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _behind_article(text: str, start: int) -> bool:
     """Whether a German article stands before the word that starts there; "I am 12" has none."""
-    before, length = words_beside(characters, np.maximum(start - 2, 0), "", -1)
-    spaced = (characters.points.take(start - 1, mode="clip") == 32) & (start >= 3)
-    mine = characters.points.take(start - length - 3, mode="clip") == ord("I")
-    return in_list(before, words_before_stops().articles) & spaced & ~(mine & (length == 2))
-
-
-@lru_cache(maxsize=4096)
-def _hash_of(word: str) -> int:
-    return int(hash_words(["".join(char.lower()[0] for char in word)], backwards=False)[0])
-
-
-def words_beside(
-    characters: CharacterArrays, positions: NDArray[np.int64], also: str, step: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """What `hash_beside` says; a short text's few words are read one by one, arrays would cost more."""
-    if len(positions) > _FEW_WORDS:
-        return hash_beside(characters, positions, WORD, also, step)
-    hashes, lengths = [], []
-    for position in positions.tolist():
-        lo, hi = (max(position - 12, 0), position + 1) if step < 0 else (position, position + 13)
-        word = characters.text[lo:hi][::step]
-        length = 0
-        for char in word:
-            if not (kind_of(char) & WORD or char in also):
-                break
-            length += 1
-        hashes.append(_hash_of(word[:length]))
-        lengths.append(length)
-    return np.array(hashes, dtype=np.uint64), np.array(lengths, dtype=np.int64)
+    if start < 3 or text[start - 1] != " ":
+        return False
+    first = _word_start(text, start - 1)
+    article = text[first : start - 1].lower()
+    return article in BEFORE_ORDINAL and not (
+        article in ("am", "im") and text[max(first - 2, 0) : first] == "I "
+    )
