@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
@@ -15,7 +16,6 @@ from chunkwise.report.side_by_side import SideBySide
 from chunkwise.report.tuning_report import tuning_report
 from chunkwise.report.write_report import write_report
 from chunkwise.retrieval.indexes import index
-from chunkwise.retrieval.retrievers import graph_for
 from chunkwise.tuning.recommendation_file_and_code import (
     recommendation_of,
     snippets,
@@ -88,17 +88,14 @@ def side_by_side(completed: CompletedSweep) -> SideBySide | None:
 def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Results:
     sweep, material = completed.prepared.sweep, completed.prepared.inputs
     settings = recommendation_of(configuration, sweep)
-    # As the recommendation has it made: with names, and with token vectors, where it was measured by them.
+    embedder = None if configuration.embedder else completed.prepared.embedder
     made = index(
-        in_reading_order(material.documents), settings.strategy,
-        embedder=(None if configuration.embedder else completed.prepared.embedder) or settings.embedder or None,
-        vectors=configuration.vectors, context=configuration.context, graph=graph_for(settings.retriever),
-        settings=IndexOptions(tokenizer=settings.tokenizer, maxsim=settings.maxsim or None),
+        in_reading_order(material.documents), embedder=embedder,
+        settings=replace(settings.part(IndexOptions), llm=None),
     )  # fmt: skip
     return evaluate(
-        made, material.questions, retriever=settings.retriever,
-        k=settings.k if settings.budget is None else None,
-        budget=settings.budget, reranker=settings.reranker or None,
-        search=SearchOptions(neighbors=settings.neighbors, tokenizer=settings.tokenizer),
+        made,
+        material.questions,
+        search=settings.part(SearchOptions),
         metrics=[sweep.objective, OF_CUTS.name],
-    )  # fmt: skip
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 
@@ -338,19 +338,12 @@ def made_with(figures: SweepFigures) -> Section:
     choice = figures.chosen.configuration if figures.chosen else None
     parts: tuple[ReportPart, ...] = (
         *([Code(file, "sweep.toml")] if file else []),
-        *([settings_table("Choice", _settings(choice))] if choice else []),
+        *([settings_table("Choice", {"key": choice.key, **choice.settings})] if choice else []),
         settings_table("Plan", plan),
         settings_table("Data", tuning.data),
         settings_table("Versions", tuning.versions),
     )
     return Section("Made with", parts, is_folded=True, detail=True)
-
-
-def _settings(configuration: Any) -> dict[str, Value]:
-    names = (
-        "key", "strategy", "retriever", "context", "neighbors", "vectors", "embedder", "reranker"
-    )  # fmt: skip
-    return {name: getattr(configuration, name) for name in names}
 
 
 def _sweep_file(sweep: object) -> str:

@@ -155,7 +155,10 @@ def run_of_sweep(
         None if documents is None else document_fingerprints(documents),
         objective=result.objective,
         figures={name: _mean(own, result.splits) for name, own in scores.items()},
-        settings={"objective": result.objective, **_chosen_settings(chosen)},
+        settings={
+            "objective": result.objective,
+            **({} if chosen is None else chosen.configuration.settings),
+        },
         versions=result.versions,
         documents_hash=_hash_in(result.data, "documents"),
         questions_hash=_hash_in(result.data, "questions"),
@@ -182,18 +185,6 @@ def _test_scores(chosen: Outcome, result: SweepResult) -> dict[str, tuple[float 
         test = tuple(score if split == "test" else None for score, split in pairs)
         found[name] = test if any(score is not None for score in test) else tuple(scores)
     return found
-
-
-def _chosen_settings(chosen: Outcome | None) -> dict[str, Json]:
-    if chosen is None:
-        return {}
-    own = chosen.configuration
-    return {
-        "strategy": own.strategy, "retriever": own.retriever, "context": own.context,
-        "neighbors": own.neighbors, "vectors": own.vectors,
-        **({"embedder": own.embedder} if own.embedder else {}),
-        **({"reranker": own.reranker} if own.reranker else {}),
-    }  # fmt: skip
 
 
 def run_of_comparison(comparison: Comparison) -> KeptRun:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
-from typing import Literal
+from typing import Any, Literal
 
 from chunkwise.base.errors import InvalidOption, InvalidParameter
 from chunkwise.base.wording import counted, one_or_many, percent
@@ -13,7 +13,7 @@ from chunkwise.core import WrittenContext
 from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, metric_of, parse
-from chunkwise.options import TuneOptions
+from chunkwise.options import SearchOptions, TuneOptions
 from chunkwise.retrieval.settings import Context
 
 
@@ -126,6 +126,22 @@ class Configuration:
         if self.vectors == "own" and not self.embedder:
             parts.append("own vectors")
         return " · ".join(part for part in parts if part)
+
+    @property
+    def search(self) -> SearchOptions:
+        """How its index is searched."""
+        return SearchOptions(
+            retriever=self.retriever, neighbors=self.neighbors, reranker=self.reranker or None
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What decides its figures, by name, without models that it does not use."""
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in ("levers", "baseline", "varies") and value != ""
+        }
 
     @property
     def reads_more(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from chunkwise.answering.ask import RetrievedQuestion, answer_each
 from chunkwise.base.progress import Stages
@@ -13,7 +14,6 @@ from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.registry import parse
 from chunkwise.metrics.scorer import ScoreColumn
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.options import SearchOptions
 from chunkwise.retrieval.indexes import Index
 from chunkwise.tuning.plan.grid import ANY_CONTEXT
 from chunkwise.tuning.run.score_configurations import retriever_scores
@@ -29,13 +29,13 @@ def methods_to_compare(
 ) -> dict[str, Configuration]:
     """By name: the chunking of the `best` in every context it was tried with, then the common defaults."""
     known = [each.configuration for each in outcomes if not each.error]
+    search = replace(best.search, reranker=None)
     found = {
         f"context {context}": each
         for context in ANY_CONTEXT
         for each in known
-        if (each.strategy, each.retriever, each.neighbors, each.vectors, each.context)
-        == (best.strategy, best.retriever, best.neighbors, best.vectors, context)
-        and not (each.embedder or each.reranker)
+        if (each.strategy, each.search, each.vectors, each.embedder, each.context)
+        == (best.strategy, search, best.vectors, "", context)
     }
     keys = {each.key: each.baseline for each in against}
     return found | {keys[each.key]: each for each in known if each.key in keys}
@@ -55,11 +55,8 @@ def methods_by_type(
     with stages("answers", len(methods) * len(asked)) as advance:
         for name, each in methods.items():
             index = corpus.index_of(get_strategy(each.strategy), each.context, each.vectors)
-            scores, _ = retriever_scores(
-                corpus, index, each.retriever, each.neighbors, [parse(FAILURE)], k
-            )
-            options = SearchOptions(retriever=each.retriever, k=k, neighbors=each.neighbors)
-            hits = Index(index, corpus.model).search(asked, options=options)
+            scores, _ = retriever_scores(corpus, index, each.search, [parse(FAILURE)], k)
+            hits = Index(index, corpus.model).search(asked, k=k, options=each.search)
             answers: dict[str, Answer] = {}
             questions = [RetrievedQuestion(*pair) for pair in zip(asked, hits, strict=True)]
             for cited in answer_each(questions, client):

@@ -30,12 +30,11 @@ from chunkwise.metrics.scorer import SpanRules, score_spans
 from chunkwise.metrics.span_tables import Chunking, HitTable
 from chunkwise.metrics.spans.span_metric import SpanMetric
 from chunkwise.metrics.token_budget import first_hits
-from chunkwise.models import get_reranker
-from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.retrievers import ChunkRetriever, follows_names, get_retriever
+from chunkwise.retrieval.search.rerank import resolve_reranker
 from chunkwise.retrieval.searchable import QueryBatch
 from chunkwise.text.tokens.measure import TokenMeasure
 from chunkwise.tuning.run.race_and_finalists import Race
@@ -132,12 +131,10 @@ RetrieverScores = tuple[dict[str, Scores], list[int]]
 def retriever_scores(
     corpus: SharedCorpus,
     index: SharedIndex,
-    retriever: str,
-    neighbors: int,
+    options: SearchOptions,
     wanted: Sequence[MetricAt],
     k: int,
     *,
-    reranker: Reranker | None = None,
     queries: Sequence[Query] | None = None,
 ) -> RetrieverScores:
     """The figures of an evaluation of this index; the objective is the first of `wanted`.
@@ -145,9 +142,7 @@ def retriever_scores(
     `queries`: some of the corpus' own; None: all of them.
     """
     queries = corpus.queries if queries is None else queries
-    options = with_budget(
-        SearchOptions(retriever=retriever, neighbors=neighbors, reranker=reranker)
-    )
+    options = with_budget(options)
     usual = options.budget
     system = index_system(Index(index, corpus.model), options)
     if not index.settings.strategy:
@@ -245,7 +240,7 @@ class _Chunking:
         elif (
             isinstance(retriever, ChunkRetriever)
             and not index.has_summaries
-            and not (configuration.neighbors or configuration.reranker)
+            and configuration.search == SearchOptions(retriever=configuration.retriever)
             and all(isinstance(each.metric, SpanMetric) for each in self._wanted)
         ):
             scores, tokens = self._ranked(index, retriever)
@@ -264,16 +259,15 @@ class _Chunking:
         self, index: SharedIndex, configuration: Configuration
     ) -> tuple[dict[str, Scores], list[int], str]:
         """Some questions at a time, until all are asked or it cannot win any more."""
-        name = configuration.reranker
-        race = (self._race if name else None) or Race()
-        reranker = get_reranker(name) if name else None
+        options = configuration.search
+        race = (self._race if options.reranker else None) or Race()
+        options = replace(options, reranker=resolve_reranker(options.reranker))
         objective, queries = self._wanted[0].label, self._corpus.queries
         scores = {each.label: np.full(len(queries), np.nan) for each in self._wanted}
         tokens: list[int] = []
         for some in race.blocks(len(queries)):
             found, read = retriever_scores(
-                self._corpus, index, configuration.retriever, configuration.neighbors, self._wanted, self._k,
-                reranker=reranker, queries=[queries[at] for at in some],
+                self._corpus, index, options, self._wanted, self._k, queries=[queries[at] for at in some],
             )  # fmt: skip
             for name, own in found.items():
                 scores[name][some] = own
