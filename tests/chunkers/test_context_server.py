@@ -11,7 +11,7 @@ import pytest
 
 from chunkwise import Document
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.context_writer import ContextWriter, with_contexts
+from chunkwise.chunkers.context_writer import ContextWriter
 from chunkwise.ext import get_strategy
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.http_client import EndpointError
@@ -207,10 +207,10 @@ def test_the_real_local_model_writes_beside_a_chunk(
     document = Document("bees.txt", "Bees make honey.")
     found = cut(document)
     client = LlmClient(Brief(local_model))
-    chunks = with_contexts(found.chunks, found.analyzed, client)
+    (chunks,) = ContextWriter(client).write([found])
     (chunk,) = chunks
     assert chunk.text == "Bees make honey."
     assert chunk.context[-1:] in ("", ".", "!", "?")  # so short an answer may be cut off
     assert client.spent.calls == 1
-    assert with_contexts(found.chunks, found.analyzed, client) == chunks
+    assert ContextWriter(client).write([found]) == [chunks]
     assert client.spent.calls == 1

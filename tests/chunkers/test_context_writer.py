@@ -17,7 +17,6 @@ from chunkwise.chunkers.context_writer import (
     CONTEXT_TOKENS,
     ContextWriter,
     WrittenContext,
-    contexts_estimate,
 )
 from chunkwise.core import Chunk, Span
 from chunkwise.ext import get_strategy
@@ -457,9 +456,6 @@ def test_an_estimate_asks_nothing_and_is_what_is_then_asked(tmp_path: Path) -> N
     assert len(scribe.asked) == before.calls
     after = writer.estimate([found])
     assert (after.calls, after.kept, after.prompt_tokens) == (0, before.calls, 0)
-    other = Scribe("Another.")
-    told = contexts_estimate([(found.analyzed, found.chunks)], LlmClient(other))
-    assert (told.calls, other.asked) == (before.calls, [])
 
 
 def test_a_way_that_does_not_exist_is_refused() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import importlib.util
 import inspect
@@ -10,11 +9,12 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache, lru_cache
+from contextlib import contextmanager, suppress
+from functools import cache
 from hashlib import blake2b, sha256
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from modulefinder import ModuleFinder
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import NamedTuple
@@ -88,25 +88,19 @@ def with_neighbors(file: Path) -> list[Path]:
     package = file.parent
     while (package / "__init__.py").is_file() and package.parent != package:
         package = package.parent
-    roots = [(package, f"{file.relative_to(package).parts[0]}.")] if package != file.parent else []
-    if file.parent not in _installed():
-        roots.append((file.parent, ""))
-    found, waiting = {file: None}, [file]
-    while waiting:
-        each = waiting.pop()
-        for level, name in _imports_in(each):
-            inside = [(each.parents[level - 1], "")] if 0 < level <= len(each.parents) else roots
-            for root, begin in inside:
-                if level or (f"{name}.".startswith(begin) and _may_be_beside(name)):
-                    new = [path for path in _files_named(root, name) if path not in found]
-                    found.update(dict.fromkeys(new))
-                    waiting += new
-    first, *others = found
-    return [first, *sorted(others)]
-
-
-def _may_be_beside(name: str) -> bool:
-    return name.partition(".")[0] not in sys.stdlib_module_names
+    roots = [
+        str(each) for each in dict.fromkeys((package, file.parent)) if each not in _installed()
+    ]
+    finder = ModuleFinder(roots, excludes=sys.stdlib_module_names)
+    with suppress(OSError, ImportError, SyntaxError, ValueError, RecursionError, MemoryError):
+        # Whoever runs it is told what is wrong with it.
+        if package == file.parent:
+            finder.run_script(str(file))
+        else:
+            finder.import_hook(".".join(file.relative_to(package).with_suffix("").parts))
+    files = (getattr(each, "__file__", None) for each in finder.modules.values())
+    found = {Path(each) for each in files if each}
+    return [file, *sorted(found - {file})]
 
 
 @cache
@@ -119,39 +113,6 @@ def _stat(file: Path) -> os.stat_result | None:
         return file.stat()
     except OSError:
         return None
-
-
-def _imports_in(file: Path) -> tuple[tuple[int, str], ...]:
-    """What a file imports: how many folders up, and a dotted name."""
-    known = _stat(file)
-    return _parsed_imports(file, known.st_mtime_ns, known.st_size) if known else ()
-
-
-@lru_cache(4096)
-def _parsed_imports(file: Path, changed: int, size: int) -> tuple[tuple[int, str], ...]:
-    try:
-        tree = ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()  # whoever runs it is told
-    found: list[tuple[int, str]] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found += [(0, each.name) for each in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            found += [(node.level, f"{base}.{each.name}".strip(".")) for each in node.names]
-    return tuple(dict.fromkeys(found))
-
-
-def _files_named(root: Path, name: str) -> Iterator[Path]:
-    """Modules and packages on the way to a dotted name; its last part may be a name inside of one."""
-    place = root
-    for part in name.split("."):
-        if (place / f"{part}.py").is_file():
-            yield place / f"{part}.py"
-        if (place / part / "__init__.py").is_file():
-            yield place / part / "__init__.py"
-        place /= part
 
 
 class _Neighbor(NamedTuple):

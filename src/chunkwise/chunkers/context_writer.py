@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from threading import Lock
-from typing import NamedTuple, Protocol, overload
+from typing import Protocol, overload
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, main_reason, one_or_many, thousands
@@ -321,11 +321,6 @@ class ChunkedDocument(Protocol):
     def chunks(self) -> Sequence[Chunk]: ...
 
 
-class _DocumentAndChunks(NamedTuple):
-    analyzed: Analyzed
-    chunks: Sequence[Chunk]
-
-
 def prompt_version(way: WrittenContext) -> str:
     """Of the wording in use: the package's, or the user's own."""
     return load_prompt(f"context_{way}").version
@@ -440,29 +435,6 @@ class ContextWriter:
                 self.tally.reasons[failed.get(key, "it was not asked")] += 1
                 made[at] = with_headings([made[at]], cut.analyzed)[0]
         return made
-
-
-def with_contexts(
-    chunks: Sequence[Chunk],
-    analyzed: Analyzed,
-    client: LlmClient,
-    way: WrittenContext = "neighbors",
-) -> list[Chunk]:
-    """The chunks of one document, each with what the model says about its place, above the context it had."""
-    return ContextWriter(client, way).write([_DocumentAndChunks(analyzed, chunks)])[0]
-
-
-def contexts_estimate(
-    documents: Iterable[tuple[Analyzed, Sequence[Chunk]]],
-    client: LlmClient,
-    way: WrittenContext = "neighbors",
-) -> LlmEstimate:
-    """What contexts for the chunks of these documents would take."""
-    writer = ContextWriter(client, way)
-    found = LlmEstimate(0, 0, 0, 0, 0.0, 0.0)
-    for each in documents:
-        found += writer.estimate([_DocumentAndChunks(*each)])
-    return found
 
 
 def _read(reply: Reply) -> tuple[str, str]:

@@ -92,7 +92,6 @@ def test_a_long_sentence_is_read_in_parts_and_truncate_leaves_out_the_rest(
     words = " ".join(f"Wort{number}" for number in range(60))
     short = SentenceEncoder(encoder.path, 16)
     first = SentenceEncoder(encoder.path, 16, "truncate")
-    assert short.windows([words])[0] > 1
     assert short.count_long([words]) == 0
     assert first.count_long([words, "Wort"]) == 1
     assert short.embed([words])[0] @ first.embed([words])[0] < 0.999

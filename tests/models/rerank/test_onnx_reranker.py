@@ -132,24 +132,6 @@ def test_two_classes_give_the_logit_of_the_second(tmp_path: Path) -> None:
     np.testing.assert_array_equal(
         OnnxReranker(path).scores(QUERY, TEXTS), 3 * by_hand(QUERY, TEXTS)
     )
-    chance = OnnxReranker(path, scores="sigmoid").scores(QUERY, TEXTS)
-    np.testing.assert_allclose(chance, 1 / (1 + np.exp(-3 * by_hand(QUERY, TEXTS))), rtol=1e-6)
-
-
-def test_sigmoid_keeps_the_order(tmp_path: Path) -> None:
-    path = saved(tmp_path)
-    given = OnnxReranker(path, scores="sigmoid").scores(QUERY, TEXTS)
-    np.testing.assert_allclose(given, 1 / (1 + np.exp(-by_hand(QUERY, TEXTS))), rtol=1e-6)
-    assert OnnxReranker(path).identity != OnnxReranker(path, scores="sigmoid").identity
-
-
-@pytest.mark.parametrize("integer", [TensorProto.INT64, TensorProto.INT32])
-def test_only_the_inputs_of_the_graph_are_fed_in_its_own_types(
-    tmp_path: Path, integer: int
-) -> None:
-    path = saved(tmp_path, model(types=False, integer=integer, name="scores"))
-    given = OnnxReranker(path).scores("lamps", ["lamps", "dusk"])
-    np.testing.assert_array_equal(given, [4.0, 2.0])  # (1 + 1)² and 1² + 1²
 
 
 def test_the_passage_is_cut_to_the_window_and_the_question_kept(tmp_path: Path) -> None:
@@ -212,8 +194,6 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="no such file"):
         OnnxReranker(tmp_path / "none.onnx")
     path = saved(tmp_path / "a")
-    with pytest.raises(InvalidParameter, match="'logit'; allowed"):
-        OnnxReranker(path, scores="logit")  # type: ignore[arg-type]
     for window in (4, 0):
         with pytest.raises(InvalidParameter, match=f"window is {window}; the least allowed is 8"):
             OnnxReranker(path, window=window)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.models.embed.embedder import Kind, TokenVectors, numbered
+from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.onnx import OnnxEmbedder
 from chunkwise.models.onnx_file import over_threads
 from chunkwise.models.weights.catalog import COLBERT_SMALL, weights_of
@@ -85,7 +85,7 @@ class PretrainedTokenEncoder:
         names = ("model.onnx", "tokenizer.json")
         hashes = [self._weights.file(name).sha256[:12] for name in names]
         matrix = sha256(self._projection_bytes).hexdigest()[:12]
-        return ":".join((self._weights.name, *hashes, matrix, numbered(str(self.window))))
+        return ":".join((self._weights.name, *hashes, matrix, str(self.window)))
 
     def token_starts(self, text: str) -> NDArray[np.int64]:
         return self._model.token_starts(text)

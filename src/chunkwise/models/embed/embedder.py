@@ -179,15 +179,6 @@ def suits_late(embedder: Embedder) -> bool:
     return isinstance(embedder, TokenEmbedder) and getattr(embedder, "suits_late", True)
 
 
-ALGORITHM = 1
-"""Goes up whenever windows would end elsewhere: vectors kept of other windows are then not used."""
-
-
-def numbered(name: str) -> str:
-    """A name for something that depends on where windows end; the first way to cut them has no number."""
-    return name if ALGORITHM == 1 else f"{name}{ALGORITHM}"
-
-
 class PreferredEnds(NamedTuple):
     """Where windows like to end, as indices of the tokens that follow."""
 

@@ -16,7 +16,6 @@ from chunkwise.models.embed.embedder import (
     TokenEmbedder,
     TokenEncoder,
     TokenVectors,
-    numbered,
     window_ends,
 )
 from chunkwise.text.analyzed import Analyzed
@@ -117,7 +116,7 @@ def window_bounds(
         return starts
     if cache is None:
         return _bounds(embedder, analyzed, starts)
-    key = key_of(embedder.identity, numbered("windows"), analyzed.text, starts.tobytes())
+    key = key_of(embedder.identity, "windows", analyzed.text, starts.tobytes())
     kept = cache.get([key]).get(key)
     if kept is not None:
         return np.frombuffer(kept, dtype="<i8").astype(np.int64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.cores import cores
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.embed.embedder import Kind, TokenVectors, numbered, text_windows
+from chunkwise.models.embed.embedder import Kind, TokenVectors, text_windows
 from chunkwise.models.onnx_file import (
     OnnxSession,
     load_tokenizer,
@@ -135,10 +135,6 @@ class OnnxEmbedder:
             found.append(TokenVectors(tokens.start, tokens.end, vectors))
         return found
 
-    def windows(self, texts: Sequence[str]) -> list[int]:
-        """How many windows each text takes; with `long="truncate"` only the first is read."""
-        return [len(self._encode(text).windows) for text in texts]
-
     def count_long(self, texts: Sequence[str]) -> int:
         room = self._room("passage")
         return sum(len(self._encode(text, whole=True).ids) > room for text in texts)
@@ -258,6 +254,6 @@ def identity_of(
     passage_prefix: str = "",
 ) -> str:
     """Says what a vector depends on, in one line."""
-    plain = f"{name}:{model[:12]}:{tokenizer[:12]}:{pooling}:{window}:{numbered(long)}"
+    plain = f"{name}:{model[:12]}:{tokenizer[:12]}:{pooling}:{window}:{long}"
     has_prefix = query_prefix or passage_prefix
     return f"{plain}:{query_prefix!r}:{passage_prefix!r}" if has_prefix else plain

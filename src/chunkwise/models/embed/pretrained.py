@@ -71,10 +71,6 @@ class PretrainedEmbedder:
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         return self._model.token_vectors(texts)
 
-    def windows(self, texts: Sequence[str]) -> list[int]:
-        """How many windows each text takes; with `long="truncate"` only the first is read."""
-        return self._model.windows(texts)
-
     def count_long(self, texts: Sequence[str]) -> int:
         """None where the weights are not here: the vectors were kept, and nothing is fetched for a note."""
         is_here = "_model" in self.__dict__ or model_status(self._weights).state == "here"

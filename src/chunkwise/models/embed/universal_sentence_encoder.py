@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.cores import cores
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.embed.embedder import Kind, TokenVectors, text_windows, window_ends
+from chunkwise.models.embed.embedder import Kind, TokenVectors, window_ends
 from chunkwise.models.embed.onnx import Long, check_reading
 from chunkwise.models.onnx_file import open_session, over_threads
 from chunkwise.text.characters import SURROGATE, CharacterArrays
@@ -68,11 +68,6 @@ class SentenceEncoder:
             TokenVectors(tokens.start, tokens.end, vectors)
             for tokens, vectors in zip(encoded, self._read(encoded), strict=True)
         ]
-
-    def windows(self, texts: Sequence[str]) -> list[int]:
-        """How many windows each text takes; with `long="truncate"` only the first is read."""
-        encoded = zip(texts, map(self._encode, texts), strict=True)
-        return [len(text_windows(text, tokens.start, self.window)) for text, tokens in encoded]
 
     def count_long(self, texts: Sequence[str]) -> int:
         """Sentences are read one by one, so that a text of many is not too long: only where the rest is left out."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,25 +41,20 @@ class OnnxReranker:
         tokenizer_path: str | Path | None = None,
         *,
         window: int | None = None,
-        scores: Literal["raw", "sigmoid"] = "raw",
     ) -> None:
         self._files = model_files(path, tokenizer_path, role="reranker")
         self.path, self.tokenizer_path = self._files
-        if scores not in ("raw", "sigmoid"):
-            raise InvalidParameter(f"scores is {scores!r}; allowed: 'raw', 'sigmoid'")
         self.window = _said_window(self.path, self.tokenizer_path) if window is None else window
         if self.window < 8:
             raise InvalidParameter(f"window is {self.window}; the least allowed is 8 tokens")
-        self._sigmoid = scores == "sigmoid"
 
     @cached_property
     def identity(self) -> str:
-        """The hash of weights and tokenizer, the window and the scale."""
+        """The hash of weights and tokenizer, and the window."""
         hashed = sha256()
         for each in self._files.digests():
             hashed.update(bytes.fromhex(each))
-        scale = "sigmoid" if self._sigmoid else "raw"
-        return f"onnx-reranker:{hashed.hexdigest()[:32]} window={self.window} {scale}"
+        return f"onnx-reranker:{hashed.hexdigest()[:32]} window={self.window}"
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """One score a text; what is too long for the model is cut at the end of the longer of the two."""
@@ -93,8 +88,7 @@ class OnnxReranker:
                 " a cross-encoder gives one score or two classes"
             )
         # Of two classes the second is "relevant"; the difference is the logit of its probability.
-        score = float(logits[0] if logits.size == 1 else logits[1] - logits[0])
-        return float(0.5 * (1.0 + np.tanh(0.5 * score))) if self._sigmoid else score
+        return float(logits[0] if logits.size == 1 else logits[1] - logits[0])
 
 
 def _said_window(path: Path, tokenizer: Path) -> int:

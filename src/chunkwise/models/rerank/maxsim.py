@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.cache import ModelCache, kept_or_made, key_of
-from chunkwise.models.embed.embedder import TokenEmbedder, numbered
+from chunkwise.models.embed.embedder import TokenEmbedder
 from chunkwise.models.embed.pretrained import minilm
 
 _LEAST_AT_ONCE = 16
@@ -71,7 +71,7 @@ class MaxSimReranker:
         at_once = max(_LEAST_AT_ONCE, 4 * cores())
         for low in range(0, len(every), at_once):
             some = every[low : low + at_once]
-            keys = [key_of(identity, numbered("tokens"), text) for text in some]
+            keys = [key_of(identity, "tokens", text) for text in some]
             kept = kept_or_made(
                 self._cache, identity, dict(zip(keys, some, strict=True)), self._made
             )
