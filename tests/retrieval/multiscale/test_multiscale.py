@@ -29,6 +29,7 @@ from chunkwise.retrieval.multiscale import (
 )
 from chunkwise.retrieval.multiscale import assemble as assemble_candidates
 from chunkwise.retrieval.multiscale import multiscale as multiscale_module
+from chunkwise.retrieval.multiscale.select import WholeBlockAtoms
 from chunkwise.retrieval.multiscale.window_votes import whole_documents, window_lengths, windows_of
 from chunkwise.retrieval.searchable import AtomTable
 from chunkwise.retrieval.tables_lists_code import HEADS
@@ -86,7 +87,8 @@ def assemble(
     least: int = 0,
     texts: AtomTexts | None = None,
 ) -> list[ScoredSpan]:
-    return assemble_candidates(atoms, AtomCandidates.of(points, budget), budget, least, texts)
+    blocks = WholeBlockAtoms(atoms, texts, budget)
+    return assemble_candidates(atoms, AtomCandidates.of(points, budget), budget, blocks, least)
 
 
 class Said:

@@ -25,7 +25,13 @@ from chunkwise.retrieval.multiscale.late_interaction import (
     compared_atoms,
     window_scores,
 )
-from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
+from chunkwise.retrieval.multiscale.select import (
+    AtomCandidates,
+    AtomTexts,
+    ScoredSpan,
+    WholeBlockAtoms,
+    assemble,
+)
 from chunkwise.retrieval.multiscale.window_votes import (
     BestWindows,
     SizeVotes,
@@ -180,7 +186,8 @@ class Multiscale:
             found = [each for at in range(len(queries)) for each in voted(at, at + 1)]
         else:
             found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
-        return [assemble(table, each, budget, self.least, texts) for each in found]
+        blocks = WholeBlockAtoms(table, texts, budget)
+        return [assemble(table, each, budget, blocks, self.least) for each in found]
 
     def walks(
         self,

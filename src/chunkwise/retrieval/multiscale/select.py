@@ -106,7 +106,12 @@ class _Row(NamedTuple):
 
 
 def select_atoms(
-    atoms: Atoms, candidates: AtomCandidates, budget: int, blocks: _Blocks, *, alone: bool = False
+    atoms: Atoms,
+    candidates: AtomCandidates,
+    budget: int,
+    blocks: WholeBlockAtoms,
+    *,
+    alone: bool = False,
 ) -> NDArray[np.int64]:
     """Atoms by votes while they fit, in order; where one does not, shorter ones behind it may.
 
@@ -133,12 +138,12 @@ def select_atoms(
         at = row
         wholes = blocks.that_fit(row.atom) if row.flags & IN_BLOCK else []
         if wholes:
-            added = _added(wholes, selected, left)
-            if added is None:
+            added, cost = _added(wholes, selected, left)
+            if not added:
                 missed += 1
                 continue
-            left -= _cost_of(added, selected)
             selected.update(each.atom for each in added)
+            left -= cost
             at = added[0]
         elif not alone and row.heads and row.joins_after and gaps.after(row.atom) not in selected:
             waiting[row.atom] = row
@@ -156,26 +161,25 @@ def select_atoms(
     return gaps.closed(sorted(selected))
 
 
-def _added(wholes: Sequence[Sequence[_Row]], selected: set[int], left: int) -> list[_Row] | None:
-    """What is still missing of the largest of several that fits; None: of none."""
+def _added(
+    wholes: Sequence[Sequence[_Row]], selected: set[int], left: int
+) -> tuple[list[_Row], int]:
+    """What is still missing of the largest of several that fits, nothing where none does, and the tokens it costs."""
     for whole in wholes:
         missing = [each for each in whole if each.atom not in selected]
-        if missing and _cost_of(missing, selected) <= left:
-            return missing
-    return None
+        cost, before = 0, -1
+        for each in missing:
+            cost += each.cost(selected)
+            if each.joins_before and before == each.atom - 1:  # the two are one span
+                cost -= each.inside
+            before = each.atom
+        if missing and cost <= left:
+            return missing, cost
+    return [], 0
 
 
-def _cost_of(rows: Sequence[_Row], selected: set[int]) -> int:
-    """Tokens more for several atoms in order."""
-    taken, total = set(selected), 0
-    for row in rows:
-        total += row.cost(taken)
-        taken.add(row.atom)
-    return total
-
-
-class _Blocks:
-    """Those that the budget holds are handed out whole or not at all; of one question."""
+class WholeBlockAtoms:
+    """The atoms of code, tables and lists that the budget holds: handed out whole or not at all."""
 
     def __init__(self, atoms: Atoms, texts: AtomTexts | None, budget: int) -> None:
         self._atoms, self._texts, self._budget = atoms, texts, budget
@@ -192,6 +196,11 @@ class _Blocks:
             itself = len(found) == 1 and [row.atom for row in found[0]] == [atom]
             self._wholes[atom] = [] if itself else found
         return self._wholes[atom]
+
+    def say(self, selected: NDArray[np.int64]) -> bool:
+        """Whether one at least of some atoms has something to read."""
+        seen = selected[self._atoms.flags[selected] & HIDDEN == 0].tolist()
+        return bool(seen) if self._texts is None else any(map(self._texts.says, seen))
 
     def _that_fits(self, block: range) -> list[_Row]:
         """Its rows; none where it is too large."""
@@ -292,8 +301,8 @@ def assemble(
     atoms: Atoms,
     candidates: AtomCandidates,
     budget: int,
+    blocks: WholeBlockAtoms,
     min_tokens: int = 0,
-    texts: AtomTexts | None = None,
 ) -> list[ScoredSpan]:
     """The best document's spans first, each document's in its own order; no more than `budget` tokens by themselves.
 
@@ -302,7 +311,7 @@ def assemble(
     a small budget) are left out. None ends with a heading or with a table's header whose text did not come along,
     unless nothing else fits.
     """
-    selected = _worth_reading(atoms, candidates, budget, min(min_tokens, budget // 4), texts)
+    selected = _worth_reading(atoms, candidates, budget, blocks, min(min_tokens, budget // 4))
     if not len(selected):
         return []
     points = candidates.points_of(selected)
@@ -344,16 +353,20 @@ def _section(atoms: Sequence[tuple[float, int, int]]) -> int:
 
 
 def _worth_reading(
-    atoms: Atoms, candidates: AtomCandidates, budget: int, min_tokens: int, texts: AtomTexts | None
+    atoms: Atoms,
+    candidates: AtomCandidates,
+    budget: int,
+    blocks: WholeBlockAtoms,
+    min_tokens: int,
 ) -> NDArray[np.int64]:
     """Atoms that fill the budget, in order; without fragments, unless there is nothing else."""
-    best, blocks = candidates.numbers[:1], _Blocks(atoms, texts, budget)
+    best = candidates.numbers[:1]
     equal = candidates.numbers[candidates.points == candidates.points[:1]]
     too_long = len(best) > 0 and bool((atoms.tokens[equal] > budget).all())
-    if too_long and budget < ATOM_TOKENS and _say(atoms, best, texts):
+    if too_long and budget < ATOM_TOKENS and blocks.say(best):
         return best
     first = selected = select_atoms(atoms, candidates, budget, blocks)
-    if not _say(atoms, selected, texts):
+    if not blocks.say(selected):
         alone = select_atoms(atoms, candidates, budget, blocks, alone=True)
         return alone if len(alone) or not too_long else best
     for _ in range(_REFILLS):
@@ -364,12 +377,6 @@ def _worth_reading(
         selected = select_atoms(atoms, candidates, budget, blocks)
     kept = selected[~_fragments(atoms, selected, min_tokens)]
     return kept if len(kept) else first
-
-
-def _say(atoms: Atoms, selected: NDArray[np.int64], texts: AtomTexts | None) -> bool:
-    """Whether one at least has something to read."""
-    seen = selected[atoms.flags[selected] & HIDDEN == 0].tolist()
-    return bool(seen) if texts is None else any(map(texts.says, seen))
 
 
 def _fragments(atoms: Atoms, selected: NDArray[np.int64], min_tokens: int) -> NDArray[np.bool_]:
