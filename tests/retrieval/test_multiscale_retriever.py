@@ -15,12 +15,11 @@ from chunkwise.retrieval import Index, index
 from chunkwise.retrieval import retrievers as retriever
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.multiscale import Multiscale
-from chunkwise.retrieval.search.search import search
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
 from retrieval.tiny_embedder import Tiny
-from retrieval.tiny_index import TinyIndex, documents
+from retrieval.tiny_index import documents
 from tables import cases
 
 
@@ -250,8 +249,3 @@ def test_vectors_alone_where_there_are_none_of_sentences(vectors: str) -> None:
     assert made.search("lamp", budget=20, retriever="multiscale")
     with pytest.raises(InvalidParameter, match=r"no vectors of its sentences; let words count"):
         made.search("lamp", budget=20, retriever="multiscale(words=0)")
-
-
-def test_an_index_without_atoms_says_so() -> None:
-    with pytest.raises(InvalidParameter, match="choose hybrid"):
-        search(TinyIndex(documents("A lamp.")), "lamp", SearchOptions(retriever="multiscale"))

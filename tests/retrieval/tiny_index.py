@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cache
 from hashlib import blake2b
 
@@ -55,7 +56,9 @@ class HashedWords:
 
 
 class TinyIndex:
-    """A `Searchable` that keeps everything in lists."""
+    """What ranking chunks asks of a `Searchable`, kept in lists."""
+
+    has_summaries = False
 
     def __init__(
         self,
@@ -79,6 +82,9 @@ class TinyIndex:
             self._ranges.append((first, len(self.found)))
         self._vectors = self.embedder.embed([chunk.text for _, chunk in self.found])
         self._counts = [Counter(words(chunk.text)) for _, chunk in self.found]
+
+    def snapshot(self) -> nullcontext[None]:
+        return nullcontext()
 
     def _taken(self, only: Filter) -> list[bool]:
         return [

@@ -26,10 +26,10 @@ from chunkwise.options import FilterOptions, SearchOptions
 
 if TYPE_CHECKING:
     from chunkwise.core import Hit, Query
-    from chunkwise.retrieval.engine import EngineIndex
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.search.chains import HitChain
     from chunkwise.retrieval.search.unmatched_words import UnmatchedWord
+    from chunkwise.retrieval.searchable import Searchable
 
 Written = Callable[["Query", "Sequence[Hit]", "Sequence[HitChain]"], None]
 """Hands out the hits of one question, each with its chain of names where these are asked for."""
@@ -94,7 +94,7 @@ def command(options: SearchCommandOptions) -> None:
 
 
 def _answers(
-    index: EngineIndex, queries: Sequence[Query], options: SearchCommandOptions
+    index: Searchable, queries: Sequence[Query], options: SearchCommandOptions
 ) -> Iterator[tuple[Query, list[Hit], list[HitChain]]]:
     """In the order they were asked, a block at a time."""
     from chunkwise.models import get_embedder, get_token_encoder
@@ -131,7 +131,7 @@ def _answers(
             )
 
 
-def _why_nothing(index: EngineIndex, query: Query, retriever: object) -> None:
+def _why_nothing(index: Searchable, query: Query, retriever: object) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
     from chunkwise.report.sanitize import one_line
     from chunkwise.retrieval.search.unmatched_words import unmatched_told, why_unfindable
@@ -154,14 +154,14 @@ def _narrowed(options: SearchCommandOptions) -> None:
         say(f"nothing found within {', '.join(named)}; search without it")
 
 
-def _missing(index: EngineIndex, query: Query) -> list[UnmatchedWord]:
+def _missing(index: Searchable, query: Query) -> list[UnmatchedWord]:
     from chunkwise.retrieval.search.unmatched_words import unmatched_words
 
     every = (index.document(number) for number in index.document_numbers())
     return unmatched_words(index, index.languages, query.text, every)
 
 
-def _hint(index: EngineIndex, query: Query) -> None:
+def _hint(index: Searchable, query: Query) -> None:
     """Where something was found all the same: a word that may be misspelt, and no other."""
     from chunkwise.retrieval.search.unmatched_words import unmatched_told
 
@@ -169,7 +169,7 @@ def _hint(index: EngineIndex, query: Query) -> None:
         say(told)
 
 
-def _check_documents(index: EngineIndex, only: Filter) -> None:
+def _check_documents(index: Searchable, only: Filter) -> None:
     """A name that fits nothing is a slip more often than a wish."""
     from chunkwise.retrieval.filters import no_such_document
 
@@ -199,7 +199,7 @@ def _writer() -> Written:
     return write
 
 
-def _shower(index: EngineIndex, several: bool, options: SearchCommandOptions) -> Written:
+def _shower(index: Searchable, several: bool, options: SearchCommandOptions) -> Written:
     import msgspec
 
     from chunkwise.report.search_report import search_report

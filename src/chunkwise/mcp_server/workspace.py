@@ -6,7 +6,7 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,6 @@ from chunkwise.base.wording import counted
 from chunkwise.documents.loader import LoadOptions, leaving_out
 from chunkwise.mcp_server.fenced_text import shown_id
 from chunkwise.report.sanitize import one_line
-from chunkwise.retrieval.searchable import Snapshots
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
@@ -163,7 +162,7 @@ class Workspace:
         """By its id, as it is or as it was shown; the number that the index knows it by, too."""
         source = index.source
         # On a server another writer may replace documents between two questions.
-        with source.snapshot() if isinstance(source, Snapshots) else nullcontext():
+        with source.snapshot():
             ids = source.ids()
             for number, each in zip(source.document_numbers(), ids, strict=True):
                 if id in (each, shown_id(each)):

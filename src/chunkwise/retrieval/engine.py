@@ -13,8 +13,8 @@ from chunkwise.base.object_store import local_name
 from chunkwise.base.registry import Registry
 from chunkwise.base.secrets import mask_address, names_server
 from chunkwise.base.wording import did_you_mean
-from chunkwise.retrieval.searchable import AtomSource, ChunkTable, ListedIndex
-from chunkwise.retrieval.settings import IndexStats, Settings
+from chunkwise.retrieval.searchable import Searchable
+from chunkwise.retrieval.settings import Settings
 
 if TYPE_CHECKING:
     from chunkwise.options import IndexOptions
@@ -23,30 +23,6 @@ if TYPE_CHECKING:
 FOLDER = "folder"
 """The engine of what is no address."""
 _SCHEME = re.compile(r"([a-z][a-z0-9.-]*)(?:\+[a-z0-9+.-]*)?://", re.IGNORECASE)
-
-
-class EngineIndex(ListedIndex, AtomSource, Protocol):
-    """An index that is open, wherever it lives: what is asked of it beside what retrievers ask."""
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """What the documents were read as: a question is read as each of them."""
-
-    @property
-    def document_count(self) -> int: ...
-
-    @property
-    def chunk_count(self) -> int: ...
-
-    @property
-    def has_summaries(self) -> bool: ...
-
-    def ids(self) -> list[str]:
-        """The ids of all documents, in the order of `document_numbers`."""
-
-    def chunk_table(self) -> ChunkTable: ...
-
-    def stats(self) -> IndexStats: ...
 
 
 class Engine(Protocol):
@@ -63,13 +39,13 @@ class Engine(Protocol):
         *,
         rebuild: bool,
         wait: float,
-    ) -> BuiltIndex[EngineIndex]:
+    ) -> BuiltIndex[Searchable]:
         """Makes an index, or brings the one that is there up to date: all of it, or nothing.
 
         `wait` is for how many seconds another writer is waited for.
         """
 
-    def open(self, place: str) -> EngineIndex:
+    def open(self, place: str) -> Searchable:
         """The index that is there; an error says that there is none, and how one is made."""
 
     def settings(self, place: str) -> Settings | None:
@@ -120,7 +96,7 @@ def engine_at(place: Path | str) -> Engine:
     return made
 
 
-def open_source(place: str | os.PathLike[str]) -> EngineIndex:
+def open_source(place: str | os.PathLike[str]) -> Searchable:
     """The index at a place, for retrievers."""
     where = index_place(place)
     return engine_at(where).open(os.fspath(where))

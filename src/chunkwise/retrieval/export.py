@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.write_chunks import chunk_file
 from chunkwise.core import Chunk, Document, KnownSection, Span
 from chunkwise.retrieval.errors import no_vectors_error, reporting_damage
-from chunkwise.retrieval.searchable import FoundChunk, ListedIndex, Snapshots
+from chunkwise.retrieval.searchable import FoundChunk, Searchable
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 
@@ -33,14 +33,14 @@ class ChunkVectors(NamedTuple):
         )
 
 
-def chunked_documents(source: ListedIndex) -> Iterator[Chunked]:
+def chunked_documents(source: Searchable) -> Iterator[Chunked]:
     """Every document with its chunks, summaries behind the others."""
     with _reading(source):
         for number in source.document_numbers():
             yield _chunked(source, number)
 
 
-def all_vectors(source: ListedIndex) -> ChunkVectors:
+def all_vectors(source: Searchable) -> ChunkVectors:
     """Of every chunk of the index, document by document."""
     _check_vectors(source)
     ids: list[str] = []
@@ -54,7 +54,7 @@ def all_vectors(source: ListedIndex) -> ChunkVectors:
     return ChunkVectors(ids, np.concatenate(blocks))
 
 
-def export_chunks(source: ListedIndex, output: Path, *, with_vectors: bool | None) -> int:
+def export_chunks(source: Searchable, output: Path, *, with_vectors: bool | None) -> int:
     """A file of all chunks; the number of them. Read document by document, whatever the size of the index.
 
     `with_vectors`: None: where the index has them.
@@ -72,7 +72,7 @@ def export_chunks(source: ListedIndex, output: Path, *, with_vectors: bool | Non
 
 
 def chunks_with_vectors(
-    source: ListedIndex, *, with_vectors: bool
+    source: Searchable, *, with_vectors: bool
 ) -> Iterator[tuple[Sequence[Chunk], NDArray[np.float32] | None]]:
     """The chunks of a document and a row for each, document by document."""
     with _reading(source):
@@ -83,14 +83,13 @@ def chunks_with_vectors(
 
 
 @contextmanager
-def _reading(source: ListedIndex) -> Iterator[None]:
+def _reading(source: Searchable) -> Iterator[None]:
     """Everything within it is of one state, and damage is told as such."""
-    state = source.snapshot() if isinstance(source, Snapshots) else nullcontext()
-    with state, reporting_damage(source):
+    with source.snapshot(), reporting_damage(source):
         yield
 
 
-def _chunked(source: ListedIndex, number: int) -> Chunked:
+def _chunked(source: Searchable, number: int) -> Chunked:
     """Sizes are in tokens of the index, as its budgets are."""
     document, label = source.document(number), source.settings.strategy
     count = cache(get_tokenizer(source.settings.tokenizer).count)
@@ -107,6 +106,6 @@ def _chunk(found: FoundChunk, document: Document, label: str, context_tokens: in
     )  # fmt: skip
 
 
-def _check_vectors(source: ListedIndex) -> None:
+def _check_vectors(source: Searchable) -> None:
     if source.settings.vectors == "none":
         raise no_vectors_error()

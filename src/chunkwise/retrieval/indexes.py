@@ -31,7 +31,7 @@ from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.options import Graph, IndexOptions, SearchOptions, Vectors
-from chunkwise.retrieval.engine import EngineIndex, engine_at, index_place, open_source, shown_place
+from chunkwise.retrieval.engine import engine_at, index_place, open_source, shown_place
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.export import (
     ChunkVectors,
@@ -62,6 +62,7 @@ from chunkwise.retrieval.local.manifest import former_settings
 from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.search import search
+from chunkwise.retrieval.searchable import Searchable
 from chunkwise.retrieval.settings import (
     Context,
     IndexStats,
@@ -79,7 +80,7 @@ class Index:
 
     def __init__(
         self,
-        source: EngineIndex,
+        source: Searchable,
         embedder: LazyEmbedder | None,
         place: Path | str | None = None,
         requested: IndexOptions | None = None,
@@ -299,7 +300,7 @@ def index(
     )
     reading = Reading(source, options, jobs, advance, keep_others)
     place = None if into is None else index_place(into)
-    built: BuiltIndex[LocalIndex] | BuiltIndex[EngineIndex]
+    built: BuiltIndex[LocalIndex] | BuiltIndex[Searchable]
     if place is None:
         built = update_module.into_memory(reading, requested)
     else:
@@ -428,7 +429,7 @@ def settings_at(place: str | os.PathLike[str], *, rebuild: bool = False) -> Sett
 
 def _into(
     place: Path | str, reading: Reading, requested: IndexOptions, rebuild: bool
-) -> BuiltIndex[EngineIndex]:
+) -> BuiltIndex[Searchable]:
     engine, wait = engine_at(place), folder_module.LOCK_WAIT
     return engine.into(os.fspath(place), reading, requested, rebuild=rebuild, wait=wait)
 

@@ -42,12 +42,10 @@ from chunkwise.retrieval.multiscale import (
 )
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import (
-    AtomSource,
     AtomTable,
     CandidateSpan,
     QueryBatch,
     Searchable,
-    Summarized,
 )
 from chunkwise.retrieval.tables_lists_code import WholeBlock, WholeBlocks
 from chunkwise.text.language import UNKNOWN, language_of_text
@@ -213,7 +211,7 @@ class SizeShare(NamedTuple):
     """Of the score of the best window of this size."""
 
 
-_prepared: WeakKeyDictionary[AtomSource, dict[tuple[int, ...], PreparedWindows]] = (
+_prepared: WeakKeyDictionary[Searchable, dict[tuple[int, ...], PreparedWindows]] = (
     WeakKeyDictionary()
 )
 """Windows of the indexes that are open, by their sizes: the same for every search, gone with the index."""
@@ -249,7 +247,6 @@ class MultiscaleRetriever(Multiscale):
         reranker: Reranker | None,
     ) -> list[list[CandidateSpan]]:
         asked = self._asked(source, questions, only, reranker)
-        assert isinstance(source, AtomSource)
         found = self.search(
             asked.windows, asked.terms, asked.vectors, budget, asked.allowed, asked.texts, asked.tokens,
             asked.read, asked.names,
@@ -264,10 +261,6 @@ class MultiscaleRetriever(Multiscale):
         reranker: Reranker | None,
     ) -> _Asked:
         """All that is looked up before a search; what the index cannot do is told here."""
-        if not isinstance(source, AtomSource):
-            raise InvalidParameter(
-                "multiscale needs an index that knows its sentences, and this one does not; choose hybrid"
-            )
         atoms = source.atom_table()
         if not self.words and not self.maxsim and atoms.vectors is None:
             raise InvalidParameter(
@@ -331,7 +324,7 @@ class MultiscaleRetriever(Multiscale):
         return found
 
     def votes_for(
-        self, source: AtomSource, questions: QueryBatch, places: Sequence[tuple[int, int, int]]
+        self, source: Searchable, questions: QueryBatch, places: Sequence[tuple[int, int, int]]
     ) -> list[list[SizeShare]]:
         """Why places (document, start, end) are found for the first question: the share of the best window of every
         size that each of them holds, by words, by vectors and by those of tokens."""
@@ -354,7 +347,7 @@ class MultiscaleRetriever(Multiscale):
         return found
 
     def _terms_of(
-        self, text: str, source: AtomSource, atoms: AtomTable, questions: QueryBatch, holds: Holds
+        self, text: str, source: Searchable, atoms: AtomTable, questions: QueryBatch, holds: Holds
     ) -> NDArray[np.uint64]:
         """The terms of a question; none where it is asked in a language that no document is in and the model knows.
 
@@ -368,7 +361,7 @@ class MultiscaleRetriever(Multiscale):
                 return np.empty(0, np.uint64)
         return query_terms(text, languages, holds)
 
-    def _windows(self, source: AtomSource, atoms: AtomTable) -> PreparedWindows:
+    def _windows(self, source: Searchable, atoms: AtomTable) -> PreparedWindows:
         known = _prepared.get(source, {})
         windows = known.get(self.sizes)
         if windows is None or windows.atoms is not atoms:
@@ -514,7 +507,7 @@ def _read(
     return scores_of(reranker, asked[at], texts.passages(passages))
 
 
-def _candidate_spans(source: AtomSource, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:
+def _candidate_spans(source: Searchable, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:
     return [
         CandidateSpan(
             span.document, span.start, span.end, span.score, source.section_path(span.section)
@@ -529,15 +522,8 @@ def default_retriever(
     """What suits the index and what is wanted of it."""
     vectors = source.settings.vectors
     # Sentences of several sizes would pass by what a model was asked to write.
-    summaries = isinstance(source, Summarized) and source.has_summaries
+    wants_chunks = needs_chunks or only.level is not None or source.has_summaries
     # Chunks embedded each by itself leave nothing to make the vectors of other sizes from.
-    if (
-        budget
-        and not needs_chunks
-        and only.level is None
-        and not summaries
-        and vectors != "own"
-        and isinstance(source, AtomSource)
-    ):
+    if budget and not wants_chunks and vectors != "own":
         return "multiscale"
     return "bm25" if vectors == "none" else "hybrid"

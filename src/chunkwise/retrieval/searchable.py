@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,10 @@ from chunkwise.models.embed.embedder import Embedder, TokenEncoder, normalized, 
 from chunkwise.models.embed.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.bm25 import K1, B, TermTable
 from chunkwise.retrieval.errors import no_vectors_error, wrong_model_error
-from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.filters import Filter, RowKind
 from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.settings import Settings
+from chunkwise.retrieval.settings import IndexStats, Settings
 from chunkwise.retrieval.tables_lists_code import WholeBlocks
 from chunkwise.text.names import HASH_BYTES, Mentions
 
@@ -159,10 +159,27 @@ class AtomBounds(NamedTuple):
 
 
 class Searchable(Protocol):
-    """Numbers stand for chunks and documents until a hit is handed out."""
+    """An open index, wherever it lives. Numbers stand for chunks and documents until a hit is handed out."""
 
     @property
     def settings(self) -> Settings: ...
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """What the documents were read as: a question is read as each of them."""
+
+    @property
+    def document_count(self) -> int: ...
+
+    @property
+    def chunk_count(self) -> int: ...
+
+    @property
+    def has_summaries(self) -> bool:
+        """Whether there are summaries among its chunks."""
+
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Within it everything is looked up in one state, whoever writes meanwhile."""
 
     def words(
         self, queries: Sequence[str], depth: int, only: Filter, *, k1: float = K1, b: float = B
@@ -171,6 +188,9 @@ class Searchable(Protocol):
 
     def nearest(self, vectors: NDArray[np.float32], depth: int, only: Filter) -> list[Ranking]:
         """Chunks by cosine to each question's vector."""
+
+    def allowed(self, table: RowKind, only: Filter) -> NDArray[np.bool_] | None:
+        """The chunks or atoms a filter takes; None: all."""
 
     def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
         """The chunks of these numbers, in this order."""
@@ -181,6 +201,14 @@ class Searchable(Protocol):
     def chunk_range(self, document: int) -> tuple[int, int]:
         """First number of a document's chunks, and the number behind its last."""
 
+    def chunk_table(self) -> ChunkTable: ...
+
+    def document_numbers(self) -> list[int]:
+        """The numbers of all documents, in order."""
+
+    def ids(self) -> list[str]:
+        """The ids of all documents, in the order of `document_numbers`."""
+
     def document(self, number: int) -> Document: ...
 
     def blocks(self, document: int) -> WholeBlocks:
@@ -189,45 +217,19 @@ class Searchable(Protocol):
     def atoms(self, document: int) -> AtomBounds:
         """The atoms of one document, at which a budget cuts."""
 
-
-class ListedIndex(Searchable, Protocol):
-    """An index whose documents can be walked through, wherever it lives."""
-
-    def document_numbers(self) -> list[int]:
-        """The numbers of all documents, in order."""
-
-
-@runtime_checkable
-class AtomSource(Protocol):
-    """What an index offers beside `Searchable` when it can be searched at several sizes."""
-
-    @property
-    def languages(self) -> Sequence[str]: ...
-
-    def atom_table(self) -> AtomTable: ...
-
-    def allowed(self, table: Literal["atom"], only: Filter) -> NDArray[np.bool_] | None:
-        """The atoms a filter takes; None: all."""
+    def atom_table(self) -> AtomTable:
+        """All atoms, with their terms, vectors and names."""
 
     def section_path(self, number: int) -> tuple[str, ...]:
         """The path behind a section number of the atom table."""
 
-
-@runtime_checkable
-class NamedSource(AtomSource, Searchable, Protocol):
-    """An index whose documents can be listed: what a graph of names is told from."""
-
-    @property
-    def document_count(self) -> int: ...
-
-    def ids(self) -> list[str]:
-        """Of all documents, in order."""
-
-    def document_numbers(self) -> Sequence[int]:
-        """Of all documents, in the order of `ids`."""
-
     def relations(self, number: int) -> StatedRelations:
         """What a language model read in a document; nothing where none was asked."""
+
+    def communities(self) -> Communities:
+        """What a language model says of passages that hang together; none where none was asked."""
+
+    def stats(self) -> IndexStats: ...
 
 
 class CommunityPlace(NamedTuple):
@@ -268,29 +270,6 @@ class Communities(NamedTuple):
             for level, said, places in found
         )
         return cls(tuple(rows), missing)
-
-
-@runtime_checkable
-class CommunitySource(Protocol):
-    """An index that may have communities."""
-
-    def communities(self) -> Communities: ...
-
-
-@runtime_checkable
-class Summarized(Protocol):
-    """An index that may have summaries among its chunks."""
-
-    @property
-    def has_summaries(self) -> bool: ...
-
-
-@runtime_checkable
-class Snapshots(Protocol):
-    """An index that others may write to while it is searched."""
-
-    def snapshot(self) -> AbstractContextManager[object]:
-        """Within it everything is looked up in one state."""
 
 
 class ElsewhereSpans(NamedTuple):

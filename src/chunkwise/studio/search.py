@@ -25,7 +25,7 @@ from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever, registry
 from chunkwise.retrieval.search.search import search as find
 from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched_words
-from chunkwise.retrieval.searchable import AtomSource, QueryBatch
+from chunkwise.retrieval.searchable import QueryBatch
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import declared
 from chunkwise.text.characters import CharacterArrays
@@ -311,7 +311,7 @@ def _reasons(
     """For each hit where it stands by words and by vectors alone, or which sizes spoke for it."""
     source = index.source
     numbers = dict(zip(source.ids(), source.document_numbers(), strict=True)) if hits else {}
-    if isinstance(retriever, MultiscaleRetriever) and isinstance(source, AtomSource):
+    if isinstance(retriever, MultiscaleRetriever):
         places = [(numbers[hit.doc_id], hit.start, hit.end) for hit in hits]
         votes = retriever.votes_for(source, batch, places) if places else []
         return [

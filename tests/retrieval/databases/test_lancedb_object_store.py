@@ -26,7 +26,7 @@ from chunkwise.retrieval.databases.address import parse_store_address
 from chunkwise.retrieval.databases.lancedb import LanceStore
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
-from retrieval.databases.test_lancedb import documents, found, made
+from retrieval.databases.test_lancedb import documents, made
 
 BUCKET = "lance"
 
@@ -85,25 +85,6 @@ def test_of_many_that_take_the_lock_one_has_it(place: str) -> None:
         each.join()
     assert len(holders) == 4
     assert len({*holders}) == 1
-
-
-def test_a_writer_whose_time_was_over_changes_nothing(place: str) -> None:
-    made(place, documents(2))
-    old = found(place)
-    store = _store(place)
-    with store.locked(0.0):
-        with pytest.raises(ChunkwiseError, match="is being written by process"):
-            made(place, documents(1), wait=0.0)
-        store.begin(HashedWords.dimensions, anew=False)
-        store._take("other", time.time() + 100, store._lease.writer)
-        with pytest.raises(ChunkwiseError, match="another writer took over"):
-            store.publish("{}")
-        with pytest.raises(ChunkwiseError, match="another writer took over"):
-            store.remove([1])
-        store._take("", 0.0, "other")
-    assert found(place) == old
-    made(place, documents(3))
-    assert len(chunkwise.open_index(place, embedder=HashedWords())) == 3
 
 
 def test_who_began_from_another_state_does_not_publish(place: str) -> None:

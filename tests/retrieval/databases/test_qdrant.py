@@ -61,11 +61,12 @@ def test_over_http_the_same_hits_updates_and_locks(monkeypatch: pytest.MonkeyPat
         made(place, documents(5))
         assert len(first) == 5
         store: Any = first.source.store  # type: ignore[attr-defined]
+        monkeypatch.setattr("chunkwise.retrieval.local.folder.LOCK_WAIT", 0.0)
         with (
             Reservation(store).held(0.0),
             pytest.raises(ChunkwiseError, match="is being written by process"),
         ):
-            made(place, documents(2), wait=0.0)
+            made(place, documents(2))
         assert first.stats().bytes > 0
         assert {each.rpartition(" ")[2] for each in asked} == {"k3y"}
         assert "k3y" not in repr(first)

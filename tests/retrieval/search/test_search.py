@@ -68,7 +68,7 @@ def test_the_default_is_five_hits_of_both_sides() -> None:
     words = TinyIndex(documents(HARBOUR * 3), vectors="none")
     (hits,) = search(words, "keeper")
     assert made(hits) == made(search(words, "keeper", SearchOptions(k=5, retriever="bm25"))[0])
-    (within,) = search(words, "keeper", SearchOptions(budget=40))
+    (within,) = search(words, "keeper", SearchOptions(budget=40, retriever="bm25"))
     assert 0 < sum(hit.token_count for hit in within) <= 40
 
 
@@ -188,7 +188,7 @@ def test_many_chunks_that_make_few_hits_are_followed_down() -> None:
     index = TinyIndex(
         documents("lamp lamp lamp lamp " * 300), "tokens(max_tokens=1, overlap=0)", "none"
     )
-    (hits,) = search(index, "lamp", SearchOptions(budget=1000))
+    (hits,) = search(index, "lamp", SearchOptions(budget=1000, retriever="bm25"))
     assert sum(hit.token_count for hit in hits) == 1000
 
 

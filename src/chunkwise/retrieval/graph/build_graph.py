@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.retrieval.bm25 import inverse_document_frequency
 from chunkwise.retrieval.errors import no_graph_error
-from chunkwise.retrieval.searchable import AtomSource, AtomTable, MentionTable
+from chunkwise.retrieval.searchable import AtomTable, MentionTable, Searchable
 from chunkwise.text.names import HEADING, MENTION, TITLE, is_short_title
 from chunkwise.text.terms import ranges
 
@@ -192,11 +192,11 @@ def _first_of_each(owner: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return order[before < most]
 
 
-_graphs: WeakKeyDictionary[AtomSource, tuple[AtomTable, NameGraph]] = WeakKeyDictionary()
+_graphs: WeakKeyDictionary[Searchable, tuple[AtomTable, NameGraph]] = WeakKeyDictionary()
 """Of the indexes that are open."""
 
 
-def graph_of(source: AtomSource) -> NameGraph:
+def graph_of(source: Searchable) -> NameGraph:
     """The graph of an index's names, made once."""
     atoms = source.atom_table()
     if atoms.mentions is None:

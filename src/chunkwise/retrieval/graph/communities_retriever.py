@@ -16,12 +16,10 @@ from chunkwise.core import Span
 from chunkwise.retrieval.bm25 import inverse_document_frequency
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.searchable import (
-    AtomSource,
     AtomTable,
     CandidateSpan,
     Communities,
     Community,
-    CommunitySource,
     ElsewhereSpans,
     QueryBatch,
     Searchable,
@@ -48,7 +46,7 @@ class _Known:
     """How much of the documents each summarizes, 0 to 1."""
 
 
-_known: WeakKeyDictionary[AtomSource, tuple[AtomTable, _Known]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Searchable, tuple[AtomTable, _Known]] = WeakKeyDictionary()
 """Of the indexes that are open."""
 
 
@@ -69,8 +67,6 @@ class CommunitiesRetriever:
     def spans(
         self, source: Searchable, questions: QueryBatch, budget: int, only: Filter
     ) -> list[list[CandidateSpan]]:
-        if not isinstance(source, CommunitySource) or not isinstance(source, AtomSource):
-            raise no_communities_error()
         known = _of(source)
         if not known.communities.found and len(source.atom_table()):
             raise no_communities_error()
@@ -80,7 +76,7 @@ class CommunitiesRetriever:
 
     def _found(
         self,
-        source: AtomSource,
+        source: Searchable,
         known: _Known,
         taken: NDArray[np.bool_],
         question: str,
@@ -104,11 +100,10 @@ class CommunitiesRetriever:
         return found
 
 
-def _of(source: AtomSource) -> _Known:
+def _of(source: Searchable) -> _Known:
     atoms = source.atom_table()
     kept = _known.get(source)
     if kept is None or kept[0] is not atoms:
-        assert isinstance(source, CommunitySource)
         communities = source.communities()
         languages = source.languages
         terms = [
@@ -136,7 +131,7 @@ def _said(terms: Sequence[NDArray[np.uint64]], asked: NDArray[np.uint64]) -> NDA
     return found
 
 
-def _taken(source: AtomSource, communities: Communities, only: Filter) -> NDArray[np.bool_]:
+def _taken(source: Searchable, communities: Communities, only: Filter) -> NDArray[np.bool_]:
     """Those of which a filter takes every place: a summary tells of all it was made from."""
     allowed = source.allowed("atom", only)
     if allowed is None:

@@ -14,7 +14,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.errors import no_names_error, reporting_damage
 from chunkwise.retrieval.graph.build_graph import graph_of
 from chunkwise.retrieval.graph.walk_along_names import NamePlace, Walk, place_of
-from chunkwise.retrieval.searchable import CommunitySource, MentionTable, NamedSource, Searchable
+from chunkwise.retrieval.searchable import MentionTable, Searchable
 from chunkwise.text.names import (
     HEADING,
     MENTION,
@@ -179,9 +179,7 @@ class NameLookup:
 
     def __init__(self, source: Searchable, common: int = Walk.common) -> None:
         """A name in more passages than `common` leads nowhere, as for the retriever that is asked."""
-        if not isinstance(source, NamedSource) or not isinstance(source, CommunitySource):
-            raise no_names_error()
-        self._source: NamedSource = source
+        self._source = source
         self._common = common
         with reporting_damage(source):
             self._atoms = source.atom_table()
@@ -239,7 +237,6 @@ class NameLookup:
         return int((said | ~np.isin(key, key[said])).sum())
 
     def _communities(self, show: int) -> tuple[CommunitySummary, ...]:
-        assert isinstance(self._source, CommunitySource)
         found = reversed(self._source.communities().found)
         return tuple(
             CommunitySummary(
@@ -462,5 +459,5 @@ class NameLookup:
 
 def name_count(source: Searchable) -> int | None:
     """How many names an index has; None: it keeps none."""
-    mentions = source.atom_table().mentions if isinstance(source, NamedSource) else None
+    mentions = source.atom_table().mentions
     return None if mentions is None else len(np.unique(mentions.name))

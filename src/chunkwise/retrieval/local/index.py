@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -105,6 +106,10 @@ class LocalIndex:
         self._masks: dict[tuple[RowKind, Filter], NDArray[np.bool_] | None] = {}
         self._checked: set[str] = set()
         self._check = check
+
+    def snapshot(self) -> AbstractContextManager[object]:
+        """What was opened stays as it is."""
+        return nullcontext()
 
     def check_bytes(self) -> None:
         if self._check:

@@ -10,7 +10,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, Query
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.options import SearchOptions
-from chunkwise.retrieval.errors import no_graph_error, reporting_damage
+from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.graph.walk_along_names import Chain, ChainLink, NamePlace
 from chunkwise.retrieval.retrievers import (
@@ -20,7 +20,7 @@ from chunkwise.retrieval.retrievers import (
     get_retriever,
 )
 from chunkwise.retrieval.search.rerank import resolve_reranker
-from chunkwise.retrieval.searchable import NamedSource, QueryBatch, Searchable
+from chunkwise.retrieval.searchable import QueryBatch, Searchable
 from chunkwise.text.names import name_hash, name_key
 from chunkwise.text.names_by_rules import unwritten_title
 
@@ -100,8 +100,6 @@ def chains_of_hits(
     walker = get_retriever(options.retriever) if options.retriever else None
     check_walks(walker)
     assert isinstance(walker, MultiscaleRetriever)
-    if not isinstance(source, NamedSource):
-        raise no_graph_error()
     texts = [query.text for query in queries]
     batch = QueryBatch(texts, source.settings, embedder, token_encoder)
     numbers = dict(zip(source.ids(), source.document_numbers(), strict=True))
@@ -130,7 +128,7 @@ def check_walks(retriever: Retriever | None) -> None:
         )
 
 
-def _told(source: NamedSource, question: str, chain: Chain) -> HitChain:
+def _told(source: Searchable, question: str, chain: Chain) -> HitChain:
     begin = _cited(source, chain.begin)
     name = question[slice(*chain.asked)] if chain.asked else ""
     hops = [ChainHop(name, chain.asked, None, begin)]
@@ -140,7 +138,7 @@ def _told(source: NamedSource, question: str, chain: Chain) -> HitChain:
     return HitChain(tuple(hops), chain.share)
 
 
-def _spelled(source: NamedSource, link: ChainLink) -> str:
+def _spelled(source: Searchable, link: ChainLink) -> str:
     """As the shorter of the places does, without a possessive; as the title or the file, which no text may repeat.
 
     Else as a language model says it, or the way a short form, or the text of a link, stands for it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -37,7 +36,6 @@ from chunkwise.retrieval.searchable import (
     CandidateSpan,
     QueryBatch,
     Searchable,
-    Snapshots,
 )
 from chunkwise.retrieval.tables_lists_code import NO_FRAME
 
@@ -291,8 +289,7 @@ def _hits(
         reader.frame_tokens = options.budget // 2
     # A server may be written to meanwhile: all that is looked up has to be of one state.
     source = reader.source
-    state = source.snapshot() if isinstance(source, Snapshots) else nullcontext()
-    with state, reporting_damage(source):
+    with source.snapshot(), reporting_damage(source):
         found = _candidates_of(reader, questions, retriever, options, only)
         return [hits_of(reader, candidates) for candidates in found]
 
