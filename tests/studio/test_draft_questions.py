@@ -121,7 +121,7 @@ def test_rules_draft_without_any_model(project: Project) -> None:
     client.post("/api/drafts/start", json={"count": 2})
     finish(project)
     assert client.get("/api/drafts").json()["made"] == 2
-    assert all("fallback" in row["types"] for row in rows(project)[1:])
+    assert all("extracted" in row["types"] for row in rows(project)[1:])
 
 
 def test_it_is_stopped_and_keeps_what_it_has_and_only_one_goes_at_a_time(project: Project) -> None:

@@ -64,7 +64,7 @@ def test_rules_leave_the_name_out_and_ask_what_is_said_of_it() -> None:
     assert made.queries
     for query in made.queries:
         assert "two-hop" in query.types
-        assert "fallback" in query.types
+        assert "extracted" in query.types
         first, second = query.references
         assert (first.doc_id, second.doc_id) == ("film.md", "orme.md")
         assert "directed by Anna Orme" in FILM.text[first.start : first.end]

@@ -383,8 +383,6 @@ class FilterChain:
 
     def made_by_rule(self, query: Query, language: str) -> Query | Reason:
         """The same for a question whose evidence is where a rule found it."""
-        if is_malformed(query.text, query.answer or query.text):
-            return "no question"
         if needs_passage(query.text, language, self._source_passages.is_rare):
             return "needs the passage"
         return self._unlike(query, language)

@@ -34,22 +34,20 @@ from chunkwise.testsets.generate.candidate import (
 )
 from chunkwise.testsets.generate.filters import FilterChain, WordSearch
 from chunkwise.testsets.generate.plan import (
+    EXTRACTED,
     SHARES,
     QuestionTask,
     QuestionType,
     check_shares,
     question_tasks,
 )
-from chunkwise.testsets.generate.rule_based_questions import (
-    MADE_BY,
-    rule_questions,
-    two_hop_questions,
-)
+from chunkwise.testsets.generate.questions_in_text import questions_in
 from chunkwise.testsets.generate.source_passages import (
     SourcePassage,
     SourcePassages,
     find_source_passages,
 )
+from chunkwise.testsets.generate.two_hop_questions import two_hop_questions
 from chunkwise.testsets.question_record import draft_of
 from chunkwise.testsets.testset import Unreadable
 
@@ -289,22 +287,26 @@ class GenerationRun:
         return self._result(client.identity, self._ending(line, most - used), self._shares)
 
     def by_rules(self) -> GeneratedQuestions:
-        """From definitions, amounts and headings; nobody is asked. Of two hops, where nothing else is wanted."""
+        """From the texts themselves; nobody is asked. Of two hops, where nothing else is wanted."""
         filters = self._filter_chain()
         of_two = list(self._shares) == ["two-hop"]
-        made = two_hop_questions if of_two else rule_questions
-        for query, language in made(self.source_passages):
+        made = (
+            two_hop_questions(self.source_passages)
+            if of_two
+            else questions_in(self.source_passages, self.needed)
+        )
+        for query, language in made:
             if self.needed < 1:
                 break
             if self._store.knows(query.id):
                 continue
             passed = filters.made_by_rule(query, language)
             if isinstance(passed, Query):
-                self._keep(passed, {"by": MADE_BY})
+                self._keep(passed, {"by": EXTRACTED})
             else:
                 self._tally.dropped[passed] += 1
             self._advance(0, self._tally.note)
-        return self._result(MADE_BY, "rules" if self.needed > 0 else "enough")
+        return self._result(EXTRACTED, "rules" if self.needed > 0 else "enough")
 
     def planned(self, max_calls: int | None = None) -> list[QuestionTask]:
         """What would be asked for if every call were needed."""

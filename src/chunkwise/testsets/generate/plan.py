@@ -129,7 +129,7 @@ SHARES: Mapping[QuestionType, float] = {
 Questions of two hops are made where they are asked for: not every search is to follow names.
 """
 
-FALLBACK = "fallback"
+EXTRACTED = "extracted"
 """Tag of questions that no model wrote."""
 EASY = "easy"
 """Tag of questions whose answer word search finds, however the documents are cut."""

@@ -1,0 +1,280 @@
+"""Questions that documents hold themselves, where no language model writes any: each with its evidence and its kind."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice, pairwise, zip_longest
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
+
+from chunkwise.core import Query, Span
+from chunkwise.testsets.generate.candidate import question_id, reference_at, words_in
+from chunkwise.testsets.generate.definitions import definitions_in, without_marks
+from chunkwise.testsets.generate.plan import EXTRACTED, by_size
+from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
+from chunkwise.testsets.locate import trimmed
+from chunkwise.text.analyzed import Analyzed
+from chunkwise.text.links import written_links
+from chunkwise.text.terms import text_terms
+
+
+class FoundQuestion(NamedTuple):
+    """A question, where its answer is, and the answer where one sentence is it."""
+
+    question: str
+    document: int
+    span: Span
+    answer: str | None = None
+
+
+class Place:
+    """A document that questions are looked for in, among its corpus."""
+
+    def __init__(self, corpus: Corpus, number: int) -> None:
+        self.corpus = corpus
+        self.number = number
+        self.text = corpus.source.documents[number].text
+        self.passages: Sequence[SourcePassage] = corpus.passages.get(number, ())
+
+    @cached_property
+    def analyzed(self) -> Analyzed:
+        return Analyzed(self.corpus.source.documents[self.number])
+
+    @property
+    def language(self) -> str:
+        return self.passages[0].language if self.passages else "none"
+
+    def passage_behind(self, position: int, until: int) -> FoundQuestion | None:
+        """The first passage between two positions, as evidence of a question still to be asked."""
+        inside = (each for each in self.passages if position <= each.start < until)
+        for found in inside:
+            return FoundQuestion("", self.number, Span(found.start, found.end))
+        return None
+
+
+class Corpus:
+    """Documents that refer to each other."""
+
+    def __init__(self, source: SourcePassages) -> None:
+        self.source = source
+        self.passages: defaultdict[int, list[SourcePassage]] = defaultdict(list)
+        for passage in source.passages:
+            self.passages[passage.at].append(passage)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {each.id: number for number, each in enumerate(self.source.documents)}
+
+    def linked(self, target: str, document_id: str) -> FoundQuestion | None:
+        """The passage that a link leads to: the first of its document, or of the section it names."""
+        path, _, anchor = unquote(target).partition("#")
+        if "://" in path:
+            return None
+        folder = posixpath.dirname(document_id)
+        name = posixpath.normpath(posixpath.join(folder, path)) if path else document_id
+        number = self._numbers.get(name)
+        if number is None or not self.passages[number]:
+            return None
+        passages = self.passages[number]
+        if not anchor:
+            return FoundQuestion("", number, Span(passages[0].start, passages[0].end))
+        known = (each for each in passages if each.path and _slug(each.path[-1]) == anchor)
+        return next((FoundQuestion("", number, Span(each.start, each.end)) for each in known), None)
+
+
+def _slug(title: str) -> str:
+    """As most renderers of Markdown name the anchor of a heading."""
+    return re.sub(r"[^\w-]", "", title.lower().replace(" ", "-"))
+
+
+Finder = Callable[[Place], Iterator[FoundQuestion]]
+
+
+def asked_questions(place: Place) -> Iterator[FoundQuestion]:
+    """Headings that ask, with the first passage below them: the questions of an FAQ."""
+    sections = place.analyzed.sections
+    for at, path in enumerate(sections.paths):
+        if path and path[-1].endswith(("?", "？", "؟")):
+            end = int(sections.end[at])
+            if answer := place.passage_behind(int(sections.heading_end[at]), end):
+                yield answer._replace(question=path[-1])
+
+
+_LEAST_WORDS = 2
+"""Content words of a link that say where it leads: "here" does not."""
+
+
+def link_questions(place: Place) -> Iterator[FoundQuestion]:
+    """Texts of links to other documents and sections, with the passage they lead to."""
+    document = place.analyzed.document
+    for start, end, target in written_links(place.text, document):
+        label = without_marks(place.text[start:end])
+        if len(words_in(label, place.language)) >= _LEAST_WORDS:
+            found = place.corpus.linked(target, document.id)
+            if found and not (
+                found.document == place.number and found.span.start < start < found.span.end
+            ):
+                yield found._replace(question=label)
+
+
+def definition_questions(place: Place) -> Iterator[FoundQuestion]:
+    """What is defined, with the sentence that defines it."""
+    for question, answer, span, subject in definitions_in(place.analyzed):
+        rare = not subject or place.corpus.source.is_rare(words_in(subject, place.language))
+        if rare:
+            yield FoundQuestion(question, place.number, span, answer)
+
+
+def row_questions(place: Place) -> Iterator[FoundQuestion]:
+    """The name of a column and what a row begins with, with that row."""
+    analyzed, text = place.analyzed, place.text
+    blocks = analyzed.blocks
+    cells = analyzed.cells
+    rows = blocks.spans("row").tolist()
+    headers = blocks.headers_above(np.array([start for start, _ in rows], dtype=np.int64))
+
+    def cells_of(start: int, end: int) -> list[str]:
+        inner = cells[cells.searchsorted(start, "right") : cells.searchsorted(end)].tolist()
+        parts = pairwise([start, *inner, end])
+        return [without_marks(text[low:high].strip(' |,;\t\r\n"')) for low, high in parts]
+
+    for number, (start, end) in enumerate(rows):
+        if (header := headers.get(number)) is None:
+            continue
+        names, values = cells_of(header.start, header.end), cells_of(start, end)
+        filled = [at for at in range(1, min(len(names), len(values))) if names[at] and values[at]]
+        if filled and _has_letters(values[0]) and len(values[0]) <= _LONGEST_CELL:
+            column = filled[number % len(filled)]
+            yield FoundQuestion(
+                f"{names[column]} {values[0]}", place.number, trimmed(text, start, end)
+            )
+
+
+_LONGEST_CELL = 100
+
+
+def _has_letters(text: str) -> bool:
+    return sum(map(str.isalpha, text)) > 2
+
+
+_COMMENT = re.compile(
+    r"(?P<lines>(?:^[ \t]*(?://[/!]?|\#|--)[ \t]+\S.*\n)+)"
+    r"|/\*\*?(?P<block>[^*]*(?:\*(?!/)[^*]*)*)\*/"
+    r'|"""(?P<doc>[^"]*(?:"(?!"")[^"]*)*)"""',
+    re.MULTILINE,
+)
+_COMMENT_MARKS = re.compile(r"^[ \t]*(?://[/!]?|\#|--|\*)[ \t]*", re.MULTILINE)
+_LEAST_COMMENT, _MOST_CODE = 5, 1500
+"""Words of a comment that says what code does; characters of the code behind it that are its evidence."""
+
+
+def comment_questions(place: Place) -> Iterator[FoundQuestion]:
+    """What a comment or docstring says of code, with the code that follows it, up to the next comment."""
+    if place.analyzed.document.format != "code":
+        return
+    text = place.text
+    comments = list(_COMMENT.finditer(text))
+    for comment, following in zip_longest(comments, comments[1:]):
+        words = _COMMENT_MARKS.sub("", next(filter(None, comment.groups()), "")).strip()
+        sentence = " ".join(re.split(r"(?<=[.!?])\s|\n\s*\n", words, maxsplit=1)[0].split())
+        end = following.start() if following else len(text)
+        code = trimmed(text, comment.end(), min(end, comment.end() + _MOST_CODE))
+        if len(sentence.split()) >= _LEAST_COMMENT and code.end > code.start:
+            yield FoundQuestion(sentence.rstrip("."), place.number, code)
+
+
+_RAREST = 1 / 3
+"""Share of a sentence's terms, the rarest, that are left out of its question: who asks does not know them."""
+_LEAST_TERMS = 6
+_LONGEST_SENTENCE = 400
+_ENDS = (".", "!", "?", "。", "！", "？", "।")
+
+
+def sentence_questions(place: Place) -> Iterator[FoundQuestion]:
+    """The longest sentence of each passage without its rarest terms; weighty passages first."""
+    text = place.text
+    starts = [*place.analyzed.sentences.tolist(), len(text)]
+    sentences = [trimmed(text, *bounds) for bounds in pairwise(starts)]
+    fitting = [
+        each
+        for each in sentences
+        if each.end - each.start <= _LONGEST_SENTENCE and text[: each.end].endswith(_ENDS)
+    ]
+    for passage in sorted(place.passages, key=lambda each: -each.weight):
+        inside = fitting[
+            bisect_left(fitting, passage.start, key=lambda each: each.start) : bisect_right(
+                fitting, passage.end, key=lambda each: each.end
+            )
+        ]
+        if inside:
+            span = max(inside, key=lambda each: each.end - each.start)
+            if question := _without_rarest(place, span):
+                yield FoundQuestion(question, place.number, span)
+
+
+def _without_rarest(place: Place, span: Span) -> str:
+    text = without_marks(place.text[span.start : span.end])
+    terms = text_terms(text, place.language)
+    if len(terms.vocabulary) < _LEAST_TERMS:
+        return ""
+    rarity = place.corpus.source.frequencies(terms.hash)
+    gone = np.argsort(rarity, kind="stable")[: round(len(rarity) * _RAREST)]
+    kept = np.ones(len(text), dtype=bool)
+    for at in gone.tolist():
+        kept[terms.start[at] : terms.end[at]] = False
+    words = "".join(sign if keep else " " for sign, keep in zip(text, kept.tolist(), strict=True))
+    return " ".join(re.findall(r"\w+(?:['’-]\w+)*", words))
+
+
+KINDS: dict[str, Finder] = {
+    "asked": asked_questions,
+    "link": link_questions,
+    "definition": definition_questions,
+    "row": row_questions,
+    "comment": comment_questions,
+    "sentence": sentence_questions,
+}
+"""How questions are found, by the tag that each carries."""
+_POOL = 10
+"""Candidates for each question wanted, among which the kinds take turns."""
+
+
+def questions_in(source: SourcePassages, wanted: int) -> Iterator[tuple[Query, str]]:
+    """Questions of all kinds in turn, each with the language of its document; documents take turns by size."""
+    corpus = Corpus(source)
+    sizes = {number: len(each.text) for number, each in enumerate(source.documents)}
+    lines = {number: _of_document(Place(corpus, number)) for number in sizes}
+    pool: dict[str, list[tuple[int, FoundQuestion]]] = {kind: [] for kind in KINDS}
+    for number, (kind, found) in islice(by_size(lines, sizes), _POOL * wanted):
+        pool[kind].append((number, found))
+    for turn in range(max(map(len, pool.values()))):
+        for kind, candidates in pool.items():
+            if turn < len(candidates):
+                number, found = candidates[turn]
+                passages = corpus.passages[number]
+                yield _query(kind, found, source), passages[0].language if passages else "none"
+
+
+def _query(kind: str, found: FoundQuestion, source: SourcePassages) -> Query:
+    document = source.documents[found.document]
+    reference = reference_at(document, found.span, source.documents)
+    id = question_id(found.question, reference.places[:1])
+    return Query(id, found.question, (reference,), found.answer, (), (EXTRACTED, kind))
+
+
+def _of_document(place: Place) -> Iterator[tuple[str, FoundQuestion]]:
+    """The kinds take turns, each in its own order."""
+    open_kinds = {kind: find(place) for kind, find in KINDS.items()}
+    while open_kinds:
+        for kind, finder in list(open_kinds.items()):
+            if (found := next(finder, None)) is None:
+                del open_kinds[kind]
+            else:
+                yield kind, found
