@@ -309,8 +309,8 @@ def _meet(
     return alone.tolist() == [before, behind]
 
 
-_SHORT = 2000
-"""Shorter texts are encoded as they are: nothing is gained by looking for words in them."""
+_SHORT = 16_000
+"""Bytes of a text under which looking for words met before takes longer than to encode it as it is."""
 
 # Both split a text by a regular expression before merging bytes, and merge nothing across. Its
 # alternatives look ahead only within white space, so a piece always starts at a space that follows
