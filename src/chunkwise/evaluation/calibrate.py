@@ -36,8 +36,8 @@ from chunkwise.evaluation.sources import (
 from chunkwise.metrics.claims.text_normalization import holds, plain_form
 from chunkwise.metrics.judges.judge import Judge, judge_identity
 from chunkwise.metrics.judges.llm_judge import LlmJudge
-from chunkwise.metrics.judges.relevance_judges import balance_by_place
-from chunkwise.models.embed.embedder import Embedder, Kind
+from chunkwise.metrics.judges.relevance_judges import balance_by_place, cosine_scores
+from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.options import Against, CalibrationOptions
 from chunkwise.retrieval.indexes import index
@@ -387,20 +387,9 @@ def _judged_pairs(pairs: KnownPairs) -> Iterator[tuple[Query, Hit, bool]]:
 
 def _cosines(pairs: KnownPairs, embedder: Embedder) -> NDArray[np.float64]:
     """Of every pair; NaN where one of the two has no vector. Texts were embedded before and are in the cache."""
-    rows = list(_judged_pairs(pairs))
-    asked = _unit(embedder, [query.text for query, _, _ in rows], "query")
-    found: NDArray[np.float64] = np.einsum(
-        "ij,ij->i", asked, _unit(embedder, [hit.text for _, hit, _ in rows], "passage")
-    )
-    return found
-
-
-def _unit(embedder: Embedder, texts: list[str], kind: Kind) -> NDArray[np.float64]:
-    distinct = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-    vectors = embedder.embed(list(distinct), kind).astype(np.float64)
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: NDArray[np.float64] = vectors / np.where(length == 0, np.nan, length)
-    return unit[[distinct[text] for text in texts]]
+    texts = [(query.text, hit.text) for query, hit, _ in _judged_pairs(pairs)]
+    # NumPy makes NaN of None.
+    return np.array([near.value for near in cosine_scores(texts, embedder)], dtype=np.float64)
 
 
 def _disagreements(

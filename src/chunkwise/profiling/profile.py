@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,13 +90,15 @@ class _DocumentMeasurer:
 
     def __call__(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         for each in outcomes:
-            yield self._measured(each.document) if isinstance(each, Chunked) else each
+            yield measured(each.document, self.tokenizer) if isinstance(each, Chunked) else each
 
-    def _measured(self, document: Document) -> MeasuredDocument:
-        analyzed, tally = Analyzed(document), GroupTally()
-        tokens = analyzed.measure(self.tokenizer).starts
-        tally.add(analyzed, tokens)
-        return MeasuredDocument(document, tally, document_passages(analyzed, tokens))
+
+def measured(document: Document, tokenizer: TokenizerLike) -> MeasuredDocument:
+    """A document with its sizes and passages."""
+    analyzed, tally = Analyzed(document), GroupTally()
+    tokens = analyzed.measure(tokenizer).starts
+    tally.add(analyzed, tokens)
+    return MeasuredDocument(document, tally, document_passages(analyzed, tokens))
 
 
 class Profiler:
@@ -109,14 +112,10 @@ class Profiler:
         self._passages = RepeatFinder()
 
     def add(self, document: Document) -> None:
-        analyzed = Analyzed(document)
-        tokens = analyzed.measure(self._tokenizer).starts
-        cell = self._cell(folder_of(document.id), document.format)
-        self._cells[cell].add(analyzed, tokens)
-        self._passages.add(document, document_passages(analyzed, tokens), self._numbers[cell])
+        self.take(measured(document, self._tokenizer))
 
     def take(self, measured: MeasuredDocument) -> None:
-        """One that another process has looked at."""
+        """One that was looked at, here or by another process."""
         document = measured.document
         cell = self._cell(folder_of(document.id), document.format)
         self._cells[cell].merge(measured.tally)
@@ -269,93 +268,55 @@ def profile_documents(
     return profiler.result()
 
 
-_EXACT = 4096
-_STEPS = 256
-"""Bins a doubling above the exact range: 0.3% wide."""
-
 EDGES = (25, 50, 75, 100, 150, 200, 300, 400, 600, 800, 1200, 1600, 3200, 6400, 12800)
 """Of the histogram shown; the sizes whose fit is told are among them."""
 
 
 class SizeDistribution:
-    """Counts of whole numbers from 0 up; grows with the largest value's magnitude, never with their number."""
+    """How often each size occurs: sizes repeat, so it grows with their differences, not with their number."""
 
     def __init__(self) -> None:
-        self._counts: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        self.total = 0
-        self.longest = 0
+        self._times: Counter[int] = Counter()
 
     def add(self, values: NDArray[np.int64]) -> None:
-        if not len(values):
-            return
-        self.total += int(values.sum())
-        self.longest = max(self.longest, int(values.max()))
-        self._add_counts(np.bincount(_bins(values)))
+        self._times.update(values.tolist())
 
     def merge(self, other: SizeDistribution) -> None:
-        self.total += other.total
-        self.longest = max(self.longest, other.longest)
-        self._add_counts(other._counts)
-
-    def _add_counts(self, counts: NDArray[np.int64]) -> None:
-        if len(counts) > len(self._counts):
-            self._counts = np.pad(self._counts, (0, len(counts) - len(self._counts)))
-        self._counts[: len(counts)] += counts
+        self._times.update(other._times)
 
     @property
     def count(self) -> int:
-        return int(self._counts.sum())
+        return self._times.total()
+
+    @property
+    def total(self) -> int:
+        return sum(size * times for size, times in self._times.items())
 
     def at_most(self, limit: int) -> int:
-        """How many values are no larger; exact for limits below the exact range."""
-        return (
-            int(self._counts[: limit + 1].sum()) if limit < _EXACT else self._at_most_large(limit)
-        )
-
-    def _at_most_large(self, limit: int) -> int:
-        if limit >= self.longest:
-            return self.count
-        return int(self._counts[: int(_bins(np.array([limit]))[0]) + 1].sum())
+        """How many values are no larger."""
+        return sum(times for size, times in self._times.items() if size <= limit)
 
     def quantile(self, share: float) -> int:
         """The smallest value that at least this share of all values do not exceed; 0 without values."""
-        count = self.count
-        if not count:
-            return 0
         # Rounded first: 0.95 * 20 is a hair above 19 in binary.
-        rank = max(math.ceil(round(share * count, 6)), 1)
-        index = int(np.cumsum(self._counts).searchsorted(rank))
-        if rank == count:
-            return self.longest
-        return min(_value(index), self.longest)
+        rank = max(math.ceil(round(share * self.count, 6)), 1)
+        sizes = sorted(self._times)
+        seen = accumulate(self._times[size] for size in sizes)
+        return next((size for size, met in zip(sizes, seen, strict=True) if met >= rank), 0)
 
     def summary(self, *, histogram: bool = False) -> SizeSummary:
-        count = self.count
-        mean = self.total / count if count else 0.0
+        count, total = self.count, self.total
         bins = self._histogram() if histogram and count else ()
         return SizeSummary(
-            count, self.total, mean, self.quantile(0.5), self.quantile(0.95), self.longest, bins
-        )
+            count, total, total / count if count else 0.0, self.quantile(0.5), self.quantile(0.95),
+            max(self._times, default=0), bins,
+        )  # fmt: skip
 
     def _histogram(self) -> tuple[SizeBin, ...]:
         below = [self.at_most(edge) for edge in EDGES]
         lows, highs = (0, *EDGES), (*EDGES, None)
         counts = np.diff([0, *below, self.count]).tolist()
         return tuple(SizeBin(*values) for values in zip(lows, highs, counts, strict=True))
-
-
-def _bins(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    if int(values.max()) < _EXACT:
-        return values
-    large = np.log2(np.maximum(values, _EXACT) / _EXACT) * _STEPS
-    return np.where(values < _EXACT, values, _EXACT + large.astype(np.int64))
-
-
-def _value(index: int) -> int:
-    """The smallest value of a bin."""
-    if index < _EXACT:
-        return index
-    return math.ceil(_EXACT * 2 ** ((index - _EXACT) / _STEPS))
 
 
 _EXAMPLES = 3

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.answers.relevancy import NO_VECTOR, NO_WORDS, answer_relevancy
+from chunkwise.metrics.answers.relevancy import answer_relevancy
 from chunkwise.metrics.evidence import Answer
+from chunkwise.metrics.judges.relevance_judges import NO_VECTOR, NO_WORDS
 
 WORDS = ("lamp", "rope", "hook", "door")
 

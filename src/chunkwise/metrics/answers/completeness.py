@@ -14,7 +14,7 @@ from chunkwise.metrics.answers.question_evidence import (
     QuestionEvidence,
     claims_of,
 )
-from chunkwise.metrics.claims.claim_support import THRESHOLD, supports, without_yes_no
+from chunkwise.metrics.claims.claim_support import THRESHOLD, share_held, without_yes_no
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
 from chunkwise.metrics.claims.text_normalization import plain_form, sentences
 from chunkwise.metrics.evidence import Answer
@@ -79,12 +79,9 @@ def coverage(
             found.append(Score(None, NO_REFERENCE_ANSWER))
         elif not (expected := without_yes_no(query.answer)):
             found.append(Score(None, YES_OR_NO))
-        elif not (said := sentences(expected)):
-            found.append(Score(None, NOTHING_TO_SEEK))
         else:
-            texts = list(map(read, own))
-            held = sum(any(supports(text, each, threshold) for text in texts) for each in said)
-            found.append(Score(held / len(said)))
+            held = share_held(sentences(expected), map(read, own), threshold)
+            found.append(held or Score(None, NOTHING_TO_SEEK))
     return found
 
 

@@ -13,8 +13,9 @@ from chunkwise.metrics.answers.question_evidence import (
     LlmMetric,
     QuestionEvidence,
     claims_of,
+    each_answer,
 )
-from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
+from chunkwise.metrics.claims.claim_support import THRESHOLD, share_held
 from chunkwise.metrics.claims.hit_texts import ReadableHits
 from chunkwise.metrics.claims.text_normalization import sentences
 from chunkwise.metrics.evidence import Answer
@@ -34,20 +35,13 @@ def faithfulness(
     was retrieved, nothing is supported.
     """
     read = ReadableHits()
-    found = []
-    for query, own in zip(queries, hits, strict=True):
-        answer = answers.get(query.id)
-        if answer is None:
-            found.append(Score(None, NO_ANSWER))
-        elif answer.is_refusal:
-            found.append(Score(None, REFUSED))
-        elif not (claims := sentences(answer.said)):
-            found.append(Score(None, NO_CLAIMS))
-        else:
-            texts = list(map(read, own))
-            held = sum(any(supports(text, claim, threshold) for text in texts) for claim in claims)
-            found.append(Score(held / len(claims)))
-    return found
+    found = {query.id: own for query, own in zip(queries, hits, strict=True)}
+
+    def score(query: Query, answer: Answer) -> Score:
+        claims = sentences(answer.said)
+        return share_held(claims, map(read, found[query.id]), threshold) or Score(None, NO_CLAIMS)
+
+    return each_answer(queries, answers, score, uncited=True)
 
 
 def _claims_and_context(given: QuestionEvidence) -> Asked | str:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Query, Score
 from chunkwise.metrics.answers.question_evidence import (
@@ -18,6 +15,7 @@ from chunkwise.metrics.answers.question_evidence import (
 )
 from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.llm_answer_judgments import AnswerRelevancy
+from chunkwise.metrics.judges.relevance_judges import cosine_scores
 from chunkwise.metrics.metric import Metric
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder
@@ -25,8 +23,6 @@ from chunkwise.models.embed.embedder import Embedder
 if TYPE_CHECKING:
     from chunkwise.metrics.evidence import Evidence
 
-NO_WORDS = "no words to compare"
-NO_VECTOR = "the model gave no vector"
 _DIGITS = 6
 """The last ones depend on the machine."""
 
@@ -36,29 +32,13 @@ def answer_relevancy(
 ) -> list[Score]:
     """Cosine of question and answer, below 0 as 0; an answer in the words of the question is near, right or wrong."""
     answered = [query for query in queries if query.id in answers]
-    if not answered:
-        return [Score(None, NO_ANSWER) for _ in queries]
-    # An empty text has no vector, and some models refuse it.
-    texts = [(query.text, answers[query.id].said) for query in answered]
-    compared = [number for number, pair in enumerate(texts) if all(map(str.strip, pair))]
-    found = {query.id: Score(None, NO_WORDS) for query in answered}
-    if compared:
-        asked = embedder.embed([texts[number][0] for number in compared], "query")
-        said = embedder.embed([texts[number][1] for number in compared], "passage")
-        for number, one, other in zip(compared, asked, said, strict=True):
-            found[answered[number].id] = _cosine(
-                np.asarray(one, np.float64), np.asarray(other, np.float64)
-            )
+    near = cosine_scores([(query.text, answers[query.id].said) for query in answered], embedder)
+    found = {query.id: _rounded(score) for query, score in zip(answered, near, strict=True)}
     return [found.get(query.id, Score(None, NO_ANSWER)) for query in queries]
 
 
-def _cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> Score:
-    if not (np.isfinite(one).all() and np.isfinite(other).all()):
-        return Score(None, NO_VECTOR)
-    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
-    if not lengths:
-        return Score(None, NO_WORDS)
-    return Score(round(min(1.0, max(0.0, float(one @ other) / lengths)), _DIGITS))
+def _rounded(near: Score) -> Score:
+    return near if near.value is None else Score(round(min(1.0, max(0.0, near.value)), _DIGITS))
 
 
 def _answer(given: QuestionEvidence) -> Asked | str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, islice
 from math import ceil
 from typing import NamedTuple
 
+from chunkwise.core import Score
 from chunkwise.metrics.claims.numbers import has_number, read_numbers
 from chunkwise.metrics.claims.text_normalization import Readable, holds, plain_form
 from chunkwise.text.terms import NONE, stemmer, stop_words, text_terms
@@ -187,6 +188,17 @@ def supports(text: Readable, claim: Readable, threshold: float = THRESHOLD) -> b
         for window in windows
         if len(window) == 1 or not is_short
     )
+
+
+def share_held(
+    claims: Sequence[Readable], texts: Iterable[Readable], threshold: float
+) -> Score | None:
+    """Of the claims, those that at least one of the texts supports; None: there is no claim."""
+    if not claims:
+        return None
+    known = list(texts)
+    held = sum(any(supports(text, claim, threshold) for text in known) for claim in claims)
+    return Score(held / len(claims))
 
 
 def _stands(text: str, claim: str, language: str) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,34 +152,44 @@ class SimilarityJudge:
 
     def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
         """One score a hit, in the order of the hits; every text is embedded once, all together."""
-        questions = self._vectors([query.text for query in queries], "query")
-        passages = self._vectors([hit.text for own in hits for hit in own], "passage")
-        sizes = [len(own) for own in hits]
-        asked = questions[np.repeat(np.arange(len(sizes)), sizes)]
-        cosine = np.einsum("ij,ij->i", asked, passages)
-        known = (asked != 0).any(axis=1) & (passages != 0).any(axis=1)
-        near = cosine >= self.threshold - NEAR
-        flat = [
-            _near_score(*each)
-            for each in zip(near.tolist(), known.tolist(), np.isnan(cosine).tolist(), strict=True)
+        pairs = [
+            (query.text, hit.text) for query, own in zip(queries, hits, strict=True) for hit in own
         ]
-        first = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).tolist()
-        return [flat[low:high] for low, high in pairwise(first)]
+        near = iter(cosine_scores(pairs, get_embedder(self._embedder)))
+        return [[self._verdict(next(near)) for _ in own] for own in hits]
 
-    def _vectors(self, texts: list[str], kind: Kind) -> NDArray[np.float32]:
-        """One row a text, of length 1; zeros for a text without words, NaN where the model failed."""
-        row = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        embedder = get_embedder(self._embedder)
-        if not row:
-            return np.zeros((0, embedder.dimensions), np.float32)
-        vectors = embedder.embed(list(row), kind)
-        vectors = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, np.nan)
-        length = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit = (vectors / np.where(length == 0, 1, length)).astype(np.float32)
-        return unit[[row[text] for text in texts]]
+    def _verdict(self, near: Score) -> Score:
+        if near.value is None:
+            return near
+        return Score(float(near.value >= self.threshold - NEAR))
 
 
-def _near_score(near: bool, known: bool, failed: bool) -> Score:
-    if failed:
-        return Score(None, NO_VECTOR)
-    return Score(float(near)) if known else Score(None, NO_WORDS)
+def cosine_scores(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> list[Score]:
+    """The cosine of each question and passage, or why there is none; every text is embedded once, all together."""
+    if not pairs:
+        return []
+    asked = _vectors([question for question, _ in pairs], embedder, "query")
+    passages = _vectors([passage for _, passage in pairs], embedder, "passage")
+    cosines = np.einsum("ij,ij->i", asked, passages)
+    known = (asked != 0).any(axis=1) & (passages != 0).any(axis=1)
+    return [
+        Score(None, NO_VECTOR)
+        if math.isnan(cosine)
+        else Score(cosine)
+        if has_words
+        else Score(None, NO_WORDS)
+        for cosine, has_words in zip(cosines.tolist(), known.tolist(), strict=True)
+    ]
+
+
+def _vectors(texts: Sequence[str], embedder: Embedder, kind: Kind) -> NDArray[np.float64]:
+    """One row a text, of length 1; zeros for a text without words, NaN where the model failed."""
+    row = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    found = np.zeros((len(row), embedder.dimensions))
+    worded = [text for text in row if text.strip()]  # some models refuse an empty text
+    if worded:
+        found[[row[text] for text in worded]] = embedder.embed(worded, kind)
+    found[~np.isfinite(found).all(axis=1)] = np.nan
+    length = np.linalg.norm(found, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = found / np.where(length == 0, 1, length)
+    return unit[[row[text] for text in texts]]
