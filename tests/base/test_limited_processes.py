@@ -125,6 +125,16 @@ def test_one_that_was_ended_while_it_waited_costs_no_file(
 
 
 @pytest.mark.usefixtures("processes")
+def test_one_that_was_ended_while_it_started_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = f"__import__('pathlib').Path({str(tmp_path / 'mark')!r})"
+    end_once = f"import os; {mark}.exists() or ({mark}.touch(), os.kill(os.getpid(), 9));"
+    monkeypatch.setattr(limited, "_START", end_once + limited._START)
+    assert done("numbers", 1) == [0]
+
+
+@pytest.mark.usefixtures("processes")
 def test_what_a_process_leaves_behind_when_it_dies_ends_with_it(tmp_path: Path) -> None:
     with pytest.raises(ProcessDied, match="status 7"):
         done("die_and_leave_one_behind", str(tmp_path / "pid"))

@@ -177,7 +177,7 @@ class Processes:
                 return process
             self._end(process)
 
-    def _started(self) -> _Process:
+    def _started(self, is_again: bool = False) -> _Process:
         if _unavailable:
             raise NotStarted("there is no interpreter to start")
         if time.monotonic() < self._next_start:
@@ -192,16 +192,18 @@ class Processes:
                 raise NotStarted(error.strerror or str(error)) from error
             self._all.add(process)
         try:
-            is_ready = process.is_ready()
+            why = process.why_not_ready()
         except BaseException:
             self._end(process)
             raise
-        if not is_ready:
-            self._end(process)
-            if not self._is_stopped:
-                self._next_start = time.monotonic() + _PAUSE
-            raise NotStarted(f"{sys.executable} ended before it had begun")
-        return process
+        if why is None:
+            return process
+        self._end(process)
+        if isinstance(why, ProcessDied) and why.was_killed and not (is_again or self._is_stopped):
+            return self._started(is_again=True)
+        if not self._is_stopped:
+            self._next_start = time.monotonic() + _PAUSE
+        raise NotStarted(f"{sys.executable} ended before it had begun ({why})")
 
     def _end(self, process: _Process) -> None:
         with self._lock:
@@ -279,12 +281,14 @@ class _Process:
         self._events = select.poll()
         self._events.register(self._pipe.fileno(), select.POLLIN)
 
-    def is_ready(self) -> bool:
-        """Whether it has started."""
+    def why_not_ready(self) -> ChunkwiseError | None:
+        """None: it has started."""
         try:
-            return bool(self._pipe.recv_bytes() == b"ready")
+            if self._pipe.recv_bytes() == b"ready":
+                return None
         except (EOFError, OSError):
-            return False
+            pass
+        return self._end()
 
     def is_waiting(self) -> bool:
         """Whether it is there, and has nothing to say that nobody asked for."""
