@@ -1,7 +1,6 @@
 """A document says at once what it cannot be made of."""
 
 import pickle
-import pickletools
 from dataclasses import replace
 from typing import Any
 
@@ -41,33 +40,6 @@ def test_a_loader_that_declares_its_blocks_names_its_format_as_it_likes() -> Non
 def test_an_index_that_has_such_a_document_is_still_read() -> None:
     record = '{"title": "", "source": "", "format": "md", "language": "", "metadata": {}}'
     assert document_of("d", record, "A line.", ()).format == "text"
-
-
-def test_blocks_travel_in_columns() -> None:
-    """However many there are, a few operations: each by itself takes longer than to find it."""
-    blocks = tuple(Block("item", 2 * at, 2 * at + 1, at % 3, 7) for at in range(2000))
-    document = Document("d", "a\n" * 2000, format="html", blocks=blocks)
-    data = pickle.dumps(document)
-    assert sum(1 for _ in pickletools.genops(data)) < 200
-    again = pickle.loads(data)
-    assert again == document
-    assert {type(each) for each in again.blocks} == {Block}
-
-
-@cases(
-    "blocks",
-    [
-        None,
-        (),
-        (Block("verse", 0, 1),),  # type: ignore[arg-type]
-        (Block("item", 0, 1 << 70),),
-        (Block("item", "0", 1),),  # type: ignore[arg-type]
-        (("item", 0, 1),),
-    ],
-)
-def test_blocks_of_any_kind_travel(blocks: tuple[Block, ...] | None) -> None:
-    document = Document("d", "a", format="html", blocks=blocks)
-    assert pickle.loads(pickle.dumps(document)) == document
 
 
 def test_links_travel_and_are_kept() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import subprocess
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -163,13 +162,6 @@ def test_a_folder_is_read(docs: str) -> None:
         ("more/b.txt", "Some words of B."),
     ]
     assert rows[0]["source"] == f"{docs}a.md"
-
-
-@pytest.mark.usefixtures("processes")
-def test_a_process_that_is_forked_does_not_wait_for_its_threads(docs: str) -> None:
-    assert len(list(chunkwise.chunk(docs))) == 2
-    forked = subprocess.Popen(["true"], preexec_fn=lambda: None)
-    assert forked.wait(30) == 0
 
 
 def test_an_update_reads_what_changed(docs: str, server: WebHdfs, tmp_path: Path) -> None:

@@ -105,8 +105,6 @@ def store(address: str) -> tuple[Any, str]:
     except ImportError:
         raise MissingExtra(f"{scheme}://", "remote") from None
     try:
-        if scheme in _NOT_FORKED:
-            return _kept(address)
         found: tuple[Any, str] = url_to_fs(address)
     except ImportError as error:
         package = PACKAGES.get(scheme)
@@ -115,21 +113,6 @@ def store(address: str) -> tuple[Any, str]:
     except Exception as error:  # credentials, a host that is no host: in each library's own words
         raise as_os_error(error) from error
     return found
-
-
-_NOT_FORKED = ("hdfs", "viewfs")
-"""Whose library has threads that wait forever in a forked process, where fsspec lets go of all that it keeps."""
-_hosts: dict[str, Any] = {}
-
-
-def _kept(address: str) -> tuple[Any, str]:
-    """The same, kept here and not by fsspec: one for each host."""
-    from fsspec.core import url_to_fs
-
-    host = "/".join(address.split("/")[:3])
-    if host not in _hosts:
-        _hosts[host] = url_to_fs(address, skip_instance_cache=True)[0]
-    return _hosts[host], str(_hosts[host]._strip_protocol(address))
 
 
 def asked(call: Callable[[], T]) -> T:

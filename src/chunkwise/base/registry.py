@@ -45,7 +45,8 @@ class Registry:
         needs: tuple[str, ...],
         example: str = "",
         forms: Iterable[str] = (),
-        libraries: Mapping[str, str] = MappingProxyType({}),
+        libraries: Iterable[str] = (),
+        by_library: str = "",
     ) -> None:
         self.kind = kind
         self.group = group
@@ -56,8 +57,9 @@ class Registry:
         """A specification with parameters, for error messages."""
         self.forms = tuple(forms)
         """Other ways to name one that whoever asks has tried before, such as `openai:NAME`."""
-        self.libraries = MappingProxyType(dict(libraries))
-        """`module:function` by the name of a library: what makes a part of `library:Name`."""
+        self.libraries = frozenset(libraries)
+        self.by_library = by_library
+        """`module:function` that makes a part of `library:Name`."""
 
     def _entry_points(self) -> EntryPoints:
         from importlib.metadata import entry_points  # slow to import, and built-in names need none
@@ -77,14 +79,12 @@ class Registry:
         """The part of this name; an unknown name lists the nearest known ones, a recorded one runs no code by path."""
         check_allowed(name)
         if name in self.builtin:
-            module, _, attribute = self.builtin[name].partition(":")
-            return getattr(importlib.import_module(module), attribute)
+            return import_target(self.builtin[name])
         if ".py:" in name:
             return _from_file(self.kind, name)
         library, _, rest = name.partition(":")
         if rest and library in self.libraries:
-            module, _, attribute = self.libraries[library].partition(":")
-            return getattr(importlib.import_module(module), attribute)(rest)
+            return import_target(self.by_library)(library, rest)
         point = self._plugins().get(name)
         if point is not None:
             return self._loaded(point)
@@ -206,6 +206,12 @@ class Registry:
         known = list(dict.fromkeys([*self.forms, *self.names()]))
         hint = did_you_mean(name, known, f"known: {', '.join(known)}")
         return UnknownName(f"no {self.kind} is named {spec.quoted(name)}; {hint}")
+
+
+def import_target(target: str) -> Any:
+    """What `module:name` means."""
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def _first_missing(part: Any, needs: tuple[str, ...]) -> str:

@@ -8,14 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import InitVar, dataclass
 from hashlib import blake2b
-from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.chunk_offsets import (
-    EXACT,
-    NO_TEXT,
     FileRow,
     PositionVerdict,
     StatedChunk,
@@ -37,7 +34,6 @@ from chunkwise.records.fields import integer_in, string_in
 from chunkwise.records.objects import record_of_object
 from chunkwise.records.read import OnBadRow
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.find_passages import Tolerance
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _LISTS = ("chunks", "nodes", "documents", "rows", "data")
@@ -54,21 +50,6 @@ _ROWS_TOLD = 10
 _NOWHERE = "it names no document, and its text stands in none"
 
 
-HowLocated = Literal[
-    "claimed", "found", "found but for signs", "found but for case", "found but for marks", ""
-]
-"""How a chunk's place is known: by its offsets, by its text, by its text but for white space, quotes and dashes, for
-case, too, for Markdown's marks, too; empty: it is not."""
-_FOUND: Mapping[Tolerance, HowLocated] = MappingProxyType(
-    {
-        "exact": "found",
-        "signs": "found but for signs",
-        "case": "found but for case",
-        "marks": "found but for marks",
-    }
-)
-
-
 @dataclass(frozen=True, slots=True)
 class ExistingChunk:
     """One row of a chunk file."""
@@ -78,7 +59,6 @@ class ExistingChunk:
     doc_id: str
     """Of the document it was found to belong to; empty: of none."""
     place: Span | None
-    located: HowLocated
     context: str = ""
     """What is indexed beside it."""
     parent: Span | None = None
@@ -322,20 +302,18 @@ def _placed(
     behind: dict[int, int] = {}
     chunks = []
     for row, n, verdict in zip(rows, number, verdicts, strict=True):
-        place, located = verdict.place, _located(verdict)
+        place = verdict.place
         if isinstance(n, str):
-            chunks.append(ExistingChunk(row.where, "", None, "", row.context))
+            chunks.append(ExistingChunk(row.where, "", None, row.context))
             continue
         if place is None and (found := places.get((n, row.said.text or ""))):
-            place, located = Span(*found.next_from(behind.get(n, 0))), _FOUND[found.tolerance]
+            place = Span(*found.next_from(behind.get(n, 0)))
         if place is not None:
             behind[n] = place.start + 1
         parent = (
             row.parent if place is not None and _holds(row.parent, place, documents[n]) else None
         )
-        chunks.append(
-            ExistingChunk(row.where, documents[n].id, place, located, row.context, parent, row.id)
-        )
+        chunks.append(ExistingChunk(row.where, documents[n].id, place, row.context, parent, row.id))
     return chunks
 
 
@@ -346,12 +324,6 @@ def _holds(parent: Span | None, place: Span, document: Document) -> bool:
         and 0 <= parent.start <= place.start
         and place.end <= parent.end <= len(document.text)
     )
-
-
-def _located(verdict: PositionVerdict) -> HowLocated:
-    if verdict.place is None:
-        return ""
-    return "claimed" if verdict.kind in (EXACT, NO_TEXT) else "found"
 
 
 def _why(said: StatedPlace, verdict: PositionVerdict) -> str:

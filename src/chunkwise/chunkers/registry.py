@@ -79,11 +79,8 @@ strategies = Registry(
     },
     needs=("split(document)",),
     example="sentences(max_tokens=200, overlap=50)",
-    libraries={
-        "langchain": "chunkwise.chunkers.third_party_splitters:langchain_splitter",
-        "llamaindex": "chunkwise.chunkers.third_party_splitters:llamaindex_splitter",
-        "haystack": "chunkwise.chunkers.third_party_splitters:haystack_splitter",
-    },
+    libraries=("langchain", "llamaindex", "haystack"),
+    by_library="chunkwise.chunkers.third_party_splitters:splitter_class",
 )
 
 

@@ -85,21 +85,6 @@ _LIBRARIES = {
 }  # fmt: skip
 
 
-def langchain_splitter(name: str) -> type[OtherSplitter]:
-    """The strategy that a class of langchain_text_splitters is."""
-    return _strategy_class("langchain", name)
-
-
-def llamaindex_splitter(name: str) -> type[OtherSplitter]:
-    """The strategy that a node parser of llama_index.core is."""
-    return _strategy_class("llamaindex", name)
-
-
-def haystack_splitter(name: str) -> type[OtherSplitter]:
-    """The strategy that a splitter of haystack.components.preprocessors is."""
-    return _strategy_class("haystack", name)
-
-
 class OtherSplitter:
     """A splitter of another framework; a subclass with its parameters as fields is made for each of them."""
 
@@ -158,11 +143,12 @@ class OtherSplitter:
 
 
 def _remade(library: str, name: str, values: Mapping[str, object]) -> OtherSplitter:
-    return _strategy_class(library, name)(**values)
+    return splitter_class(library, name)(**values)
 
 
 @cache
-def _strategy_class(library: str, name: str) -> type[OtherSplitter]:
+def splitter_class(library: str, name: str) -> type[OtherSplitter]:
+    """The strategy that a splitter of this library is."""
     found = _splitter_class(library, name)
     own = [(each, object, field) for each, field in _fields(found).items()]
     package = _LIBRARIES[library].package

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import shown
-from chunkwise.core.layout import Block, Box, Link, PackedBlocks, PageBoxes, packed
+from chunkwise.core.layout import Block, Box, Link, PageBoxes
 
 AS_WRITTEN = ("text", "markdown", "code", "rst", "tex", "asciidoc", "org")
 """Formats whose text is the file's own, line by line and character by character."""
@@ -119,18 +119,6 @@ class Document:
                 "one of your own needs `blocks`, else say text"
             )
 
-    def __getstate__(self) -> list[object]:
-        state = [getattr(self, name) for name in self.__slots__]
-        if self.blocks:
-            state[_BLOCKS] = packed(self.blocks)
-        return state
-
-    def __setstate__(self, state: list[object]) -> None:
-        for name, value in zip(self.__slots__, state, strict=True):
-            if isinstance(value, PackedBlocks):
-                value = value.blocks()
-            object.__setattr__(self, name, value)
-
     def page(self, position: int) -> int | None:
         """Number of the page a position lies on, from 1; None where the format has no pages."""
         return bisect_right(self.pages, position) if self.pages else None
@@ -158,9 +146,6 @@ class Document:
             "language": self.language,
             "metadata": plain_value(self.metadata),
         }
-
-
-_BLOCKS = Document.__slots__.index("blocks")
 
 
 class PlaceInDocument:

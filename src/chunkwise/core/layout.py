@@ -6,14 +6,12 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal, NamedTuple
 
 BlockKind = Literal["heading", "paragraph", "item", "header", "row", "code"]
 """What a block is: `header` and `row` are lines of a table, `item` one entry of a list."""
 
 BLOCK_KINDS: tuple[BlockKind, ...] = ("heading", "paragraph", "item", "header", "row", "code")
-_KIND_NUMBERS = {kind: number for number, kind in enumerate(BLOCK_KINDS)}
 
 
 class Block(NamedTuple):
@@ -35,28 +33,6 @@ class Link(NamedTuple):
     end: int
     target: str
     """As it is written there: an address, or a path from the document's own."""
-
-
-class PackedBlocks(NamedTuple):
-    """Blocks in columns, on their way to another process: by themselves they take ten times as long."""
-
-    kind: bytes
-    numbers: tuple[array[int], ...]
-
-    def blocks(self) -> tuple[Block, ...]:
-        kinds = map(BLOCK_KINDS.__getitem__, self.kind)
-        return tuple(map(partial(tuple.__new__, Block), zip(kinds, *self.numbers, strict=True)))
-
-
-def packed(blocks: tuple[Block, ...]) -> PackedBlocks | tuple[Block, ...]:
-    """The blocks themselves where they are none that a loader of ours makes."""
-    try:
-        kinds, start, end, level, group = zip(*blocks, strict=True)
-        codes = bytes(map(_KIND_NUMBERS.__getitem__, kinds))
-        numbers = (array("q", column) for column in (start, end, level, group))
-        return PackedBlocks(codes, tuple(numbers))
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return blocks
 
 
 _STACKED = 1.5

@@ -215,6 +215,11 @@ class JsonClient:
     def __repr__(self) -> str:
         return f"JsonClient({self.endpoint!r})"
 
+    @property
+    def identity(self) -> str:
+        """Where and which model; never the key."""
+        return f"endpoint:{place_and_query(self.endpoint.url)}#{self.endpoint.model!r}"
+
     def __reduce__(self) -> tuple[type[JsonClient], tuple[Endpoint]]:
         return JsonClient, (self.endpoint,)  # connections stay where they are
 

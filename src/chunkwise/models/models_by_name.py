@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import build
-from chunkwise.base.registry import Registry
+from chunkwise.base.registry import Registry, import_target
 
 if TYPE_CHECKING:
     from chunkwise.models.embed.embedder import Embedder, TokenEncoder
@@ -171,19 +170,14 @@ def _of_form(model: str, forms: Mapping[str, str]) -> Any:
     kind, ending = kind.lower(), Path(model).suffix.lower()
     if kind in ("http", "https") and "http" in forms:
         address, name, patience = _endpoint(model)
-        return _class(forms["http"])(address, name, **patience)
+        return import_target(forms["http"])(address, name, **patience)
     if kind in forms and name:
         if kind not in _SERVICES:
-            return _class(forms[kind])(name)
+            return import_target(forms[kind])(name)
         address, variable = _SERVICES[kind]
         name, patience = split_patience(name)
-        return _class(forms[kind])(address, name, variable, **patience)
-    return _class(forms[ending])(model) if ending in forms else None
-
-
-def _class(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
+        return import_target(forms[kind])(address, name, variable, **patience)
+    return import_target(forms[ending])(model) if ending in forms else None
 
 
 def get_token_encoder(model: str | TokenEncoder) -> TokenEncoder:

@@ -19,7 +19,6 @@ from chunkwise.models.http_client import (
     EndpointError,
     excerpt,
     model_client,
-    place_and_query,
 )
 
 _ADVICE = "is it an /v1/embeddings endpoint, and is the model one for embeddings?"
@@ -116,7 +115,7 @@ class EndpointEmbedder:
     @property
     def identity(self) -> str:
         """Where, which model, how many numbers, what is put before a text; never the key."""
-        named = f"endpoint:{place_and_query(self._client.endpoint.url)}#{self.model!r}"
+        named = self._client.identity
         if self._asked is not None:
             named += f"@{self._asked}"
         if any(self.prefix.values()):

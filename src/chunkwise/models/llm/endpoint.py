@@ -12,7 +12,6 @@ from chunkwise.base.secrets import mask_keys
 from chunkwise.models.http_client import (
     EndpointError,
     model_client,
-    place_and_query,
 )
 from chunkwise.models.llm.cost import FREE_NAME
 from chunkwise.models.llm.language_model import (
@@ -78,7 +77,7 @@ class EndpointModel:
 
     @property
     def identity(self) -> str:
-        return f"endpoint:{place_and_query(self._client.endpoint.url)}#{self.model!r}"
+        return self._client.identity
 
     @property
     def price_name(self) -> str:

@@ -16,7 +16,6 @@ from chunkwise.models.http_client import (
     EndpointError,
     excerpt,
     model_client,
-    place_and_query,
 )
 
 _ADVICE = "is it a /rerank endpoint, and is the model a reranker?"
@@ -53,7 +52,7 @@ class EndpointReranker:
 
     @property
     def identity(self) -> str:
-        return f"endpoint:{place_and_query(self._client.endpoint.url)}#{self.model!r}"
+        return self._client.identity
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """One score a text, as the server gives them; batches go out at the same time."""
