@@ -142,7 +142,7 @@ BAD: list[tuple[dict[str, Any], list[str]]] = [
 
 def run(*words: str) -> BoilOptions:
     given: list[BoilOptions] = []
-    command = dataclass_command("boil", BoilOptions, examples="")(given.append)
+    command = dataclass_command("boil", BoilOptions)(given.append)
     result = CliRunner().invoke(command, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return given[0]
@@ -228,7 +228,7 @@ def test_one_declaration_is_a_flag_a_line_of_help_and_a_schema() -> None:
     # Parts that a user makes are given by their names.
     choices = json_schema(LlmOption)["properties"]["llm"]["anyOf"]
     assert choices == [{"type": "string"}, {"type": "null"}]
-    command = dataclass_command("boil", BoilOptions, examples="")(lambda _: None)
+    command = dataclass_command("boil", BoilOptions)(lambda _: None)
     common = CliRunner().invoke(command, ["--help"]).output
     every = CliRunner().invoke(command, ["--help-all"]).output
     assert "Minutes in hot water" in common
@@ -244,7 +244,7 @@ def test_an_unknown_name_is_an_error_with_the_nearest_one() -> None:
 
 
 def test_a_wrong_choice_is_refused_by_the_command() -> None:
-    command = dataclass_command("boil", BoilOptions, examples="")(lambda _: None)
+    command = dataclass_command("boil", BoilOptions)(lambda _: None)
     with pytest.raises(click.UsageError):
         command.main(["--kind", "raw"], standalone_mode=False)
     with pytest.raises(InvalidOption):

@@ -34,12 +34,6 @@ if TYPE_CHECKING:
 
 NO_LLM = "no language model is named: add --llm NAME, or leave it out"
 
-_EXAMPLES = """
-  chunkwise ask kb "how is leave approved?"
-  chunkwise ask kb "how is leave approved?" --llm local
-  chunkwise ask kb -Q q.jsonl --llm openai:gpt-4o-mini --max-cost 2.50
-"""
-
 
 class AskOptions(
     SearchOptions, QuestionsOption, LlmOptions, ConfigOption, LoadingOptions, VerboseOption
@@ -54,7 +48,7 @@ class AskOptions(
     as_json: Json = False
 
 
-@dataclass_command("ask", AskOptions, examples=_EXAMPLES)
+@dataclass_command("ask", AskOptions)
 def command(options: AskOptions) -> None:
     """Answer a question from your documents, in their sentences or a model's; every claim has its place in them.
 
@@ -62,6 +56,11 @@ def command(options: AskOptions) -> None:
     which is indexed in memory. Every claim is checked: is its quote in the document, and does the quote have the words
     of the claim? What is not supported is marked. Supported means that the words are there; who did what to whom is
     not checked. Without --llm no word is written: the sentences that answer best are quoted, up to three.
+
+    Examples:
+      chunkwise ask kb "how is leave approved?"
+      chunkwise ask kb "how is leave approved?" --llm local
+      chunkwise ask kb -Q q.jsonl --llm openai:gpt-4o-mini --max-cost 2.50
     """
     skip = SkippedInputs()
     queries = options.queries(skip)

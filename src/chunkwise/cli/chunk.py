@@ -50,13 +50,6 @@ if TYPE_CHECKING:
     from chunkwise.cli.llm import AskingStrategy
     from chunkwise.core import Chunk, OnProgress, WrittenContext
 
-_EXAMPLES = """
-  chunkwise chunk docs/ -o chunks.parquet
-  chunkwise chunk paper.pdf -s recursive --html cuts.html
-  chunkwise chunk s3://bucket/docs/ -o chunks/ --engine ray
-  chunkwise chunk kb -o chunks.parquet --with-vectors
-"""
-
 
 class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     """The options of `chunkwise chunk`."""
@@ -90,13 +83,19 @@ class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOption
         return self.context if self.context in ("neighbors", "document") else None
 
 
-@dataclass_command("chunk", ChunkCommandOptions, examples=_EXAMPLES)
+@dataclass_command("chunk", ChunkCommandOptions)
 def command(options: ChunkCommandOptions) -> None:
     """Cut documents into chunks, every one an exact span of its source.
 
     SOURCE is any number of files, folders, globs, archives (.zip, .tar.gz) or addresses (s3://bucket/docs/,
     https://…), or '-' for standard input: text, Markdown and other markup, HTML, XML, PDF, Office files, EPUB,
     notebooks, mail, CSV, JSON and JSONL corpora, source code. Or an index, whose chunks are handed out as they are.
+
+    Examples:
+      chunkwise chunk docs/ -o chunks.parquet
+      chunkwise chunk paper.pdf -s recursive --html cuts.html
+      chunkwise chunk s3://bucket/docs/ -o chunks/ --engine ray
+      chunkwise chunk kb -o chunks.parquet --with-vectors
     """
     from chunkwise.chunkers import get_strategy
     from chunkwise.cli.cut_documents import ChunkSummary

@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 
 _ZEROS_SAID = 10
 """Questions that are told on stderr; the files have more."""
-_EXAMPLES = """
-  chunkwise compare a.json b.json
-  chunkwise compare a.json b.json c.json d.json
-  chunkwise compare main.json branch.json --fail-if-worse recall@1000t
-  chunkwise compare a.json b.json --html comparison.html
-"""
 
 
 class CompareOptions(GateOptions, KeepOptions, ReportOptions, group="Gate"):
@@ -60,11 +54,17 @@ class CompareOptions(GateOptions, KeepOptions, ReportOptions, group="Gate"):
     output: Output = None
 
 
-@dataclass_command("compare", CompareOptions, examples=_EXAMPLES)
+@dataclass_command("compare", CompareOptions)
 def command(options: CompareOptions) -> None:
     """Say whether one run is better than another: paired on the same questions, with intervals and p-values.
 
     The files are what `chunkwise evaluate --output` wrote.
+
+    Examples:
+      chunkwise compare a.json b.json
+      chunkwise compare a.json b.json c.json d.json
+      chunkwise compare main.json branch.json --fail-if-worse recall@1000t
+      chunkwise compare a.json b.json --html comparison.html
     """
     files = options.files
     chosen = _metric_names(options.metrics)

@@ -3,7 +3,7 @@
     class CountOptions(SourceOptions):
         most: Annotated[Count, Option("Lines to show", common=True)] = 5
 
-    @dataclass_command("count", CountOptions, examples=EXAMPLES)
+    @dataclass_command("count", CountOptions)
     def count(options: CountOptions) -> None: ...
 
 Options that several commands share stand in classes that a command's own class inherits; `--help` shows its own first.
@@ -127,9 +127,9 @@ class TypedCommand(click.Command):
 
 
 def dataclass_command(
-    name: str, options: type[Command], *, examples: str
+    name: str, options: type[Command]
 ) -> Callable[[Callable[[Command], None]], TypedCommand]:
-    """A command that is handed its options as one value; `examples`, a line each, stand below its help."""
+    """A command that is handed its options as one value; its docstring is its help, with examples at the end."""
 
     def declare(run: Callable[[Command], None]) -> TypedCommand:
         def call(**values: Any) -> None:
@@ -143,9 +143,10 @@ def dataclass_command(
                 check_outputs(given)
                 run(given)
 
-        epilog = f"\b\nExamples:{examples}" if examples else None
+        text, _, examples = inspect.cleandoc(run.__doc__ or "").partition("Examples:\n")
         typed = TypedCommand(
-            name, params=list(_parameters(options)), callback=call, help=run.__doc__, epilog=epilog
+            name, params=list(_parameters(options)), callback=call, help=text,
+            epilog=f"\b\nExamples:\n{examples}" if examples else None,
         )  # fmt: skip
         typed.options = options
         return typed

@@ -11,11 +11,6 @@ from chunkwise.base.schema import Name, Option
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import QuietOption, VerboseOption
 
-_EXAMPLES = """
-  chunkwise demo
-  chunkwise demo --output /tmp/demo
-  chunkwise demo --embedder none
-"""
 _STRATEGIES = ("sentences", "recursive", "structure", "sections")
 _SIZES = (100, 200, 400)
 
@@ -31,9 +26,15 @@ class DemoOptions(VerboseOption, QuietOption):
     )] = "minilm"  # fmt: skip
 
 
-@dataclass_command("demo", DemoOptions, examples=_EXAMPLES)
+@dataclass_command("demo", DemoOptions)
 def command(options: DemoOptions) -> None:
-    """Tune for the corpus inside the package: 13 small documents, 132 questions, under a minute."""
+    """Tune for the corpus inside the package: 13 small documents, 132 questions, under a minute.
+
+    Examples:
+      chunkwise demo
+      chunkwise demo --output /tmp/demo
+      chunkwise demo --embedder none
+    """
     import chunkwise
     from chunkwise.cli.tune import SweepOptions, tune_and_show
     from chunkwise.tuning.plan.grid import default_retrieval

@@ -63,13 +63,6 @@ _LITTLE_DISK = 200_000_000
 _NAME = re.compile(r"[\w.-]+")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([\w.-]+)['\"]")
 _ADDRESS = "psql 'postgresql://user@host:5432/database'"
-_EXAMPLES = """
-  chunkwise doctor
-  chunkwise doctor --json
-  chunkwise doctor --postgres postgresql://localhost/handbook
-
-Exit status: 0 if embedding and search work (and the server, if one is named), 1 otherwise.
-"""
 _SIGNS = {"works": "✓", "absent": "–", "fails": "✗"}
 _TITLES = {"machine": "This machine", "extras": "Extras", "model": "Model", "keys": "Keys"}
 
@@ -93,9 +86,17 @@ class DoctorOptions(JsonOrReport):
     )] = None  # fmt: skip
 
 
-@dataclass_command("doctor", DoctorOptions, examples=_EXAMPLES)
+@dataclass_command("doctor", DoctorOptions)
 def command(options: DoctorOptions) -> None:
-    """Check what works on this machine, and show the command that repairs what does not."""
+    """Check what works on this machine, and show the command that repairs what does not.
+
+    Examples:
+      chunkwise doctor
+      chunkwise doctor --json
+      chunkwise doctor --postgres postgresql://localhost/handbook
+
+    Exit status: 0 if embedding and search work (and the server, if one is named), 1 otherwise.
+    """
     checks = list(all_checks(options.postgres))
     works = all(check.state == "works" for check in checks if check.needed)
     options.print_result(

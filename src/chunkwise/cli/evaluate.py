@@ -16,21 +16,12 @@ from chunkwise.cli.streams import say
 if TYPE_CHECKING:
     from chunkwise.evaluation.results import Results
 
-_EXAMPLES = """
-  chunkwise evaluate docs/ -Q q.json
-  chunkwise evaluate docs/ -Q q.json -s sentences -o b.json
-  chunkwise evaluate docs/ -Q q.json -r ./mine.py:search
-  chunkwise evaluate docs/ -Q q.json --fail-under recall@5=0.8
-\b
-Then: chunkwise compare before.json after.json
-"""
-
 
 class EvaluateOptions(EvaluationOptions, KeepOptions):
     """The options of `chunkwise evaluate`."""
 
 
-@dataclass_command("evaluate", EvaluateOptions, examples=_EXAMPLES)
+@dataclass_command("evaluate", EvaluateOptions)
 def command(options: EvaluateOptions) -> None:
     """Score a chunking and retrieval configuration on test questions.
 
@@ -38,6 +29,14 @@ def command(options: EvaluateOptions) -> None:
     index that `chunkwise index` made. Of a test set that holds its documents (BEIR, SQuAD, AutoRAG) these are taken,
     and its questions where no others are named. Without SOURCE the documents beside the file of questions are taken,
     but no code.
+
+    Examples:
+      chunkwise evaluate docs/ -Q q.json
+      chunkwise evaluate docs/ -Q q.json -s sentences -o b.json
+      chunkwise evaluate docs/ -Q q.json -r ./mine.py:search
+      chunkwise evaluate docs/ -Q q.json --fail-under recall@5=0.8
+
+    Then: chunkwise compare before.json after.json
     """
     from chunkwise.evaluation.results import results_text
     from chunkwise.report.evaluation_report import evaluation_report

@@ -45,13 +45,6 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.indexing.update import Changes
     from chunkwise.retrieval.settings import Settings
 
-_EXAMPLES = """
-  chunkwise index docs/ --into kb
-  chunkwise index docs/ --into kb -s "sentences(max_tokens=200)" --rebuild
-  chunkwise index corpus.jsonl --into kb -e none
-  chunkwise index new.md --into kb --add
-"""
-
 
 class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     """The options of `chunkwise index`."""
@@ -74,12 +67,18 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOption
     as_json: Json = False
 
 
-@dataclass_command("index", IndexCommandOptions, examples=_EXAMPLES)
+@dataclass_command("index", IndexCommandOptions)
 def command(options: IndexCommandOptions) -> None:
     """Make an index that can be searched, or bring it up to date.
 
     SOURCE is as for `chunkwise chunk`. The index then holds exactly these documents: new and changed ones are read,
     unchanged ones kept, missing ones removed (none with --add). Options that you leave out stay as they were.
+
+    Examples:
+      chunkwise index docs/ --into kb
+      chunkwise index docs/ --into kb -s "sentences(max_tokens=200)" --rebuild
+      chunkwise index corpus.jsonl --into kb -e none
+      chunkwise index new.md --into kb --add
     """
     if not options.into:
         raise click.UsageError("where to? name a folder for the index: --into kb")

@@ -165,15 +165,6 @@ def _next_steps(service: Service, files: dict[Path, str]) -> list[str]:
     ]
 
 
-_EXAMPLES = """
-  chunkwise init --ci github
-  chunkwise init docs/ -Q q.json --ci github --config recommendation.toml
-  chunkwise init docs/ -Q q.json --ci gitlab
-  chunkwise init docs/ -Q q.json --ci cron --output watch.cron
-
-The file calls `chunkwise monitor` on Mondays and whenever documents, questions or the configuration change. It is
-yours to change afterwards, and never overwritten without --force.
-"""
 _FOLDERS = ("handbook", "docs", "documents", "corpus")
 _QUESTIONS = ("queries.json", "q.json", "questions.json", "test-queries.json")
 _CONFIG = "recommendation.toml"
@@ -207,11 +198,20 @@ class InitOptions(Options):
     as_json: Json = False
 
 
-@dataclass_command("init", InitOptions, examples=_EXAMPLES)
+@dataclass_command("init", InitOptions)
 def command(options: InitOptions) -> None:
     """Write a file that checks quality every week and on every change, with the summary on the job's page.
 
     SOURCE is what `chunkwise monitor` evaluates: documents (files, folders) or an index.
+
+    Examples:
+      chunkwise init --ci github
+      chunkwise init docs/ -Q q.json --ci github --config recommendation.toml
+      chunkwise init docs/ -Q q.json --ci gitlab
+      chunkwise init docs/ -Q q.json --ci cron --output watch.cron
+
+    The file calls `chunkwise monitor` on Mondays and whenever documents, questions or the configuration change. It is
+    yours to change afterwards, and never overwritten without --force.
     """
     from chunkwise.base.atomic_files import check_writable
     from chunkwise.records.write import text_file

@@ -37,16 +37,6 @@ if TYPE_CHECKING:
 
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
 
-_EXAMPLES = """
-  chunkwise lint docs/ -s recursive --html cuts.html
-  chunkwise lint kb
-  chunkwise lint docs/ --chunks theirs.jsonl
-  chunkwise lint docs/ --fail-over 0.1 --show 0
-
-Kinds: mid_word, mid_sentence_end, mid_sentence_start, split_list, split_table, split_code, orphan_heading,
-orphan_lead_in, orphan_number, only_marks, dangling_start, broken_grapheme.
-"""
-
 
 class LintCommandOptions(LintOptions, KeepOptions, JobsOption, SourceOptions, JsonOrReport):
     """The options of `chunkwise lint`."""
@@ -62,12 +52,21 @@ class LintCommandOptions(LintOptions, KeepOptions, JobsOption, SourceOptions, Js
     page: Page = None
 
 
-@dataclass_command("lint", LintCommandOptions, examples=_EXAMPLES)
+@dataclass_command("lint", LintCommandOptions)
 def command(options: LintCommandOptions) -> None:
     """Find the places where cuts hurt: words, sentences, lists, tables and code cut in two, headings left behind.
 
     SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`; or an index, whose own
     chunks are checked. No questions are needed.
+
+    Examples:
+      chunkwise lint docs/ -s recursive --html cuts.html
+      chunkwise lint kb
+      chunkwise lint docs/ --chunks theirs.jsonl
+      chunkwise lint docs/ --fail-over 0.1 --show 0
+
+    Kinds: mid_word, mid_sentence_end, mid_sentence_start, split_list, split_table, split_code, orphan_heading,
+    orphan_lead_in, orphan_number, only_marks, dangling_start, broken_grapheme.
     """
     from chunkwise.cli.cut_documents import ChunkSummary, readable
     from chunkwise.evaluation.lint import Linter, lint_subject

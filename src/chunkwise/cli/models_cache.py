@@ -13,17 +13,6 @@ from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, say
 
-_EXAMPLES = """
-  chunkwise models cache
-  chunkwise models cache clear --model minilm
-  chunkwise models cache clear
-  chunkwise models cache --json
-"""
-_CLEAR_EXAMPLES = """
-  chunkwise models cache clear
-  chunkwise models cache clear --model minilm
-"""
-
 
 class CacheOptions(Options):
     """The options of `chunkwise models cache`."""
@@ -31,9 +20,16 @@ class CacheOptions(Options):
     as_json: Json = False
 
 
-@dataclass_command("cache", CacheOptions, examples=_EXAMPLES)
+@dataclass_command("cache", CacheOptions)
 def stats(options: CacheOptions) -> None:
-    """Show how much is cached for each model, and where: embeddings, answers, verdicts."""
+    """Show how much is cached for each model, and where: embeddings, answers, verdicts.
+
+    Examples:
+      chunkwise models cache
+      chunkwise models cache clear --model minilm
+      chunkwise models cache clear
+      chunkwise models cache --json
+    """
     from chunkwise.models.cache import ModelCache
 
     cache = ModelCache()
@@ -65,9 +61,14 @@ class ClearOptions(Options):
     as_json: Json = False
 
 
-@dataclass_command("clear", ClearOptions, examples=_CLEAR_EXAMPLES)
+@dataclass_command("clear", ClearOptions)
 def clear(options: ClearOptions) -> None:
-    """Delete cached results; they are computed again when needed."""
+    """Delete cached results; they are computed again when needed.
+
+    Examples:
+      chunkwise models cache clear
+      chunkwise models cache clear --model minilm
+    """
     from chunkwise.models.cache import ModelCache
 
     cache = ModelCache()

@@ -50,16 +50,6 @@ if TYPE_CHECKING:
     from chunkwise.tracking.drift import DriftFigure, QuestionDrift
     from chunkwise.tracking.watch import WatchOutcome
 
-_EXAMPLES = """
-  chunkwise monitor docs/ -Q q.json
-  chunkwise monitor docs/ -Q q.json --every 1w
-  chunkwise monitor docs/ -Q q.json --live asked.jsonl
-  chunkwise monitor docs/ -Q q.json --tolerance 2% --html watch.html
-
-A run is compared with the baseline (`chunkwise runs baseline set RUN`), or the first run that was watched.
-docs/how-to/monitor.md says when it alerts, and how often that is wrong.
-"""
-
 
 class MonitorOptions(
     EvaluationOptions,
@@ -99,12 +89,21 @@ class MonitorOptions(
     )] = False  # fmt: skip
 
 
-@dataclass_command("monitor", MonitorOptions, examples=_EXAMPLES)
+@dataclass_command("monitor", MonitorOptions)
 def run(options: MonitorOptions) -> None:
     """Evaluate, keep the run, compare it with the baseline, and alert when a metric has become worse.
 
     SOURCE and most options are those of `chunkwise evaluate`. The first run is what later ones are compared with, until
     `chunkwise runs baseline set RUN` chooses another.
+
+    Examples:
+      chunkwise monitor docs/ -Q q.json
+      chunkwise monitor docs/ -Q q.json --every 1w
+      chunkwise monitor docs/ -Q q.json --live asked.jsonl
+      chunkwise monitor docs/ -Q q.json --tolerance 2% --html watch.html
+
+    A run is compared with the baseline (`chunkwise runs baseline set RUN`), or the first run that was watched.
+    docs/how-to/monitor.md says when it alerts, and how often that is wrong.
     """
     if options.every is not None and options.dry_run:
         raise click.UsageError("--dry-run and --every: a dry run is one; leave one of them out")

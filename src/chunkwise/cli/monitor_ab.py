@@ -26,14 +26,6 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.results import Results
     from chunkwise.models.llm.cost import LlmEstimate
 
-_EXAMPLES = """
-  chunkwise monitor ab docs/ --a now.toml --b new.toml -Q live.jsonl
-  chunkwise monitor ab docs/ --a a.toml --b b.toml -Q q.json --how interleaved
-  chunkwise monitor ab -Q seen-by-people.jsonl
-
-Look every day: the interval holds for all looks at once. The configurations are files as `chunkwise tune` writes
-them.
-"""
 _LOOKS = 8
 
 
@@ -75,12 +67,20 @@ class ABOptions(LlmOptions, AllowOption, SourceOptions, group="Test"):
     as_json: Json = False
 
 
-@dataclass_command("ab", ABOptions, examples=_EXAMPLES)
+@dataclass_command("ab", ABOptions)
 def command(options: ABOptions) -> None:
     """Hold two configurations against each other on live questions, and say when to stop.
 
     SOURCE are the documents. Each question of the log is answered by both; the difference has an interval that may be
     looked at after every question without more false alarms.
+
+    Examples:
+      chunkwise monitor ab docs/ --a now.toml --b new.toml -Q live.jsonl
+      chunkwise monitor ab docs/ --a a.toml --b b.toml -Q q.json --how interleaved
+      chunkwise monitor ab -Q seen-by-people.jsonl
+
+    Look every day: the interval holds for all looks at once. The configurations are files as `chunkwise tune` writes
+    them.
     """
     from chunkwise.evaluation.ab_test import ab_test, read_live_log
 

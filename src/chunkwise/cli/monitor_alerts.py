@@ -14,16 +14,6 @@ from chunkwise.cli.streams import print_json, say, shown_place
 if TYPE_CHECKING:
     from chunkwise.tracking.history import History
 
-_ACK_EXAMPLES = """
-  chunkwise monitor ack 3
-  chunkwise monitor ack 3 4 5
-"""
-_ALERTS_EXAMPLES = """
-  chunkwise monitor alerts
-  chunkwise monitor alerts 3
-  chunkwise monitor alerts --all --json
-"""
-
 
 class AckOptions(HistoryOption):
     """The options of `chunkwise monitor ack`."""
@@ -32,9 +22,14 @@ class AckOptions(HistoryOption):
     as_json: Json = False
 
 
-@dataclass_command("ack", AckOptions, examples=_ACK_EXAMPLES)
+@dataclass_command("ack", AckOptions)
 def ack(options: AckOptions) -> None:
-    """Keep alerts quiet until the fall is worse. ALERT is a number, as `chunkwise monitor alerts` lists them."""
+    """Keep alerts quiet until the fall is worse. ALERT is a number, as `chunkwise monitor alerts` lists them.
+
+    Examples:
+      chunkwise monitor ack 3
+      chunkwise monitor ack 3 4 5
+    """
     from chunkwise.base.wording import points
 
     history = options.opened()
@@ -58,9 +53,15 @@ class AlertsOptions(HistoryOption, JsonOrReport):
     )] = False  # fmt: skip
 
 
-@dataclass_command("alerts", AlertsOptions, examples=_ALERTS_EXAMPLES)
+@dataclass_command("alerts", AlertsOptions)
 def alerts(options: AlertsOptions) -> None:
-    """List the alerts that stand: what fell, since which run, acknowledged or not; or show one whole, by its number."""
+    """List the alerts that stand: what fell, since which run, acknowledged or not; or show one whole, by its number.
+
+    Examples:
+      chunkwise monitor alerts
+      chunkwise monitor alerts 3
+      chunkwise monitor alerts --all --json
+    """
     from chunkwise.report.watch_report import alert_reports, alerts_report
 
     history: History = options.opened()

@@ -21,13 +21,6 @@ from chunkwise.cli.streams import SkippedInputs, say
 if TYPE_CHECKING:
     from chunkwise.profiling import Profile
 
-_EXAMPLES = """
-  chunkwise profile docs/
-  chunkwise profile docs/ --html profile.html
-  chunkwise profile corpus.jsonl --json > profile.json
-  chunkwise profile docs/ --save
-"""
-
 
 class ProfileOptions(KeepOptions, JobsOption, SourceOptions, ReportOptions):
     """The options of `chunkwise profile`."""
@@ -37,11 +30,17 @@ class ProfileOptions(KeepOptions, JobsOption, SourceOptions, ReportOptions):
     )] = "o200k_base"  # fmt: skip
 
 
-@dataclass_command("profile", ProfileOptions, examples=_EXAMPLES)
+@dataclass_command("profile", ProfileOptions)
 def command(options: ProfileOptions) -> None:
     """Describe a corpus before anything is chosen: sizes, sections, languages, and which chunking to try first.
 
     SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`.
+
+    Examples:
+      chunkwise profile docs/
+      chunkwise profile docs/ --html profile.html
+      chunkwise profile corpus.jsonl --json > profile.json
+      chunkwise profile docs/ --save
     """
     from chunkwise.profiling import profile as profile_documents
     from chunkwise.report.profile_report import profile_report

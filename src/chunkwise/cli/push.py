@@ -19,12 +19,6 @@ from chunkwise.cli.options import (
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 
-_EXAMPLES = """
-  chunkwise push kb --to chroma:///home/you/chroma --collection handbook
-  chunkwise push chunks.parquet --to qdrant://localhost:6333/kb -e minilm
-  chunkwise push kb --to chroma://localhost:8000/handbook --prune
-"""
-
 
 class PushOptions(AllowOption, QuietOption, group="Target"):
     """The options of `chunkwise push`."""
@@ -45,7 +39,7 @@ class PushOptions(AllowOption, QuietOption, group="Target"):
     as_json: Json = False
 
 
-@dataclass_command("push", PushOptions, examples=_EXAMPLES)
+@dataclass_command("push", PushOptions)
 def command(options: PushOptions) -> None:
     """Write chunks, their vectors and metadata into a vector database you have.
 
@@ -53,6 +47,11 @@ def command(options: PushOptions) -> None:
     a column `text`, and `vector` or --embedder), or a folder of such files. Rows have the ids of their chunks: pushed
     again, they are the same rows, and a push that was stopped is made whole by the same command. Keys are read from
     the environment (CHROMA_API_KEY, MILVUS_API_KEY, PINECONE_API_KEY, QDRANT_API_KEY, WEAVIATE_API_KEY).
+
+    Examples:
+      chunkwise push kb --to chroma:///home/you/chroma --collection handbook
+      chunkwise push chunks.parquet --to qdrant://localhost:6333/kb -e minilm
+      chunkwise push kb --to chroma://localhost:8000/handbook --prune
     """
     from chunkwise.retrieval.indexes import is_index
     from chunkwise.vector_databases.push import push, summary

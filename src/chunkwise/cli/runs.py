@@ -35,50 +35,6 @@ Kind = Annotated[RunKind | None, Option(
     "Only runs of this kind", metavar="KIND", group="Output", common=True
 )]  # fmt: skip
 
-_EXAMPLES = """
-  chunkwise evaluate docs/ -Q q.json --save
-  chunkwise runs
-  chunkwise runs --last 5 --kind evaluate
-  chunkwise runs show 41
-"""
-_SHOW_EXAMPLES = """
-  chunkwise runs show 41
-  chunkwise runs show last --json
-"""
-_DIFF_EXAMPLES = """
-  chunkwise runs diff 41 57
-  chunkwise runs diff baseline last -v
-  chunkwise runs diff 41 57 --json
-
-A difference is divided into what came from the questions, the documents, the settings and the versions; the parts add
-up to it. docs/how-to/monitor.md says how.
-"""
-_CHART_EXAMPLES = """
-  chunkwise runs chart
-  chunkwise runs chart recall@1000t --last 40
-  chunkwise runs chart boundary_issues --kind lint
-  chunkwise runs chart recall@1000t --html recall.html
-"""
-_EXPORT_EXAMPLES = """
-  chunkwise runs export --csv runs.csv
-  chunkwise runs export --parquet scores.parquet --by-question
-  chunkwise runs export --jsonl runs.jsonl --kind evaluate
-  chunkwise runs export --json
-"""
-_PRUNE_EXAMPLES = """
-  chunkwise runs prune --older 1y
-  chunkwise runs prune --older 90d --yes
-
-Baselines are kept, however old they are.
-"""
-_IMPORT_EXAMPLES = """
-  chunkwise runs import results/before.json results/after.json
-  chunkwise runs import chunkwise-tune/results.json
-  chunkwise runs import results
-
-The oldest file becomes the first run. The same file is one run, however often it is imported.
-"""
-
 
 class ListOptions(HistoryOption, JsonOrReport):
     """The options of `chunkwise runs list`."""
@@ -89,11 +45,17 @@ class ListOptions(HistoryOption, JsonOrReport):
     kind: Kind = None
 
 
-@dataclass_command("runs", ListOptions, examples=_EXAMPLES)
+@dataclass_command("runs", ListOptions)
 def list_runs(options: ListOptions) -> None:
     """List saved runs: when, what, scores with small charts, what changed since the one before.
 
     --save of evaluate, tune, compare, testset calibrate, lint and profile adds runs.
+
+    Examples:
+      chunkwise evaluate docs/ -Q q.json --save
+      chunkwise runs
+      chunkwise runs --last 5 --kind evaluate
+      chunkwise runs show 41
     """
     from chunkwise.report.runs_report import runs_report
     from chunkwise.tracking.run_rows import list_runs as runs_of
@@ -127,11 +89,15 @@ class ShowOptions(HistoryOption, JsonOrReport):
     run: Annotated[str, argument("RUN")]
 
 
-@dataclass_command("show", ShowOptions, examples=_SHOW_EXAMPLES)
+@dataclass_command("show", ShowOptions)
 def show(options: ShowOptions) -> None:
     """Show one run: figures, settings, versions, where it comes from, what changed since the one before.
 
     RUN is its number, `last`, or `baseline`.
+
+    Examples:
+      chunkwise runs show 41
+      chunkwise runs show last --json
     """
     from chunkwise.report.runs_report import run_report
 
@@ -147,11 +113,19 @@ class DiffOptions(HistoryOption, JsonOrReport):
     after: Annotated[str, argument("AFTER")]
 
 
-@dataclass_command("diff", DiffOptions, examples=_DIFF_EXAMPLES)
+@dataclass_command("diff", DiffOptions)
 def diff(options: DiffOptions) -> None:
     """Show what changed between two runs, by how much figures differ, and what that comes from.
 
     BEFORE and AFTER are numbers of runs, `last`, or `baseline`, which is that of runs of the other one's kind.
+
+    Examples:
+      chunkwise runs diff 41 57
+      chunkwise runs diff baseline last -v
+      chunkwise runs diff 41 57 --json
+
+    A difference is divided into what came from the questions, the documents, the settings and the versions; the parts
+    add up to it. docs/how-to/monitor.md says how.
     """
     from chunkwise.report.runs_report import run_difference_report
 
@@ -176,11 +150,17 @@ class ChartOptions(HistoryOption, ReportOptions):
     )] = None  # fmt: skip
 
 
-@dataclass_command("chart", ChartOptions, examples=_CHART_EXAMPLES)
+@dataclass_command("chart", ChartOptions)
 def chart(options: ChartOptions) -> None:
     """Draw one metric over all runs, with intervals and the baseline.
 
     METRIC is a name such as recall@1000t; without it, the main metric of the latest run is drawn.
+
+    Examples:
+      chunkwise runs chart
+      chunkwise runs chart recall@1000t --last 40
+      chunkwise runs chart boundary_issues --kind lint
+      chunkwise runs chart recall@1000t --html recall.html
     """
     from chunkwise.report.runs_report import metric_history_report
     from chunkwise.tracking.run_rows import metric_history
@@ -214,9 +194,16 @@ class ExportOptions(HistoryOption):
     as_json: Json = False
 
 
-@dataclass_command("export", ExportOptions, examples=_EXPORT_EXAMPLES)
+@dataclass_command("export", ExportOptions)
 def export(options: ExportOptions) -> None:
-    """Write the runs as a table for other tools: a row for each figure of each run."""
+    """Write the runs as a table for other tools: a row for each figure of each run.
+
+    Examples:
+      chunkwise runs export --csv runs.csv
+      chunkwise runs export --parquet scores.parquet --by-question
+      chunkwise runs export --jsonl runs.jsonl --kind evaluate
+      chunkwise runs export --json
+    """
     from chunkwise.records.write import json_line
     from chunkwise.tracking.export_tables import export_rows, write_rows
 
@@ -259,9 +246,16 @@ class PruneOptions(HistoryOption):
     as_json: Json = False
 
 
-@dataclass_command("prune", PruneOptions, examples=_PRUNE_EXAMPLES)
+@dataclass_command("prune", PruneOptions)
 def prune(options: PruneOptions) -> None:
-    """Forget old runs with their scores; baselines are kept."""
+    """Forget old runs with their scores; baselines are kept.
+
+    Examples:
+      chunkwise runs prune --older 1y
+      chunkwise runs prune --older 90d --yes
+
+    Baselines are kept, however old they are.
+    """
     from chunkwise.tracking.run import time_text
 
     since = time_text(datetime.now(UTC) - timedelta(seconds=options.older))
@@ -292,9 +286,17 @@ class ImportOptions(HistoryOption):
     as_json: Json = False
 
 
-@dataclass_command("import", ImportOptions, examples=_IMPORT_EXAMPLES)
+@dataclass_command("import", ImportOptions)
 def import_files(options: ImportOptions) -> None:
-    """Take files of results into the history: what `evaluate --output` and `tune` wrote."""
+    """Take files of results into the history: what `evaluate --output` and `tune` wrote.
+
+    Examples:
+      chunkwise runs import results/before.json results/after.json
+      chunkwise runs import chunkwise-tune/results.json
+      chunkwise runs import results
+
+    The oldest file becomes the first run. The same file is one run, however often it is imported.
+    """
     from chunkwise.tracking.import_runs import import_results
 
     bad: list[str] = []

@@ -18,24 +18,6 @@ from chunkwise.tracking.history import run_number
 if TYPE_CHECKING:
     from chunkwise.tracking.history import Baseline, History
 
-_EXAMPLES = """
-  chunkwise runs baseline
-  chunkwise runs baseline set 41
-  chunkwise runs baseline set last --name main
-  chunkwise runs baseline clear --name main
-
-There is one baseline of each kind of run under a name. Where a branch has one of its own name, that is taken; else
-the one named default.
-"""
-_SET_EXAMPLES = """
-  chunkwise runs baseline set 41
-  chunkwise runs baseline set last --name main
-"""
-_CLEAR_EXAMPLES = """
-  chunkwise runs baseline clear
-  chunkwise runs baseline clear --name main
-"""
-
 
 class BaselineOptions(HistoryOption):
     """The options of `chunkwise runs baseline`."""
@@ -43,9 +25,19 @@ class BaselineOptions(HistoryOption):
     as_json: Json = False
 
 
-@dataclass_command("baseline", BaselineOptions, examples=_EXAMPLES)
+@dataclass_command("baseline", BaselineOptions)
 def list_baselines(options: BaselineOptions) -> None:
-    """Show which runs later ones are compared with, and choose them."""
+    """Show which runs later ones are compared with, and choose them.
+
+    Examples:
+      chunkwise runs baseline
+      chunkwise runs baseline set 41
+      chunkwise runs baseline set last --name main
+      chunkwise runs baseline clear --name main
+
+    There is one baseline of each kind of run under a name. Where a branch has one of its own name, that is taken; else
+    the one named default.
+    """
     history = options.opened()
     baselines = history.baselines()
     if options.as_json:
@@ -84,9 +76,14 @@ class SetOptions(HistoryOption):
     as_json: Json = False
 
 
-@dataclass_command("set", SetOptions, examples=_SET_EXAMPLES)
+@dataclass_command("set", SetOptions)
 def set_baseline(options: SetOptions) -> None:
-    """Hold later runs of its kind against this one. RUN is its number, `last`, or `baseline`."""
+    """Hold later runs of its kind against this one. RUN is its number, `last`, or `baseline`.
+
+    Examples:
+      chunkwise runs baseline set 41
+      chunkwise runs baseline set last --name main
+    """
     history = options.opened()
     number = run_number(history, options.run)
     made = history.set_baseline(number, options.name)
@@ -105,9 +102,14 @@ class ClearBaselineOptions(HistoryOption):
     as_json: Json = False
 
 
-@dataclass_command("clear", ClearBaselineOptions, examples=_CLEAR_EXAMPLES)
+@dataclass_command("clear", ClearBaselineOptions)
 def clear(options: ClearBaselineOptions) -> None:
-    """Forget which runs are baselines; the runs themselves stay."""
+    """Forget which runs are baselines; the runs themselves stay.
+
+    Examples:
+      chunkwise runs baseline clear
+      chunkwise runs baseline clear --name main
+    """
     gone = options.opened().clear_baselines(options.name)
     if options.as_json:
         print_json({"cleared": [asdict(each) for each in gone]})

@@ -37,13 +37,6 @@ Written = Callable[["Query", "Sequence[Hit]", "Sequence[HitChain]"], None]
 _AT_ONCE = 256
 """Questions answered together; their hits are written before the next are asked."""
 
-_EXAMPLES = """
-  chunkwise search kb "who approves leave?"
-  chunkwise search kb "who approves leave?" --budget 1000
-  chunkwise search kb leave in writing -k 3 -r bm25 --where year=2024
-  chunkwise search kb -Q questions.jsonl -k 10 --json > hits.jsonl
-"""
-
 
 class SearchCommandOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOption):
     """The options of `chunkwise search`."""
@@ -58,7 +51,7 @@ class SearchCommandOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOp
     as_json: Json = False
 
 
-@dataclass_command("search", SearchCommandOptions, examples=_EXAMPLES)
+@dataclass_command("search", SearchCommandOptions)
 def command(options: SearchCommandOptions) -> None:
     """Search an index; hits are exact places in your documents.
 
@@ -66,6 +59,12 @@ def command(options: SearchCommandOptions) -> None:
     quotes. Scores: higher is better, comparable within one question and retriever alone (bm25: the BM25 sum; dense: a
     cosine; hybrid: shares of each side's best, up to 1.5; multiscale: a share of the votes, up to 1; with --reranker:
     the reranker's own).
+
+    Examples:
+      chunkwise search kb "who approves leave?"
+      chunkwise search kb "who approves leave?" --budget 1000
+      chunkwise search kb leave in writing -k 3 -r bm25 --where year=2024
+      chunkwise search kb -Q questions.jsonl -k 10 --json > hits.jsonl
     """
     skip = SkippedInputs()
     queries = options.queries(skip)

@@ -19,16 +19,6 @@ from chunkwise.options import LlmOptions
 if TYPE_CHECKING:
     from chunkwise.studio.project import Project
 
-_EXAMPLES = """
-  chunkwise serve kb
-  CHUNKWISE_KEYS="wiki=$KEY" chunkwise serve kb --port 8420
-  chunkwise serve users key users.json wiki
-  chunkwise serve kb --llm local --rate 120
-
-Addresses: /api/search, /api/ask, /api/chunk, /api/evaluate, /api/documents …, described at /api/openapi.json;
-/metrics for Prometheus. Ctrl-C ends it.
-"""
-
 
 class ServeOptions(ServerOptions, LlmOptions, ServedSourceOptions):
     """The options of `chunkwise serve`."""
@@ -42,12 +32,21 @@ class ServeOptions(ServerOptions, LlmOptions, ServedSourceOptions):
     )] = 4  # fmt: skip
 
 
-@dataclass_command("serve", ServeOptions, examples=_EXAMPLES)
+@dataclass_command("serve", ServeOptions)
 def serve_index(options: ServeOptions) -> None:
     """Answer programs over HTTP: chunk, search, ask and evaluate, with keys, limits and metrics; no pages.
 
     SOURCE is an index that `chunkwise index` made (a folder, or an address), or documents, which are indexed in
     memory. Every request needs a key; one for this run is printed where neither --users nor CHUNKWISE_KEYS has any.
+
+    Examples:
+      chunkwise serve kb
+      CHUNKWISE_KEYS="wiki=$KEY" chunkwise serve kb --port 8420
+      chunkwise serve users key users.json wiki
+      chunkwise serve kb --llm local --rate 120
+
+    Addresses: /api/search, /api/ask, /api/chunk, /api/evaluate, /api/documents …, described at /api/openapi.json;
+    /metrics for Prometheus. Ctrl-C ends it.
     """
     settings = options.settings(at_once=options.at_once, most_bytes=options.max_body * 1_000_000)
     settings.check()

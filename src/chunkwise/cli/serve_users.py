@@ -19,24 +19,6 @@ if TYPE_CHECKING:
 
     from chunkwise.studio.accounts import Account
 
-_ADD_EXAMPLES = """
-  chunkwise serve users add users.json ana --role owner
-  chunkwise serve users add users.json ben
-"""
-_KEY_EXAMPLES = """
-  chunkwise serve users key users.json wiki
-  chunkwise serve users key users.json importer --role labeler
-"""
-_ROLE_EXAMPLES = """
-  chunkwise serve users role users.json ana labeler
-"""
-_LIST_EXAMPLES = """
-  chunkwise serve users list users.json
-  chunkwise serve users list users.json --json
-"""
-_REMOVE_EXAMPLES = """
-  chunkwise serve users remove users.json ana
-"""
 Role = Literal["reader", "labeler", "owner"]
 
 
@@ -70,9 +52,14 @@ class UserListOptions(Options):
     as_json: Json = False
 
 
-@dataclass_command("add", NewUserOptions, examples=_ADD_EXAMPLES)
+@dataclass_command("add", NewUserOptions)
 def add(options: NewUserOptions) -> None:
-    """Add a user, or set another password; it is asked for, or read from stdin."""
+    """Add a user, or set another password; it is asked for, or read from stdin.
+
+    Examples:
+      chunkwise serve users add users.json ana --role owner
+      chunkwise serve users add users.json ben
+    """
     from chunkwise.studio.accounts import change_accounts, with_account
 
     if sys.stdin.isatty():
@@ -90,9 +77,14 @@ def add(options: NewUserOptions) -> None:
     say(f"{options.name} is in {options.file}")
 
 
-@dataclass_command("key", NewUserOptions, examples=_KEY_EXAMPLES)
+@dataclass_command("key", NewUserOptions)
 def key(options: NewUserOptions) -> None:
-    """Print a new key for a program, which is kept as its hash alone."""
+    """Print a new key for a program, which is kept as its hash alone.
+
+    Examples:
+      chunkwise serve users key users.json wiki
+      chunkwise serve users key users.json importer --role labeler
+    """
     from chunkwise.studio.accounts import change_accounts, new_key, with_account
 
     made = new_key()
@@ -103,9 +95,13 @@ def key(options: NewUserOptions) -> None:
     say(f"a key of {options.name}; it is shown this once, and sent as `Authorization: Bearer KEY`")
 
 
-@dataclass_command("role", UserRoleOptions, examples=_ROLE_EXAMPLES)
+@dataclass_command("role", UserRoleOptions)
 def role(options: UserRoleOptions) -> None:
-    """Give a user another role."""
+    """Give a user another role.
+
+    Examples:
+      chunkwise serve users role users.json ana labeler
+    """
     from chunkwise.studio.accounts import change_accounts, with_account, without_account
 
     def change(known: Sequence[Account]) -> list[Account]:
@@ -116,9 +112,14 @@ def role(options: UserRoleOptions) -> None:
     say(f"{options.name} is {options.role}")
 
 
-@dataclass_command("list", UserListOptions, examples=_LIST_EXAMPLES)
+@dataclass_command("list", UserListOptions)
 def list_users(options: UserListOptions) -> None:
-    """List the users of a file with their roles."""
+    """List the users of a file with their roles.
+
+    Examples:
+      chunkwise serve users list users.json
+      chunkwise serve users list users.json --json
+    """
     from chunkwise.base.wording import counted
     from chunkwise.studio.accounts import read_accounts
 
@@ -137,9 +138,13 @@ def list_users(options: UserListOptions) -> None:
         click.echo(f"{each.name}\t{each.role}\t{', '.join(how)}")
 
 
-@dataclass_command("remove", UserOptions, examples=_REMOVE_EXAMPLES)
+@dataclass_command("remove", UserOptions)
 def remove(options: UserOptions) -> None:
-    """Remove a user with its password and its keys."""
+    """Remove a user with its password and its keys.
+
+    Examples:
+      chunkwise serve users remove users.json ana
+    """
     from chunkwise.studio.accounts import change_accounts, without_account
 
     change_accounts(options.file, lambda known: without_account(known, options.name))

@@ -23,16 +23,6 @@ from chunkwise.options import LlmOptions
 if TYPE_CHECKING:
     from chunkwise.studio.project import Project, ProjectSources
 
-_EXAMPLES = """
-  chunkwise studio docs/
-  chunkwise studio docs/ --embedder minilm
-  chunkwise studio kb
-  chunkwise studio kb runs/*.json -Q q.json
-
-Ctrl-C ends it. Only questions and labels that you make are written, and what you sweep; the index is in memory.
-docs/tutorials/studio.md is a tour.
-"""
-
 
 class StudioOptions(ServerOptions, LlmOptions, ServedSourceOptions, HistoryOption):
     """The options of `chunkwise studio`."""
@@ -51,11 +41,20 @@ class StudioOptions(ServerOptions, LlmOptions, ServedSourceOptions, HistoryOptio
     )] = False  # fmt: skip
 
 
-@dataclass_command("studio", StudioOptions, examples=_EXAMPLES)
+@dataclass_command("studio", StudioOptions)
 def command(options: StudioOptions) -> None:
     """Look at documents, cuts, searches and runs in the browser, on this machine alone.
 
     SOURCE are documents (files, folders, globs, archives), or an index, and files of results of evaluate and tune.
+
+    Examples:
+      chunkwise studio docs/
+      chunkwise studio docs/ --embedder minilm
+      chunkwise studio kb
+      chunkwise studio kb runs/*.json -Q q.json
+
+    Ctrl-C ends it. Only questions and labels that you make are written, and what you sweep; the index is in memory.
+    docs/tutorials/studio.md is a tour.
     """
     settings = options.settings()
     settings.check()

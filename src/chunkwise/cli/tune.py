@@ -43,15 +43,6 @@ _UNASKED = (
     "chunkwise testset generate DOCUMENTS -o FILE makes questions"
 )
 
-_EXAMPLES = """
-  chunkwise tune docs/ -Q q.json
-  chunkwise tune docs/ -Q q.json --dry-run
-  chunkwise tune sweep.toml -o out
-  chunkwise tune docs/ -Q q.json --save
-\b
-Then: chunkwise index docs/ --into kb -c chunkwise-tune/recommendation.toml
-"""
-
 
 class SweepOptions(AllowOption, JobsOption, SourceOptions, JsonOrReport):
     """How a sweep is run, whatever it tries."""
@@ -75,13 +66,21 @@ class TuneCommandOptions(TuneOptions, LiveOptions, KeepOptions, SweepOptions, gr
     resume: Annotated[bool, Option("Continue the sweep in the output folder", common=True)] = False
 
 
-@dataclass_command("tune", TuneCommandOptions, examples=_EXAMPLES)
+@dataclass_command("tune", TuneCommandOptions)
 def command(options: TuneCommandOptions) -> None:
     """Find the chunking and the search that work for your documents, and prove it.
 
     SOURCE is any number of documents (files, folders, globs, archives), or a plan (sweep.toml). The choice is made on
     all questions and judged by leaving some out in turn; questions that the file marks as test never choose. Results
     are kept: the same command continues where it was stopped.
+
+    Examples:
+      chunkwise tune docs/ -Q q.json
+      chunkwise tune docs/ -Q q.json --dry-run
+      chunkwise tune sweep.toml -o out
+      chunkwise tune docs/ -Q q.json --save
+
+    Then: chunkwise index docs/ --into kb -c chunkwise-tune/recommendation.toml
     """
     from chunkwise.evaluation.sources import SCRIPTS, documents_beside
     from chunkwise.tuning.plan.prepare import sweep_from_source, sweep_of_pipeline

@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from chunkwise.metrics.metric import Metric
     from chunkwise.report.report import Report
 
-_EXAMPLES = """
-  chunkwise list metrics
-  chunkwise list metrics --brief
-  chunkwise list metrics completeness
-  chunkwise list metrics recall chunk_recall
-"""
 
 _AT = {"none": "", "hits": "@k", "hits or tokens": "@k or @Nt"}
 
@@ -31,11 +25,17 @@ class MetricsOptions(JsonOrReport):
     brief: Annotated[bool, Option("Show only what each one says", common=True)] = False
 
 
-@dataclass_command("metrics", MetricsOptions, examples=_EXAMPLES)
+@dataclass_command("metrics", MetricsOptions)
 def command(options: MetricsOptions) -> None:
     """List every metric: its group, which way is better, bounds, targets, and what it needs.
 
     NAMES are metrics or groups; without any, all are listed, those of other packages, too.
+
+    Examples:
+      chunkwise list metrics
+      chunkwise list metrics --brief
+      chunkwise list metrics completeness
+      chunkwise list metrics recall chunk_recall
     """
     found = _named(options.names)
     options.print_result(

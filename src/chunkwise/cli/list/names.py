@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from chunkwise.report.report import Report
     from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 
-_EXAMPLES = """
-  chunkwise index docs/ --into kb --graph
-  chunkwise list names kb
-  chunkwise list names kb "Salt Kitchen"
-  chunkwise list names kb Salt Kitchen --show 100 --json
-"""
 
 _LISTED, _BRIEF, _IN_JSON = 80, 15, 20
 """Names that a page and -v list, a terminal, and data."""
@@ -45,12 +39,18 @@ class NamesOptions(AllowOption, ReportOptions):
     )] = None  # fmt: skip
 
 
-@dataclass_command("names", NamesOptions, examples=_EXAMPLES)
+@dataclass_command("names", NamesOptions)
 def command(options: NamesOptions) -> None:
     """Look at the names of an index: which link most passages, where each stands, what stands beside it.
 
     SOURCE is an index that `chunkwise index --graph` made. NAME is a name as any document writes it; without one, the
     names that link most are shown.
+
+    Examples:
+      chunkwise index docs/ --into kb --graph
+      chunkwise list names kb
+      chunkwise list names kb "Salt Kitchen"
+      chunkwise list names kb Salt Kitchen --show 100 --json
     """
     from chunkwise.retrieval import open_index
     from chunkwise.retrieval.graph.names_and_neighbors import NameLookup

@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from chunkwise.base.registry import RegisteredPart, Registry
     from chunkwise.report.report import Report
 
-_EXAMPLES = """
-  chunkwise list plugins
-  chunkwise list plugins loaders
-  chunkwise list plugins --json
-
-How to add a part of your own: docs/how-to/extend.md.
-"""
 
 KINDS = {
     "loaders": "chunkwise.documents.loader:loaders",
@@ -46,12 +39,19 @@ class PluginsOptions(JsonOrReport):
     kinds: Annotated[tuple[str, ...], argument("[KINDS]...")] = ()
 
 
-@dataclass_command("plugins", PluginsOptions, examples=_EXAMPLES)
+@dataclass_command("plugins", PluginsOptions)
 def command(options: PluginsOptions) -> None:
     """List what can be added to, what is there, which package it comes from, and what cannot be loaded.
 
     KINDS are loaders, chunkers, embedders, rerankers, language_models, name_finders, retrievers, engines,
     vector_databases, metrics, judges; without any, all are listed.
+
+    Examples:
+      chunkwise list plugins
+      chunkwise list plugins loaders
+      chunkwise list plugins --json
+
+    How to add a part of your own: docs/how-to/extend.md.
     """
     for kind in options.kinds:
         if kind not in KINDS:

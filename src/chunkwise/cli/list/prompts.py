@@ -13,12 +13,6 @@ from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import Force, Json
 from chunkwise.cli.streams import print_json, say
 
-_EXAMPLES = """
-  chunkwise list prompts
-  chunkwise list prompts judge_relevance
-  chunkwise list prompts --copy my-prompts
-"""
-
 
 class PromptsOptions(Options):
     """The options of `chunkwise list prompts`."""
@@ -31,11 +25,16 @@ class PromptsOptions(Options):
     as_json: Json = False
 
 
-@dataclass_command("prompts", PromptsOptions, examples=_EXAMPLES)
+@dataclass_command("prompts", PromptsOptions)
 def command(options: PromptsOptions) -> None:
     """List prompts for language models, show those that are named, or copy them to change them.
 
     CHUNKWISE_PROMPTS=FOLDER uses the prompts of a folder.
+
+    Examples:
+      chunkwise list prompts
+      chunkwise list prompts judge_relevance
+      chunkwise list prompts --copy my-prompts
     """
     if options.copy is not None:
         _copy(options, options.copy)

@@ -13,13 +13,6 @@ from chunkwise.cli.report_options import JsonOrReport
 if TYPE_CHECKING:
     from chunkwise.report.report import Report
 
-_EXAMPLES = """
-  chunkwise list strategies --brief
-  chunkwise list strategies sentences
-  chunkwise list strategies
-  chunkwise list strategies --json
-"""
-
 
 class StrategiesOptions(JsonOrReport):
     """The options of `chunkwise list strategies`."""
@@ -28,11 +21,17 @@ class StrategiesOptions(JsonOrReport):
     brief: Annotated[bool, Option("Leave parameters out", common=True)] = False
 
 
-@dataclass_command("strategies", StrategiesOptions, examples=_EXAMPLES)
+@dataclass_command("strategies", StrategiesOptions)
 def command(options: StrategiesOptions) -> None:
     """List every strategy, its parameters, defaults and bounds, and when to use it.
 
     NAMES are the strategies to show; without any, all are shown.
+
+    Examples:
+      chunkwise list strategies --brief
+      chunkwise list strategies sentences
+      chunkwise list strategies
+      chunkwise list strategies --json
     """
     from chunkwise.chunkers import describe_strategies, describe_strategy, strategies
 

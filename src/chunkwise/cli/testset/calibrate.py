@@ -39,15 +39,6 @@ if TYPE_CHECKING:
 
 JUDGES = ("llm", "similarity", "spans", "labels")
 
-_EXAMPLES = """
-  chunkwise testset calibrate docs/ -Q q.json --judge llm --llm local
-  chunkwise testset calibrate docs/ -Q q.json --judge similarity --json
-  chunkwise testset calibrate docs/ -Q q.json --judge llm --max-cost 1
-
-The truth is people's labels, where the questions have any. Otherwise the references of a question are relevant, and
-similar passages that overlap none of them are not. `chunkwise evaluate` shows the result beside the judge's figures.
-"""
-
 
 class _JudgeSetup(NamedTuple):
     """A judge, all its verdicts depend on, and what a judge by similarity compares with."""
@@ -82,12 +73,21 @@ class CalibrateOptions(
     show: Annotated[Amount, Option("Wrong verdicts shown", metavar="N", group="Output")] = 4
 
 
-@dataclass_command("calibrate", CalibrateOptions, examples=_EXAMPLES)
+@dataclass_command("calibrate", CalibrateOptions)
 def command(options: CalibrateOptions) -> None:
     """Measure judges: how often they are right about passages whose relevance is known.
 
     SOURCE is any number of documents (files, folders, globs, archives), or an index. Without SOURCE the documents
     beside the file of questions are taken.
+
+    Examples:
+      chunkwise testset calibrate docs/ -Q q.json --judge llm --llm local
+      chunkwise testset calibrate docs/ -Q q.json --judge similarity --json
+      chunkwise testset calibrate docs/ -Q q.json --judge llm --max-cost 1
+
+    The truth is people's labels, where the questions have any. Otherwise the references of a question are relevant, and
+    similar passages that overlap none of them are not. `chunkwise evaluate` shows the result beside the judge's
+    figures.
     """
     from chunkwise.report.calibration_report import (
         calibration_json,

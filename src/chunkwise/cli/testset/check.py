@@ -30,15 +30,6 @@ if TYPE_CHECKING:
     from chunkwise.testsets.check import Problem
     from chunkwise.testsets.testset import TestSet
 
-_EXAMPLES = """
-  chunkwise testset check q.json docs/
-  chunkwise testset check q.json docs/ -o repaired.json
-  chunkwise testset check q.jsonl kb
-  chunkwise testset check q.jsonl corpus.jsonl --strict
-
-The simplest file: [{"query": "Who approves leave?", "relevant_text": "Leave is approved by the head"}]
-"""
-
 
 class CheckOptions(LoadingOptions, JsonOrReport):
     """The options of `chunkwise testset check`."""
@@ -59,7 +50,7 @@ class CheckOptions(LoadingOptions, JsonOrReport):
     show: Annotated[Amount, Option("Problems of each kind shown", metavar="N", group="Output")] = 20
 
 
-@dataclass_command("check", CheckOptions, examples=_EXAMPLES)
+@dataclass_command("check", CheckOptions)
 def command(options: CheckOptions) -> None:
     """Check that questions and documents fit together.
 
@@ -67,6 +58,14 @@ def command(options: CheckOptions) -> None:
     are checked, quoted passages are looked up, and moved ones found again. Reported are unknown documents, passages
     that are nowhere (with the nearest text), duplicates, questions without an answer, and references that overlap or
     also stand elsewhere.
+
+    Examples:
+      chunkwise testset check q.json docs/
+      chunkwise testset check q.json docs/ -o repaired.json
+      chunkwise testset check q.jsonl kb
+      chunkwise testset check q.jsonl corpus.jsonl --strict
+
+    The simplest file: [{"query": "Who approves leave?", "relevant_text": "Leave is approved by the head"}]
     """
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.testsets.check import REMARKS, check_testset

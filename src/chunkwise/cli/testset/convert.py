@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
@@ -27,18 +27,9 @@ if TYPE_CHECKING:
     from chunkwise.testsets.formats import Format
     from chunkwise.testsets.testset import TestSet
 
-_EXAMPLES = """
-  chunkwise testset convert squad.json --to chunkwise -o q.json
-  chunkwise testset convert q.csv --to chunkwise --documents docs/ -o q.json
-  chunkwise testset convert q.json --to beir --documents docs/ -o beir/
-
-Formats: {formats}.
-"""
-
 FormatName = Literal[
     "chunkwise", "beir", "trec", "squad", "chroma", "legalbench", "ragas", "autorag", "ragchecker"
 ]
-_NAMES = get_args(FormatName)
 _OF_DOCUMENTS = frozenset(("beir", "trec", "autorag", "ragas", "ragchecker"))
 """Formats that need no lengths: they name documents, or hold no places at all."""
 
@@ -65,13 +56,20 @@ class ConvertOptions(LoadingOptions):
     )] = None  # fmt: skip
 
 
-@dataclass_command("convert", ConvertOptions, examples=_EXAMPLES.format(formats=", ".join(_NAMES)))
+@dataclass_command("convert", ConvertOptions)
 def command(options: ConvertOptions) -> None:
     """Convert a test set from one format into another: questions, references, and what else both formats hold.
 
     QUERIES is a file, or the folder of a BEIR, TREC or AutoRAG set. If it holds texts itself (squad, beir, autorag),
     these are the documents unless --documents names others. What is not found, or does not fit the new format, is
     reported.
+
+    Examples:
+      chunkwise testset convert squad.json --to chunkwise -o q.json
+      chunkwise testset convert q.csv --to chunkwise --documents docs/ -o q.json
+      chunkwise testset convert q.json --to beir --documents docs/ -o beir/
+
+    Formats: chunkwise, beir, trec, squad, chroma, legalbench, ragas, autorag, ragchecker.
     """
     from chunkwise.testsets.formats import FORMATS, detect
     from chunkwise.testsets.losses import losses

@@ -20,15 +20,6 @@ from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 from chunkwise.cli.testset import named_documents
 
-_EXAMPLES = """
-  chunkwise testset from-labels -o questions.json
-  chunkwise testset from-labels docs/ -o questions.json -Q q.json
-  chunkwise evaluate docs/ -Q questions.json --metrics recall,bpref,judged
-
-References are the gold spans that people selected, and passages with grade 2 or 3 where no gold span lies in them.
-Every passage keeps its grade under "labels", and "pool" says how passages were found and which nobody judged.
-"""
-
 
 class FromLabelsOptions(LoadingOptions):
     """The options of `chunkwise testset from-labels`."""
@@ -42,11 +33,19 @@ class FromLabelsOptions(LoadingOptions):
     as_json: Json = False
 
 
-@dataclass_command("from-labels", FromLabelsOptions, examples=_EXAMPLES)
+@dataclass_command("from-labels", FromLabelsOptions)
 def command(options: FromLabelsOptions) -> None:
     """Make a test set of people's labels: references, grades, and what nobody judged.
 
     SOURCE is any number of documents, or an index: with them a question says what stands at its places.
+
+    Examples:
+      chunkwise testset from-labels -o questions.json
+      chunkwise testset from-labels docs/ -o questions.json -Q q.json
+      chunkwise evaluate docs/ -Q questions.json --metrics recall,bpref,judged
+
+    References are the gold spans that people selected, and passages with grade 2 or 3 where no gold span lies in them.
+    Every passage keeps its grade under "labels", and "pool" says how passages were found and which nobody judged.
     """
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.base.wording import counted

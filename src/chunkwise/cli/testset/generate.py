@@ -32,17 +32,6 @@ if TYPE_CHECKING:
     from chunkwise.testsets.generate.candidate import Ending, GeneratedQuestions
     from chunkwise.testsets.generate.generate import GenerationRun
 
-_EXAMPLES = """
-  chunkwise testset generate docs/ --count 100 --llm openai:gpt-4o-mini
-  chunkwise testset generate docs/ --count 30 -o q.json
-  chunkwise testset generate docs/ --count 30 --types two-hop
-  chunkwise testset review q.json docs/
-
-Types: single-concept, list, numeric, cross-document, paraphrase, and two-hop where it is asked for: two references,
-the second found by a name in the first. Questions whose answer word search finds however the documents are cut are
-tagged easy, those made without a model fallback. Every question is in the file as soon as it is kept; the same
-command goes on where it was stopped.
-"""
 _MORE: Mapping[Ending, str] = {
     "enough": "",
     "rules": "rules find no more in these documents; a model would: --llm NAME",
@@ -72,7 +61,7 @@ class GenerateOptions(LlmOptions, SourceOptions, group="Questions"):
     seed: Annotated[int, Option("Seed that picks passages", metavar="N")] = 0
 
 
-@dataclass_command("generate", GenerateOptions, examples=_EXAMPLES)
+@dataclass_command("generate", GenerateOptions)
 def command(options: GenerateOptions) -> None:
     """Make questions from documents, each with its answer and the exact places that prove it.
 
@@ -80,6 +69,17 @@ def command(options: GenerateOptions) -> None:
     over documents and sections. What a model writes is checked: its quotes must stand in the passage, the answer in
     the quotes. Dropped are questions that give their answer away, that make sense only beside the passage, and
     duplicates. Without --llm questions come from definitions, amounts and headings.
+
+    Examples:
+      chunkwise testset generate docs/ --count 100 --llm openai:gpt-4o-mini
+      chunkwise testset generate docs/ --count 30 -o q.json
+      chunkwise testset generate docs/ --count 30 --types two-hop
+      chunkwise testset review q.json docs/
+
+    Types: single-concept, list, numeric, cross-document, paraphrase, and two-hop where it is asked for: two references,
+    the second found by a name in the first. Questions whose answer word search finds however the documents are cut are
+    tagged easy, those made without a model fallback. Every question is in the file as soon as it is kept; the same
+    command goes on where it was stopped.
     """
     from chunkwise.testsets.formats.chunkwise import dropped_file
     from chunkwise.testsets.generate.generate import GenerationRun

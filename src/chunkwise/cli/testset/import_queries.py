@@ -25,13 +25,6 @@ if TYPE_CHECKING:
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.testsets.query_log import LiveQuery, QueryGroups, QueryLog
 
-_EXAMPLES = """
-  chunkwise testset import-queries log.jsonl --into q-live.json
-  chunkwise testset import-queries searches.csv --into q-live.json -q
-
-Questions already in the file stay as they are, with what was said about them: only new ones are added. Then say where
-the answers stand ("relevant_text": a passage), and check: chunkwise testset check q-live.json SOURCE.
-"""
 _TOLD = 10
 """Bad entries with a line each; those behind are counted."""
 _SHOWN = 10
@@ -69,13 +62,20 @@ class ImportQueriesOptions(QuietOption, group="Questions"):
     as_json: Json = False
 
 
-@dataclass_command("import-queries", ImportQueriesOptions, examples=_EXAMPLES)
+@dataclass_command("import-queries", ImportQueriesOptions)
 def command(options: ImportQueriesOptions) -> None:
     """Take questions from a log: the same ones joined, those about one thing clustered, some of them drawn.
 
     LOG is JSON lines, a JSON list, CSV, Parquet or plain lines ('-': standard input). Each question is written with how
     often it was asked, its other wordings, its cluster, and how much of the log it stands for. Keys, passwords, e-mail
     addresses and numbers of cards are replaced by what they are.
+
+    Examples:
+      chunkwise testset import-queries log.jsonl --into q-live.json
+      chunkwise testset import-queries searches.csv --into q-live.json -q
+
+    Questions already in the file stay as they are, with what was said about them: only new ones are added. Then say
+    where the answers stand ("relevant_text": a passage), and check: chunkwise testset check q-live.json SOURCE.
     """
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.testsets.formats.chunkwise import QuestionsFile, is_there

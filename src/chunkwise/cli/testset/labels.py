@@ -31,27 +31,6 @@ if TYPE_CHECKING:
     from chunkwise.stats.intervals import Interval
 
 FORMATS = ("jsonl", "beir", "argilla", "label-studio")
-_EXPORT_EXAMPLES = """
-  chunkwise testset labels export labels.jsonl
-  chunkwise testset labels export qrels/ --format beir
-  chunkwise testset labels export records.json --format argilla
-  chunkwise testset labels export tasks.json --format label-studio
-"""
-_IMPORT_EXAMPLES = """
-  chunkwise testset labels import labels.jsonl
-  chunkwise testset labels import qrels/
-  chunkwise testset labels import tasks.json --format label-studio
-"""
-_AGREEMENT_EXAMPLES = """
-  chunkwise testset labels agreement
-  chunkwise testset labels agreement --json | jq .agreement.alpha
-"""
-_ADJUDICATE_EXAMPLES = """
-  chunkwise testset labels adjudicate
-  chunkwise testset labels adjudicate 1 --grade 2 --who ada
-
-Numbers are those of the list as it is now: a decision takes its passage out of it.
-"""
 
 
 class LabelsPlace(Options):
@@ -82,9 +61,16 @@ class LabelsExportOptions(LabelsPlace):
     as_json: Json = False
 
 
-@dataclass_command("export", LabelsExportOptions, examples=_EXPORT_EXAMPLES)
+@dataclass_command("export", LabelsExportOptions)
 def export(options: LabelsExportOptions) -> None:
-    """Write labels to FILE: every event as JSON lines, or what stands now for another tool."""
+    """Write labels to FILE: every event as JSON lines, or what stands now for another tool.
+
+    Examples:
+      chunkwise testset labels export labels.jsonl
+      chunkwise testset labels export qrels/ --format beir
+      chunkwise testset labels export records.json --format argilla
+      chunkwise testset labels export tasks.json --format label-studio
+    """
     from chunkwise.labels.formats import export_labels, format_of
 
     store = options.opened()
@@ -107,9 +93,15 @@ class LabelsImportOptions(LabelsPlace):
     as_json: Json = False
 
 
-@dataclass_command("import", LabelsImportOptions, examples=_IMPORT_EXAMPLES)
+@dataclass_command("import", LabelsImportOptions)
 def import_(options: LabelsImportOptions) -> None:
-    """Take labels of FILE in, beside those that are there: nothing is overwritten."""
+    """Take labels of FILE in, beside those that are there: nothing is overwritten.
+
+    Examples:
+      chunkwise testset labels import labels.jsonl
+      chunkwise testset labels import qrels/
+      chunkwise testset labels import tasks.json --format label-studio
+    """
     from chunkwise.labels.formats import format_of, import_labels
 
     store = options.opened(must_exist=False)
@@ -129,9 +121,14 @@ class AgreementOptions(LabelsPlace):
     as_json: Json = False
 
 
-@dataclass_command("agreement", AgreementOptions, examples=_AGREEMENT_EXAMPLES)
+@dataclass_command("agreement", AgreementOptions)
 def agreement(options: AgreementOptions) -> None:
-    """Say how far people agree (Krippendorff's alpha, Cohen's kappa), who did how much, what nobody judged."""
+    """Say how far people agree (Krippendorff's alpha, Cohen's kappa), who did how much, what nobody judged.
+
+    Examples:
+      chunkwise testset labels agreement
+      chunkwise testset labels agreement --json | jq .agreement.alpha
+    """
     from chunkwise.labels.assignment_and_progress import label_progress
     from chunkwise.report.sanitize import one_line
 
@@ -190,9 +187,16 @@ class AdjudicateOptions(LabelsPlace):
     as_json: Json = False
 
 
-@dataclass_command("adjudicate", AdjudicateOptions, examples=_ADJUDICATE_EXAMPLES)
+@dataclass_command("adjudicate", AdjudicateOptions)
 def adjudicate(options: AdjudicateOptions) -> None:
-    """List passages that people graded differently, and decide them one by one."""
+    """List passages that people graded differently, and decide them one by one.
+
+    Examples:
+      chunkwise testset labels adjudicate
+      chunkwise testset labels adjudicate 1 --grade 2 --who ada
+
+    Numbers are those of the list as it is now: a decision takes its passage out of it.
+    """
     from chunkwise.base.errors import InvalidParameter
     from chunkwise.labels.annotator_agreement import disputed_passages
     from chunkwise.labels.question_labels import labels_of

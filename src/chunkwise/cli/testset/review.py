@@ -36,18 +36,6 @@ _LONGEST = 1500
 _INDENT = 8
 """Blanks a line may begin with: enough for a list within a list."""
 
-_EXAMPLES = """
-  chunkwise testset review q.json docs/
-  chunkwise testset review q.json docs/ --only unreviewed
-  chunkwise testset review q.json
-
-Keys: a accept, e edit the question, w edit the answer, d drop, s skip, b back (and undo a drop), q quit.
-
-Every decision is written at once, as "review": "accepted" or "edited". Dropped questions move to queries.dropped.json
-beside the file. Editing opens $VISUAL or $EDITOR where one is set, else a line with the old text in it. Facts that an
-edited answer names no more are dropped, and so are `easy` from an edited question and `numeric` where the number is
-gone; all of it is said.
-"""
 _KEYS = "[a]ccept  [e]dit question  edit ans[w]er  [d]rop  [s]kip  [b]ack  [q]uit"
 
 
@@ -61,13 +49,25 @@ class ReviewOptions(LoadingOptions):
     )] = "all"  # fmt: skip
 
 
-@dataclass_command("review", ReviewOptions, examples=_EXAMPLES)
+@dataclass_command("review", ReviewOptions)
 def command(options: ReviewOptions) -> None:
     """Accept, edit or drop questions one by one.
 
     QUERIES is a file of questions; SOURCE is any number of documents, or an index. Shown are the question, its answer
     and types, and the passage that proves it with the quote marked. It begins with the first question that is not
     reviewed.
+
+    Examples:
+      chunkwise testset review q.json docs/
+      chunkwise testset review q.json docs/ --only unreviewed
+      chunkwise testset review q.json
+
+    Keys: a accept, e edit the question, w edit the answer, d drop, s skip, b back (and undo a drop), q quit.
+
+    Every decision is written at once, as "review": "accepted" or "edited". Dropped questions move to
+    queries.dropped.json beside the file. Editing opens $VISUAL or $EDITOR where one is set, else a line with the old
+    text in it. Facts that an edited answer names no more are dropped, and so are `easy` from an edited question and
+    `numeric` where the number is gone; all of it is said.
     """
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.testsets.review import Review
