@@ -24,11 +24,11 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import SkippedInputs, json_stdout, say, stdout_console, usable_place
+from chunkwise.core import Query
 from chunkwise.options import LlmOptions, SearchOptions
 
 if TYPE_CHECKING:
     from chunkwise.answering.ask import RetrievedQuestion
-    from chunkwise.core import Query
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.retrieval import Index
 

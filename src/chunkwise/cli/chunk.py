@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, cast
 import click
 
 from chunkwise.base.atomic_files import shown_path
+from chunkwise.base.cores import cores
+from chunkwise.base.object_store import address_of
+from chunkwise.base.own_files import is_index_folder
 from chunkwise.base.schema import Amount, Option
+from chunkwise.base.secrets import mask, names_server
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import FAILED, SKIPPED
@@ -38,7 +42,8 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import say_written
-from chunkwise.cli.streams import SkippedInputs, say, shown_place
+from chunkwise.cli.streams import JsonLines, SkippedInputs, say, shown_place
+from chunkwise.core import Chunk, OnProgress, WrittenContext
 from chunkwise.options import ChunkOptions, LlmOptions
 
 if TYPE_CHECKING:
@@ -48,7 +53,6 @@ if TYPE_CHECKING:
     from chunkwise.chunkers.write_chunks import SegmentPlace
     from chunkwise.cli.cut_documents import ChunkSummary, CutsPage, Cutter
     from chunkwise.cli.llm import AskingStrategy
-    from chunkwise.core import Chunk, OnProgress, WrittenContext
 
 
 class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
@@ -170,7 +174,6 @@ def command(options: ChunkCommandOptions) -> None:
 
 
 def _estimate(options: ChunkCommandOptions) -> None:
-    from chunkwise.base.cores import cores
     from chunkwise.base.runner import count_of
     from chunkwise.chunkers.work_estimate import estimate_work
 
@@ -187,8 +190,6 @@ def _is_dataset(output: Path | None) -> bool:
 
 def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Path) -> None:
     """Chunks as Parquet files of a folder, by processes of this machine or by a cluster."""
-    from chunkwise.base.object_store import address_of
-    from chunkwise.base.secrets import mask, names_server
     from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 
     unfit = {
@@ -232,9 +233,6 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
 
 def _names_index(names: Sequence[str]) -> bool:
     """Told without what it takes to open one."""
-    from chunkwise.base.object_store import address_of
-    from chunkwise.base.own_files import is_index_folder
-
     return any(
         ("://" in name and address_of(name) is None) or is_index_folder(name) for name in names
     )
@@ -347,7 +345,6 @@ _Sink: TypeAlias = "Callable[[Iterable[Chunk], SegmentPlace], None]"
 def _open_sinks(stack: ExitStack, options: ChunkCommandOptions) -> list[_Sink]:
     """Files and lines of JSON."""
     from chunkwise.chunkers.write_chunks import chunk_file, chunk_lines
-    from chunkwise.cli.streams import JsonLines
 
     sinks: list[_Sink] = []
     if options.as_json:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
+from chunkwise.base.errors import NotComparable
 from chunkwise.base.schema import Name, Names, Option, argument
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
@@ -19,6 +21,8 @@ from chunkwise.cli.options import Output
 from chunkwise.cli.report_options import ReportOptions, write_or_say
 from chunkwise.cli.streams import readers_may_leave, say, utf8_stdout
 from chunkwise.options import GateOptions
+from chunkwise.records.json import json_text
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
     from chunkwise.evaluation.gate import Gate
@@ -71,10 +75,8 @@ def command(options: CompareOptions) -> None:
     gates = _gates(options.fail_if_worse)
     _check(files)
     _check_gate(options)
-    from chunkwise.base.errors import NotComparable
     from chunkwise.evaluation.compare import compare
     from chunkwise.evaluation.results import read_results
-    from chunkwise.records.json import json_text
     from chunkwise.report.ci_report import no_workflow_commands
     from chunkwise.report.comparison_report import comparison_report
     from chunkwise.tracking.record_run import run_of_comparison
@@ -148,7 +150,6 @@ def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     from chunkwise.metrics.registry import format_score
     from chunkwise.report.ci_report import github_annotations, junit_xml
     from chunkwise.report.gate_report import gate_report
-    from chunkwise.report.sanitize import one_line
     from chunkwise.report.to_markdown import to_markdown
 
     is_written = True
@@ -193,8 +194,6 @@ def _for_log(text: str) -> str:
 
 def _add(text: str, path: Path) -> None:
     """GitHub's file may hold what other steps said."""
-    from chunkwise.base.atomic_files import says_what_it_writes
-
     with says_what_it_writes(path), path.open("a", encoding="utf-8", newline="\n") as out:
         out.write(f"{text}\n")
 
@@ -209,8 +208,6 @@ def _gates(named: tuple[str, ...]) -> list[str]:
 
 
 def _save(text: str, path: Path) -> None:
-    from chunkwise.base.atomic_files import replacing, says_what_it_writes
-
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text(text + "\n", encoding="utf-8")
 

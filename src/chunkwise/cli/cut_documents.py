@@ -17,6 +17,7 @@ from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
 from chunkwise.chunkers.packing.overlap import MissingOverlaps
 from chunkwise.cli.streams import SkippedInputs, say
 from chunkwise.core import Chunk, Document, OnProgress
+from chunkwise.records.json import json_text
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 if TYPE_CHECKING:
@@ -139,7 +140,6 @@ class CutsPage:
                 f"the page shows {counted(len(self._documents), 'document')}, the first; "
                 f"{thousands(self._left_out)} more would make it too large for a browser"
             )
-        from chunkwise.records.json import json_text
         from chunkwise.report.cuts_page import ChunksStream, write_chunks_page
         from chunkwise.text.analyzed import Analyzed
 

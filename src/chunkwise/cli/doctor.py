@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from urllib.parse import unquote
 
+from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.schema import Name, Option
 from chunkwise.base.secrets import address_secrets, mask
@@ -25,10 +26,10 @@ from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import leave, settled
 from chunkwise.cli.report_options import JsonOrReport
 from chunkwise.models.http_client import excerpt
+from chunkwise.report.report import Code, Column, Headline, Report, ValueTable
 
 if TYPE_CHECKING:
     from chunkwise.models.weights.catalog import Weights
-    from chunkwise.report.report import Report
 
 CheckState = Literal["works", "absent", "fails"]
 
@@ -107,8 +108,6 @@ def command(options: DoctorOptions) -> None:
 
 
 def _report(checks: list[Check], works: bool) -> Report:
-    from chunkwise.report.report import Code, Column, Headline, Report, ValueTable
-
     tables = []
     for group, members in groupby(checks, key=lambda check: check.group):
         rows = tuple((f"{_SIGNS[check.state]} {check.name}", check.detail) for check in members)
@@ -147,8 +146,6 @@ def all_checks(postgres: str | None = None) -> Iterator[Check]:
 
 
 def _python() -> Check:
-    from chunkwise.base.cores import cores
-
     machine = f"{platform.system()} {platform.machine()}"
     detail = f"{platform.python_version()} on {machine}, {counted(cores(), 'core')}"
     state: CheckState = "works" if sys.version_info >= (3, 11) else "fails"
@@ -157,7 +154,6 @@ def _python() -> Check:
 
 def _folder() -> Iterator[Check]:
     """Where weights and vectors are kept; looked at, not made."""
-    from chunkwise.base.errors import InvalidParameter
     from chunkwise.models.home_folder import CACHE_VARIABLE, HOME_VARIABLE, home, keeps_results
 
     folder = home()

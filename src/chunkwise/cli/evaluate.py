@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import leave, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -31,7 +32,6 @@ def command(options: EvaluateOptions) -> None:
     but no code.
 
     Examples:
-      chunkwise evaluate docs/ -Q q.json
       chunkwise evaluate docs/ -Q q.json -s sentences -o b.json
       chunkwise evaluate docs/ -Q q.json -r ./mine.py:search
       chunkwise evaluate docs/ -Q q.json --fail-under recall@5=0.8
@@ -73,7 +73,6 @@ def command(options: EvaluateOptions) -> None:
 
 def _types_there(results: Results, types: tuple[str, str] | None) -> tuple[str, str] | None:
     """None where those of a type have no score: the figures, which may have cost much, are shown all the same."""
-    from chunkwise.base.errors import InvalidParameter
     from chunkwise.evaluation.verdicts_and_advice import type_robustness
 
     try:

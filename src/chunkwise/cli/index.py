@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import click
 
 from chunkwise.base.allow_hosts_and_code_from_files import allowing
+from chunkwise.base.cores import cores as own_cores
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Option
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
@@ -36,6 +38,7 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import SkippedInputs, print_json, say, shown_place, usable_place
+from chunkwise.core import WRITTEN_CONTEXTS
 from chunkwise.options import IndexOptions, LlmOptions
 
 if TYPE_CHECKING:
@@ -152,7 +155,6 @@ def command(options: IndexCommandOptions) -> None:
 def _estimate(
     paths: list[str], options: IndexCommandOptions, settings: IndexOptions, jobs: Jobs
 ) -> None:
-    from chunkwise.base.cores import cores as own_cores
     from chunkwise.base.runner import count_of
     from chunkwise.retrieval.indexes import estimate_index
 
@@ -253,8 +255,6 @@ def _context(
 
     `is_asking`: the model of `--llm` has work all the same.
     """
-    from chunkwise.core import WRITTEN_CONTEXTS
-
     context = options.context
     is_writing = (context or (known.context if known else None)) in WRITTEN_CONTEXTS
     if not (is_writing or is_asking):
@@ -266,7 +266,6 @@ def _asking(
     options: IndexCommandOptions, known: Settings | None, clients: LlmClients
 ) -> AskingStrategy | None:
     """The strategy where it asks a model itself; None: it does not, or the index will say what is wrong with it."""
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.chunkers import get_strategy
 
     strategy_spec = _strategy(options, known)
@@ -304,7 +303,6 @@ def _named_client(
     reads: bool,
 ) -> NamedClient | None:
     """What may write, or read relations: the model named, or the one the index was made with; None: nobody is asked."""
-    from chunkwise.core import WRITTEN_CONTEXTS
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
 
     kind = context or (known.context if known else None)
@@ -332,7 +330,6 @@ def _dry_run(
     from chunkwise.chunkers.chunk import chunk_each
     from chunkwise.chunkers.context_writer import ContextWriter
     from chunkwise.cli.cut_documents import ChunkSummary, readable
-    from chunkwise.core import WRITTEN_CONTEXTS
     from chunkwise.models.llm.cost import LlmEstimate
     from chunkwise.retrieval.indexing.relations import RelationReader
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
+from chunkwise.base.atomic_files import check_writable
 from chunkwise.base.schema import Name, Option, Options, Share
+from chunkwise.base.secrets import mask
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import one_or_many
 from chunkwise.cli.dataclass_options import dataclass_command
@@ -213,7 +215,6 @@ def command(options: InitOptions) -> None:
     The file calls `chunkwise monitor` on Mondays and whenever documents, questions or the configuration change. It is
     yours to change afterwards, and never overwritten without --force.
     """
-    from chunkwise.base.atomic_files import check_writable
     from chunkwise.records.write import text_file
 
     watch = _watch(options)
@@ -243,8 +244,6 @@ def command(options: InitOptions) -> None:
 
 
 def _watch(options: InitOptions) -> ScheduledWatch:
-    from chunkwise.base.secrets import mask
-
     source = options.source or _found("SOURCE", _FOLDERS, os.path.isdir, "name the documents")
     queries = (
         (options.test_queries,)

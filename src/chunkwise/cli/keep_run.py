@@ -12,13 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from chunkwise.base.atomic_files import check_writable
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Option, Options
 from chunkwise.cli.dataclass_options import is_typed
 from chunkwise.cli.streams import say, shown_place
+from chunkwise.core import Document
 from chunkwise.tracking import HISTORY_VARIABLE
+from chunkwise.tracking.database import history_place
 
 if TYPE_CHECKING:
-    from chunkwise.core import Document
     from chunkwise.tracking.history import History
     from chunkwise.tracking.run import KeptRun
 
@@ -33,7 +36,6 @@ class HistoryOption(Options, group="History"):
 
     def opened(self) -> History:
         """The history that is named, or that of the project around us."""
-        from chunkwise.tracking.database import history_place
         from chunkwise.tracking.history import History
 
         return History(history_place(self.history))
@@ -105,8 +107,6 @@ class RunKeeper:
 @contextmanager
 def _told(what: str) -> Iterator[None]:
     """An error is one line, and the figures that were measured stay what they are."""
-    from chunkwise.base.errors import ChunkwiseError
-
     try:
         yield
     except (ChunkwiseError, ValueError, OSError) as error:
@@ -136,7 +136,6 @@ def exporters_of(options: ExporterOptions) -> dict[str, Callable[[KeptRun], obje
     found: dict[str, Callable[[KeptRun], object]] = {}
     if options.mlflow is None and not options.otel and options.prometheus is None:
         return found
-    from chunkwise.base.atomic_files import check_writable
     from chunkwise.tracking import export_to_mlflow_otel_prometheus
 
     if (uri := options.mlflow) is not None:

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import click
 
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.schema import Amount, Option, Share
 from chunkwise.base.wording import counted, one_or_many, percent, points, thousands
@@ -26,7 +27,7 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import JsonOrReport, say_written
-from chunkwise.cli.streams import say
+from chunkwise.cli.streams import JsonLines, say
 from chunkwise.options import LintOptions
 
 if TYPE_CHECKING:
@@ -117,7 +118,6 @@ def command(options: LintCommandOptions) -> None:
 def _open_sinks(stack: ExitStack, options: LintCommandOptions, cutter: Cutter) -> list[Sink]:
     """Where the issues of each document go; nowhere: they are looked at in the terminal."""
     from chunkwise.cli.cut_documents import CutsPage
-    from chunkwise.cli.streams import JsonLines
 
     sinks: list[Sink] = []
     if options.as_json:
@@ -135,8 +135,6 @@ def _open_sinks(stack: ExitStack, options: LintCommandOptions, cutter: Cutter) -
 
 
 def _file(stack: ExitStack, path: Path) -> Sink:
-    from chunkwise.base.atomic_files import replacing, says_what_it_writes
-
     temporary = stack.enter_context(replacing(path))
     # Half a surrogate pair has no UTF-8 form; JSON can still spell it.
     out = stack.enter_context(

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, format_number, one_or_many, thousands
 from chunkwise.cli.dataclass_options import is_typed
 from chunkwise.cli.streams import print_json, say
+from chunkwise.core import OnProgress
 from chunkwise.options import LlmOptions
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.chunkers.context_writer import ContextWriter
-    from chunkwise.core import OnProgress
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.models.llm.cost import LlmEstimate, LlmUsage
     from chunkwise.retrieval.indexing.relations import RelationReader
@@ -121,8 +123,6 @@ def show_estimate(estimate: LlmEstimate, as_json: bool = False) -> None:
 
 def estimate_words(estimate: LlmEstimate) -> str:
     """One line: calls, tokens, money, time."""
-    from chunkwise.report.sanitize import one_line
-
     if not estimate.calls:
         known = f"; every answer ({thousands(estimate.kept)}) is kept from earlier runs"
         return f"nothing is to be asked{known if estimate.kept else ''}"
@@ -229,7 +229,6 @@ def asking_strategy(
 
 def refuse_unlimited(strategy_spec: str) -> None:
     """For commands that keep no limit of cost: only a model that costs nothing may be asked there."""
-    from chunkwise.base.errors import InvalidParameter
     from chunkwise.chunkers import get_strategy
     from chunkwise.models import get_language_model
     from chunkwise.models.llm.cost import FREE, FREE_NAME, price_of

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.schema import Name, Option, Port, argument
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.keep_run import HistoryOption
@@ -66,8 +67,6 @@ def command(options: McpOptions) -> None:
 
     Tools: search, read, chunk, lint, evaluate, compare. To configure assistants: docs/how-to/mcp.md. Ctrl-C ends it.
     """
-    from chunkwise.base.errors import MissingExtra
-
     try:
         import mcp.server.mcpserver  # noqa: F401
         import mcp_types  # noqa: F401
@@ -119,7 +118,6 @@ def _sources(options: McpOptions) -> WorkspaceSources:
 def _call(workspace: Workspace, calls: RunningCalls, options: McpOptions) -> None:
     import json
 
-    from chunkwise.base.errors import ChunkwiseError, InvalidParameter
     from chunkwise.mcp_server.server import call_once
 
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Option, Options, argument
 from chunkwise.base.wording import format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
@@ -253,8 +254,6 @@ def _speed_words(row: dict[str, Any]) -> str:
 
 def _tokens_a_second(kind: str, name: str) -> dict[str, int]:
     """`tokens_per_second` read, and `written_per_second` of a language model; empty where it cannot be tried."""
-    from chunkwise.base.errors import ChunkwiseError
-
     try:
         if kind == "embedder":
             return {"tokens_per_second": _embedded(name)}

@@ -14,7 +14,10 @@ import click
 from msgspec import Meta
 
 from chunkwise.base.amounts import parse_time
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Names, Option, Share
+from chunkwise.base.secrets import mask
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import leave, settled
 from chunkwise.cli.groups import DefaultGroup
@@ -40,12 +43,12 @@ from chunkwise.cli.streams import (
     say_skipped,
     shown_place,
 )
+from chunkwise.core import Query
+from chunkwise.report.report import Report
 from chunkwise.tracking.watch import repeat_every, watched_metrics
 
 if TYPE_CHECKING:
-    from chunkwise.core import Query
     from chunkwise.evaluation.scoring import SearchMore
-    from chunkwise.report.report import Report
     from chunkwise.report.watch_report import PassageTexts
     from chunkwise.tracking.drift import DriftFigure, QuestionDrift
     from chunkwise.tracking.watch import WatchOutcome
@@ -149,8 +152,6 @@ class _Watch:
 
     def once_told(self) -> None:
         """For a watch that stays: what goes wrong this time may go well the next time."""
-        from chunkwise.base.errors import ChunkwiseError
-
         try:
             self.once()
         except ChunkwiseError as error:
@@ -211,7 +212,6 @@ class _Watch:
         )  # fmt: skip
 
     def _watched(self, outcome: WatchOutcome, found: Evaluated, live: _LiveQuestions) -> _Watched:
-        from chunkwise.base.errors import ChunkwiseError
         from chunkwise.report.watch_report import PassageTexts
         from chunkwise.tracking.drift import corpus_drift
         from chunkwise.tracking.explain_difference import changes_between
@@ -235,7 +235,6 @@ class _Watch:
         """Send the alerts; whether every channel worked."""
         if not watched.outcome.alerts:
             return True
-        from chunkwise.base.errors import ChunkwiseError
         from chunkwise.report.alert_messages import alert_message
         from chunkwise.tracking.notify import NotSent, send
 
@@ -273,8 +272,6 @@ class _Watch:
 
 def _again(options: MonitorOptions, paths: list[str]) -> str:
     """What evaluates the same once more."""
-    from chunkwise.base.secrets import mask
-
     words = ["chunkwise", "evaluate", *paths]
     known = {each.name for each in fields(EvaluationOptions)} - {"source", "documents", *_OWN}
     for each in run.params:
@@ -340,16 +337,12 @@ class _LiveQuestions:
         self.drift: QuestionDrift | None = None
         self._queries: list[Query] = []
         if options.live:
-            from chunkwise.base.errors import ChunkwiseError
-
             self._queries = self._read(options.live)
             if not self._queries:
                 raise ChunkwiseError(f"no question in {options.live}")
 
     def _read(self, name: str) -> list[Query]:
         """Without what is private or no question, as `queries import` leaves it out: examples are printed and sent."""
-        from chunkwise.base.wording import counted
-        from chunkwise.core import Query
         from chunkwise.testsets.query_log import QueryLog
         from chunkwise.testsets.reading import read_questions
 
@@ -370,7 +363,6 @@ class _LiveQuestions:
     def compare(self, tests: list[Query]) -> None:
         if not self._queries:
             return
-        from chunkwise.base.errors import ChunkwiseError
         from chunkwise.models import DEFAULT, get_embedder
         from chunkwise.tracking.drift import question_drift
 

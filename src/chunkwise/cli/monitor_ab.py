@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 from msgspec import Meta
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Amount, Name, Option, Share
 from chunkwise.base.wording import as_set, counted, format_interval, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
@@ -18,10 +19,11 @@ from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
 from chunkwise.cli.options import AllowOption, Json, SourceOptions
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import SkippedInputs, print_json, say
+from chunkwise.core import Document, Query
 from chunkwise.options import IndexOptions, LlmOptions, ScoreOptions, SearchOptions
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
-    from chunkwise.core import Document, Query
     from chunkwise.evaluation.ab_test import ABResult
     from chunkwise.evaluation.results import Results
     from chunkwise.models.llm.cost import LlmEstimate
@@ -113,7 +115,6 @@ def command(options: ABOptions) -> None:
 
 
 def _documents(options: ABOptions, bad: Callable[[object], None]) -> list[Document]:
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.retrieval.indexes import documents_in
 
     paths = options.sources()
@@ -167,8 +168,6 @@ def _answering(
 
 
 def _show(found: ABResult) -> None:
-    from chunkwise.report.sanitize import one_line
-
     sequence = found.sequence
     count = len(sequence)
     click.echo(f"a  {one_line(found.a)}\nb  {one_line(found.b)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from chunkwise.base.schema import Count, Option, argument
+from chunkwise.base.wording import points
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.options import Json
@@ -30,8 +31,6 @@ def ack(options: AckOptions) -> None:
       chunkwise monitor ack 3
       chunkwise monitor ack 3 4 5
     """
-    from chunkwise.base.wording import points
-
     history = options.opened()
     known = history.acknowledge(*options.numbers)
     if options.as_json:

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from chunkwise.base.allow_hosts_and_code_from_files import ALLOW
+from chunkwise.base.cores import cores
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.schema import Name, Names, Option, Options, argument
+from chunkwise.cli.streams import say
 from chunkwise.cli.written_files import written_files
+from chunkwise.core import Query
 from chunkwise.options import ReadOptions, WorkerOptions
 
 if TYPE_CHECKING:
     from chunkwise.base.ray_workers import RayCluster
     from chunkwise.base.runner import Jobs
-    from chunkwise.core import Query
     from chunkwise.documents.loader import LoadOptions, WhenUnreadable
 
 Json = Annotated[bool, Option(
@@ -65,7 +69,6 @@ class LoadingOptions(ReadOptions, QuietOption):
 
     def loading(self, *leave_out: Path, on_unreadable: WhenUnreadable = "warn") -> LoadOptions:
         """The same for `chunkwise.documents`, without these files and those that the command writes."""
-        from chunkwise.cli.streams import say
         from chunkwise.documents.loader import LoadOptions
 
         note = _nothing if self.quiet else say
@@ -100,8 +103,6 @@ class JobsOption(WorkerOptions):
 
     def workers(self, total_bytes: int) -> Jobs:
         """A cluster, or up to eight processes, one where starting others would take longer than the work."""
-        from chunkwise.base.cores import cores
-
         if self.engine == "ray":
             if self.jobs:
                 raise click.UsageError(
@@ -149,9 +150,6 @@ class QuestionsOption(Options):
 
     def queries(self, skip: Callable[[object], None]) -> list[Query]:
         """At least one; `skip` gets what the file has that is not a question."""
-        from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-        from chunkwise.core import Query
-
         file = self.test_queries
         if self.words and file:
             raise click.UsageError("a question and --queries: give one of them")
@@ -180,8 +178,6 @@ class QuestionsOption(Options):
 def _allow(context: click.Context, names: tuple[str, ...]) -> None:
     """For as long as the command runs, and for processes it starts."""
     if names:
-        from chunkwise.base.allow_hosts_and_code_from_files import ALLOW
-
         before = os.environ.get(ALLOW)
         os.environ[ALLOW] = ",".join(filter(None, [before, *names]))
         context.call_on_close(lambda: _set_variable(ALLOW, before))

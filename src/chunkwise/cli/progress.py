@@ -8,10 +8,8 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from chunkwise.core import OnProgress
+from chunkwise.core import OnProgress
 
 VARIABLE = "CHUNKWISE_PROGRESS_SECONDS"
 """In the environment: seconds between two lines where there is no terminal; `inf`: no line."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,7 @@ from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli.options import Json, Page, QuietOption, VerboseOption
 from chunkwise.cli.streams import print_json, readers_may_leave, say_error, stdout_console
-
-if TYPE_CHECKING:
-    from chunkwise.report.report import Report
+from chunkwise.report.report import Report
 
 
 class JsonOrReport(VerboseOption):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 import click
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Names, Option
 from chunkwise.base.wording import as_set, counted
 from chunkwise.cli.dataclass_options import is_typed
@@ -34,12 +35,12 @@ from chunkwise.cli.options import (
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import ReportOptions
 from chunkwise.cli.streams import say, say_skipped
+from chunkwise.core import Document, OnProgress, Query
 from chunkwise.evaluation.gate import MetricLimit, missed_limits
 from chunkwise.evaluation.sources import SCRIPTS, documents_beside
 from chunkwise.options import IndexOptions, LiveOptions, LlmOptions, ScoreOptions, SearchOptions
 
 if TYPE_CHECKING:
-    from chunkwise.core import Document, OnProgress, Query
     from chunkwise.evaluation.results import Results
     from chunkwise.evaluation.scoring import OnSearch
     from chunkwise.models.llm.cost import LlmEstimate
@@ -175,7 +176,6 @@ def _results(
     queries: list[Query],
     on_search: OnSearch | None,
 ) -> tuple[Results, tuple[str, ...]]:
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.run_file import COUNTED
     from chunkwise.evaluation.scoring import Listeners

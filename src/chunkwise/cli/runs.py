@@ -23,12 +23,12 @@ from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.options import Force, Json
 from chunkwise.cli.report_options import JsonOrReport, ReportOptions
 from chunkwise.cli.runs_baseline import command as baseline
-from chunkwise.cli.streams import print_json, say, shown_place
+from chunkwise.cli.streams import json_stdout, print_json, say, shown_place
+from chunkwise.report.report import Report
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.history import run_number
 
 if TYPE_CHECKING:
-    from chunkwise.report.report import Report
     from chunkwise.tracking.history import History
 
 Kind = Annotated[RunKind | None, Option(
@@ -231,8 +231,6 @@ def export(options: ExportOptions) -> None:
             count = write_rows(rows(), file, kind, by_question=options.by_question)
             click.echo(f"written: {file} ({counted(count, 'row')})", err=True)
     if options.as_json:
-        from chunkwise.cli.streams import json_stdout
-
         json_stdout().writelines(map(json_line, rows()))
 
 

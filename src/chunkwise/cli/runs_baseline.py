@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from chunkwise.base.schema import Name, Option, argument
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.options import Json
 from chunkwise.cli.streams import print_json, say
+from chunkwise.report.sanitize import one_line
 from chunkwise.tracking.history import run_number
 
 if TYPE_CHECKING:
@@ -54,7 +56,6 @@ def list_baselines(options: BaselineOptions) -> None:
 def _words(baseline: Baseline, history: History) -> str:
     """ "default  evaluate  run 41  2026-01-31 08:00  recall@5 81% (79–83)  structure · hybrid"."""
     from chunkwise.metrics.registry import format_score
-    from chunkwise.report.sanitize import one_line
 
     run = history.run(baseline.run)
     when = run.when[:16].replace("T", " ")
@@ -114,8 +115,6 @@ def clear(options: ClearBaselineOptions) -> None:
     if options.as_json:
         print_json({"cleared": [asdict(each) for each in gone]})
     else:
-        from chunkwise.base.wording import counted
-
         say(f"{counted(len(gone), 'baseline')} cleared")
 
 

@@ -21,11 +21,12 @@ from chunkwise.cli.options import (
     QuietOption,
 )
 from chunkwise.cli.progress import progress
-from chunkwise.cli.streams import SkippedInputs, say, shown_place, stdout_console
+from chunkwise.cli.streams import SkippedInputs, json_stdout, say, shown_place, stdout_console
+from chunkwise.core import Hit, Query
 from chunkwise.options import FilterOptions, SearchOptions
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
-    from chunkwise.core import Hit, Query
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.search.chains import HitChain
     from chunkwise.retrieval.search.unmatched_words import UnmatchedWord
@@ -132,7 +133,6 @@ def _answers(
 
 def _why_nothing(index: Searchable, query: Query, retriever: object) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
-    from chunkwise.report.sanitize import one_line
     from chunkwise.retrieval.search.unmatched_words import unmatched_told, why_unfindable
 
     if str(retriever or "").startswith("dense"):
@@ -184,7 +184,6 @@ def _check_documents(index: Searchable, only: Filter) -> None:
 
 def _writer() -> Written:
     from chunkwise.chunkers.write_chunks import hit_row
-    from chunkwise.cli.streams import json_stdout
     from chunkwise.records.write import json_line
 
     # Taken before a bar is drawn, which sends what is written there to the terminal.

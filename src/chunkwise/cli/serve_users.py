@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 
 from chunkwise.base.schema import Option, Options, argument
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import CommandGroup
 from chunkwise.cli.options import Json
@@ -120,7 +121,6 @@ def list_users(options: UserListOptions) -> None:
       chunkwise serve users list users.json
       chunkwise serve users list users.json --json
     """
-    from chunkwise.base.wording import counted
     from chunkwise.studio.accounts import read_accounts
 
     known = read_accounts(options.file)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 from msgspec import Meta
 
+from chunkwise.base.errors import ChunkwiseError, MissingExtra
 from chunkwise.base.schema import Name, Option, Options, Port
 from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.streams import say
@@ -32,7 +33,6 @@ class ServedSourceOptions(LoadingOptions):
 
     def sorted_sources(self, source: Sequence[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
         """Documents, the index (empty: none), and files of results; what is not there is told."""
-        from chunkwise.base.errors import ChunkwiseError
         from chunkwise.studio.project import sort_sources
 
         for name in source:
@@ -91,8 +91,6 @@ class ServerOptions(Options, group="Server"):
 
     def settings(self, *, at_once: int = 4, most_bytes: int = 1 << 20) -> ServerSettings:
         """Where to serve; the first to need what the server is built on."""
-        from chunkwise.base.errors import MissingExtra
-
         try:
             import starlette  # noqa: F401
             import uvicorn  # noqa: F401

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Option, schema
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
@@ -29,10 +30,11 @@ from chunkwise.cli.options import (
 from chunkwise.cli.progress import progress
 from chunkwise.cli.report_options import JsonOrReport, say_written
 from chunkwise.cli.streams import SkippedInputs, say
+from chunkwise.core import OnProgress
 from chunkwise.options import LiveOptions, LlmOptions, TuneOptions
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
-    from chunkwise.core import OnProgress
     from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource
     from chunkwise.tuning.sweep_result import Outcome
     from chunkwise.tuning.tune import CompletedSweep, RunOptions
@@ -178,7 +180,6 @@ def tune_and_show(
 
 def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     """Says how much work it is; refuses what would cost more than it may."""
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.base.runner import count_of
     from chunkwise.tuning.plan.sweep_budget import TOKENS_PER_SECOND
     from chunkwise.tuning.run.sweep_folder import SweepFolder
@@ -351,7 +352,6 @@ class Leaders:
     def words(self) -> str:
         """The leader so far; empty: none is known."""
         from chunkwise.metrics.registry import format_score
-        from chunkwise.report.sanitize import one_line
 
         if self._best is None:
             return ""

@@ -9,10 +9,10 @@ from chunkwise.base.schema import Option, argument
 from chunkwise.base.wording import as_set
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.report_options import JsonOrReport
+from chunkwise.report.report import Code, Note, Report, ReportPart, Section
 
 if TYPE_CHECKING:
     from chunkwise.metrics.metric import Metric
-    from chunkwise.report.report import Report
 
 
 _AT = {"none": "", "hits": "@k", "hits or tokens": "@k or @Nt"}
@@ -44,8 +44,6 @@ def command(options: MetricsOptions) -> None:
 
 
 def _report(metrics: list[Metric], brief: bool) -> Report:
-    from chunkwise.report.report import Code, Note, Report, ReportPart, Section
-
     if brief:
         lines = (f"{metric.name}  {metric.help}" for metric in metrics)
         parts: list[ReportPart] = [Code("\n".join(lines))]

@@ -17,9 +17,9 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.report_options import ReportOptions
 from chunkwise.cli.streams import shown_place
+from chunkwise.report.report import Report
 
 if TYPE_CHECKING:
-    from chunkwise.report.report import Report
     from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 
 

@@ -11,10 +11,10 @@ import click
 from chunkwise.base.schema import argument
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.report_options import JsonOrReport
+from chunkwise.report.report import Code, Note, Report, Section
 
 if TYPE_CHECKING:
     from chunkwise.base.registry import RegisteredPart, Registry
-    from chunkwise.report.report import Report
 
 
 KINDS = {
@@ -67,8 +67,6 @@ def command(options: PluginsOptions) -> None:
 
 
 def _report(found: dict[str, tuple[Registry, list[RegisteredPart]]]) -> Report:
-    from chunkwise.report.report import Code, Note, Report, Section
-
     sections = []
     for kind, (registry, parts) in found.items():
         ours = [part.name for part in parts if part.package == "chunkwise"]

@@ -7,11 +7,14 @@ from typing import Annotated, Any
 
 import click
 
+from chunkwise.base.atomic_files import says_what_it_writes
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Option, Options, argument
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import Force, Json
 from chunkwise.cli.streams import print_json, say
+from chunkwise.report.sanitize import one_line
 
 
 class PromptsOptions(Options):
@@ -46,7 +49,6 @@ def command(options: PromptsOptions) -> None:
 
 def _list(options: PromptsOptions) -> None:
     from chunkwise.models.llm.prompt import PROMPTS_VARIABLE, own_folder, prompt_names
-    from chunkwise.report.sanitize import one_line
 
     names = prompt_names()
     rows = [_row(name) for name in names]
@@ -78,8 +80,6 @@ def _show(options: PromptsOptions) -> None:
 
 
 def _copy(options: PromptsOptions, folder: Path) -> None:
-    from chunkwise.base.atomic_files import says_what_it_writes
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.models.llm.prompt import packaged_prompt, packaged_text, prompt_names
 
     names = [packaged_prompt(name).name for name in options.names] or prompt_names()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from chunkwise.base.schema import Option, argument
 from chunkwise.base.wording import as_set
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.report_options import JsonOrReport
-
-if TYPE_CHECKING:
-    from chunkwise.report.report import Report
+from chunkwise.report.report import Code, Column, Note, Report, Section, ValueTable
 
 
 class StrategiesOptions(JsonOrReport):
@@ -47,8 +45,6 @@ def command(options: StrategiesOptions) -> None:
 
 
 def _report(strategies: list[dict[str, Any]], brief: bool) -> Report:
-    from chunkwise.report.report import Code, Column, Note, Report, Section, ValueTable
-
     columns = (Column("strategy"), Column("asks"), Column("MB/s", "number"), Column("purpose"))
     rows = tuple(
         (one["name"], ", ".join(one["asks"]) or "–", one["megabytes_per_second"], one["purpose"])

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted
 from chunkwise.cli.groups import LazyGroup
+from chunkwise.core import Document, OnProgress
 
 if TYPE_CHECKING:
-    from chunkwise.core import Document, OnProgress
     from chunkwise.documents import LoadOptions
     from chunkwise.testsets.formats import CarriesDocuments
 
@@ -44,7 +45,6 @@ def named_documents(
     advance: OnProgress | None = None,
 ) -> list[Document]:
     """Those of an index, where one is named, else of files, folders, globs and archives."""
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.retrieval.indexes import documents_in
 
     documents: list[Document] = []

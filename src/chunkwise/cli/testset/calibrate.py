@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import click
 from msgspec import Meta
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Amount, Cosine, Name, Option
 from chunkwise.base.wording import counted, one_or_many, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
@@ -28,10 +29,10 @@ from chunkwise.cli.options import (
 from chunkwise.cli.progress import progress
 from chunkwise.cli.report_options import JsonOrReport
 from chunkwise.cli.streams import SkippedInputs, say
+from chunkwise.core import Document
 from chunkwise.options import CalibrationOptions, LlmOptions
 
 if TYPE_CHECKING:
-    from chunkwise.core import Document
     from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
     from chunkwise.metrics.judges.judge import Judge
     from chunkwise.models.embed.embedder import Embedder
@@ -227,7 +228,6 @@ def _estimate(setups: list[_JudgeSetup], pairs: KnownPairs, options: CalibrateOp
 
 
 def _measured(setup: _JudgeSetup, pairs: KnownPairs, options: CalibrateOptions) -> CalibrationRun:
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation import calibrate as calibrate_module
     from chunkwise.evaluation.judge_calibrations import keep_calibration
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.schema import Amount, Option, argument
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command
@@ -23,10 +24,10 @@ from chunkwise.cli.report_options import JsonOrReport
 from chunkwise.cli.streams import SkippedInputs
 from chunkwise.cli.testset import carried_documents, named_documents
 from chunkwise.cli.testset.convert import FormatName
+from chunkwise.core import Document, Passage
 
 if TYPE_CHECKING:
     from chunkwise.cli.testset import Skip
-    from chunkwise.core import Document, Passage
     from chunkwise.testsets.check import Problem
     from chunkwise.testsets.testset import TestSet
 
@@ -67,7 +68,6 @@ def command(options: CheckOptions) -> None:
 
     The simplest file: [{"query": "Who approves leave?", "relevant_text": "Leave is approved by the head"}]
     """
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.testsets.check import REMARKS, check_testset
     from chunkwise.testsets.reading import read_testset
 
@@ -100,8 +100,6 @@ def command(options: CheckOptions) -> None:
 
 
 def _documents(options: CheckOptions, skip: Skip) -> list[Document]:
-    from chunkwise.base.errors import InvalidParameter
-
     file, inputs = options.file, options.source
     if not inputs:
         return _carried(file, options.format, skip)

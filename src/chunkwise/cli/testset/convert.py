@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 
 from chunkwise.base.atomic_files import scratch_folder
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Names, Option, argument
 from chunkwise.base.wording import counted, one_or_many
 from chunkwise.cli.dataclass_options import dataclass_command
@@ -18,11 +19,11 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.streams import json_stdout, say, say_skipped, utf8_stdout
 from chunkwise.cli.testset import carried_documents, named_documents
+from chunkwise.core import Document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chunkwise.core import Document
     from chunkwise.testsets.check import Problem
     from chunkwise.testsets.formats import Format
     from chunkwise.testsets.testset import TestSet
@@ -115,7 +116,6 @@ class _Conversion:
 
     def documents(self, options: ConvertOptions) -> list[Document] | None:
         """Those the user names, else those the file brings; None: there are none."""
-        from chunkwise.base.errors import ChunkwiseError
         from chunkwise.testsets.formats import CarriesDocuments
 
         if options.documents:

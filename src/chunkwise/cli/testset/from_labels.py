@@ -7,7 +7,9 @@ from typing import Annotated
 
 import click
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Option
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import (
     Json,
@@ -47,8 +49,6 @@ def command(options: FromLabelsOptions) -> None:
     References are the gold spans that people selected, and passages with grade 2 or 3 where no gold span lies in them.
     Every passage keeps its grade under "labels", and "pool" says how passages were found and which nobody judged.
     """
-    from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.base.wording import counted
     from chunkwise.labels.question_labels import labels_of
     from chunkwise.labels.store import LabelStore, labels_place
     from chunkwise.labels.to_testset import questions_from_labels, write_questions

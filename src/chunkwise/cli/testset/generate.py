@@ -24,6 +24,7 @@ from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import SkippedInputs, say, stdout_console
 from chunkwise.cli.testset import named_documents
 from chunkwise.options import LlmOptions
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -139,8 +140,6 @@ def _show(
 ) -> None:
     """The table on stdout, what was spent on stderr."""
 
-    from chunkwise.report.sanitize import one_line
-
     if options.quiet:
         return
     _render(generated, stdout_console())
@@ -158,7 +157,6 @@ def _render(generated: GeneratedQuestions, console: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from chunkwise.report.sanitize import one_line
     from chunkwise.testsets.generate.candidate import MEANING, REASONS
 
     types = Counter(each for query in generated.queries for each in query.types)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Amount, Count, Name, Option, argument
 from chunkwise.base.wording import counted, percent, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
@@ -20,6 +21,7 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import progress
 from chunkwise.cli.streams import print_json, say, say_skipped
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
     from chunkwise.models.embed.embedder import Embedder
@@ -77,7 +79,6 @@ def command(options: ImportQueriesOptions) -> None:
     Questions already in the file stay as they are, with what was said about them: only new ones are added. Then say
     where the answers stand ("relevant_text": a passage), and check: chunkwise testset check q-live.json SOURCE.
     """
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.testsets.formats.chunkwise import QuestionsFile, is_there
     from chunkwise.testsets.query_log import grouped, read_query_log, sampled
 
@@ -179,8 +180,6 @@ def _show(
     new: Sequence[LiveQuery],
     options: ImportQueriesOptions,
 ) -> None:
-    from chunkwise.report.sanitize import one_line
-
     if options.quiet:
         return
     clusters = groups.clusters

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 from msgspec import Meta
 
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.schema import Count, Name, Option, Options, argument
 from chunkwise.base.wording import (
     counted,
@@ -25,6 +26,7 @@ from chunkwise.cli.groups import CommandGroup
 from chunkwise.cli.options import Json, Labels
 from chunkwise.cli.streams import print_json, say
 from chunkwise.labels.formats import LabelFormat
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
     from chunkwise.labels.store import LabelStore
@@ -39,7 +41,6 @@ class LabelsPlace(Options):
     labels: Labels = None
 
     def opened(self, *, must_exist: bool = True) -> LabelStore:
-        from chunkwise.base.errors import ChunkwiseError
         from chunkwise.labels.store import LabelStore, labels_place
 
         store = LabelStore(labels_place(self.labels))
@@ -130,7 +131,6 @@ def agreement(options: AgreementOptions) -> None:
       chunkwise testset labels agreement --json | jq .agreement.alpha
     """
     from chunkwise.labels.assignment_and_progress import label_progress
-    from chunkwise.report.sanitize import one_line
 
     found = label_progress(options.opened())
     if options.as_json:
@@ -197,11 +197,9 @@ def adjudicate(options: AdjudicateOptions) -> None:
 
     Numbers are those of the list as it is now: a decision takes its passage out of it.
     """
-    from chunkwise.base.errors import InvalidParameter
     from chunkwise.labels.annotator_agreement import disputed_passages
     from chunkwise.labels.question_labels import labels_of
     from chunkwise.labels.store import LabelEvent, new_key
-    from chunkwise.report.sanitize import one_line
     from chunkwise.tracking.run import utc_now
 
     store = options.opened()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Option, argument
 from chunkwise.base.wording import counted, from_to, shortened, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
@@ -19,13 +20,13 @@ from chunkwise.cli.options import LoadingOptions, Sources
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say_skipped
 from chunkwise.cli.testset import named_documents
+from chunkwise.core import SECTION_SEPARATOR, Document, Query, Reference
 from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
     from rich.padding import Padding
     from rich.text import Text
 
-    from chunkwise.core import Document, Query, Reference
     from chunkwise.testsets.check import Problem
     from chunkwise.testsets.formats.chunkwise import QuestionRow
     from chunkwise.testsets.review import Review
@@ -69,7 +70,6 @@ def command(options: ReviewOptions) -> None:
     text in it. Facts that an edited answer names no more are dropped, and so are `easy` from an edited question and
     `numeric` where the number is gone; all of it is said.
     """
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.testsets.review import Review
 
     file = options.file
@@ -198,7 +198,6 @@ class ReviewCard:
     def _place(self, reference: Reference) -> Iterator[Text | Padding]:
         from rich.text import Text
 
-        from chunkwise.core import SECTION_SEPARATOR
         from chunkwise.metrics.claims.hit_texts import whole_words
         from chunkwise.text.analyzed import Analyzed
 
