@@ -170,8 +170,8 @@ def test_a_history_that_cannot_be_used_is_one_line_and_changes_nothing_else(
     same = plain.stdout.replace("plain.json", "kept.json")
     assert (done.returncode, done.stdout) == (plain.returncode, same)
     added = [line for line in done.stderr.splitlines() if line not in plain.stderr.splitlines()]
-    assert len(added) == 2, added  # the other names the file of results
-    assert added[0].startswith("chunkwise: this run is not kept: ")
+    assert len(added) == 2, added  # the first names the file of results
+    assert added[1].startswith("chunkwise: this run is not kept: ")
     assert (tmp_path / "kept.json").exists()
 
 
