@@ -215,15 +215,15 @@ def test_addresses_have_their_parts() -> None:
     with pytest.raises(InvalidParameter, match="that is known; there are: "):
         parse_database("zzz:///x")
     local = parse_database("chroma:///srv/my folder/x", "notes")
-    assert (local.path, local.collection) == (Path("/srv/my folder/x"), "notes")
+    assert (local.folder, local.collection) == (Path("/srv/my folder/x"), "notes")
     server = parse_database("qdrant+https://[::1]:6334")
-    assert (server.url, server.collection) == ("https://[::1]:6334", COLLECTION)
+    assert (server.url(), server.collection) == ("https://[::1]:6334", COLLECTION)
 
 
 def test_a_folder_has_the_address_that_an_index_there_has(tmp_path: Path) -> None:
     for address in (f"qdrant://{tmp_path}/kb", f"qdrant+local://{tmp_path}/kb"):
         store = QdrantStore(parse_store_address(address))
-        assert parse_database(address).path == store._address.folder == tmp_path / "kb"
+        assert parse_database(address).folder == store._address.folder == tmp_path / "kb"
         named = parse_database(f"{address}?kb=notes")
         assert named.collection == "notes"
         assert QdrantStore(parse_store_address(f"{address}?kb=notes"))._name == "notes"
@@ -248,11 +248,13 @@ def test_over_tls_a_server_is_asked_at_the_port_of_the_web(
 
     class Client:
         def __init__(self, *given: Any, **named: Any) -> None:
-            if "ssl" in named:  # Chroma's takes the parts
-                host, port = given
-                asked.append(f"{'https' if named['ssl'] else 'http'}://{host}:{port}")
-            else:
-                asked.append(named.get("url") or given[0])
+            if len(given) == 1:
+                asked.append(given[0])
+                return
+            # Chroma's and Qdrant's take the parts.
+            host, port = given or (named["host"], named["port"])
+            scheme = "https" if named.get("ssl") or named.get("https") else "http"
+            asked.append(f"{scheme}://{host}:{port}")
 
     class Posted(JsonClient):
         def post(self, *_: Any, **__: Any) -> Any:

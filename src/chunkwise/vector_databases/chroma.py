@@ -32,14 +32,14 @@ class ChromaDatabase:
             raise MissingExtra("pushing into Chroma", "chroma") from None
         self._address = address
         with telling(address):
-            if address.path is not None:
-                address.path.mkdir(parents=True, exist_ok=True)
+            if address.folder is not None:
+                address.folder.mkdir(parents=True, exist_ok=True)
                 # With its usual settings: one folder has one client in a process, maybe the user's own.
-                self._client: Any = chromadb.PersistentClient(str(address.path))
+                self._client: Any = chromadb.PersistentClient(str(address.folder))
             else:
-                key = address.key(KEY)
+                key = address.secret(KEY)
                 self._client = chromadb.HttpClient(
-                    address.host, address.port or (443 if address.encrypted else 8000), ssl=address.encrypted,
+                    address.hostname, address.port or (443 if address.is_encrypted else 8000), ssl=address.is_encrypted,
                     headers={"x-chroma-token": key} if key else None,
                 )  # fmt: skip
         self._collection: Any = None

@@ -6,18 +6,18 @@ import json
 import math
 import re
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields
 from datetime import date, time
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import counted, did_you_mean, thousands
 from chunkwise.records.json import without_half_characters
 from chunkwise.retrieval.databases.address import LOCAL, StoreAddress, parse_store_address
+from chunkwise.retrieval.databases.store import explained
 
 FieldValue = str | int | float | bool | list[str]
 """What every one of them can keep and filter on."""
@@ -80,53 +80,20 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{2,62}")
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseAddress:
+class DatabaseAddress(StoreAddress):
     """`scheme:///path` on this machine, `scheme://host:port/collection` elsewhere, `scheme+https://…` over TLS."""
 
-    place: StoreAddress
     collection: str = COLLECTION
 
-    @property
-    def scheme(self) -> str:
-        return self.place.engine
-
-    @property
-    def path(self) -> Path | None:
-        """Of a database that is a file or folder here; None: a server is asked."""
-        return self.place.folder
-
-    @property
-    def host(self) -> str:
-        return self.place.hostname
-
-    @property
-    def port(self) -> int | None:
-        return self.place.port
-
-    @property
-    def encrypted(self) -> bool:
-        return self.place.is_encrypted
-
-    @property
-    def url(self) -> str:
-        """Of the server, without a path."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        port = f":{self.port}" if self.port else ""
-        return f"{'https' if self.encrypted else 'http'}://{host}{port}"
-
-    def at_port(self, usual: int, encrypted: int = 443) -> str:
-        """The address of the server; where no port is named, the usual one, over TLS that of the web."""
-        if self.port:
-            return self.url
-        return f"{self.url}:{encrypted if self.encrypted else usual}"
+    def url(self, usual: int | None = None, encrypted: int = 443) -> str:
+        """Of the server, without a path; where no port is named, with the usual one, over TLS that of the web."""
+        name = f"[{self.hostname}]" if ":" in self.hostname else self.hostname
+        port = self.port or (usual and (encrypted if self.is_encrypted else usual))
+        return f"{'https' if self.is_encrypted else 'http'}://{name}{f':{port}' if port else ''}"
 
     def __str__(self) -> str:
-        place = str(self.path) if self.path is not None else self.url.partition("://")[2]
-        return f"{self.scheme} at {place}, collection {self.collection!r}"
-
-    def key(self, variable: str) -> str | None:
-        """From the environment; over an open connection it goes to this machine alone."""
-        return self.place.secret(variable)
+        place = str(self.folder) if self.folder is not None else self.url().partition("://")[2]
+        return f"{self.engine} at {place}, collection {self.collection!r}"
 
 
 def parse_database(address: str, collection: str | None = None) -> DatabaseAddress:
@@ -165,7 +132,10 @@ def parse_database(address: str, collection: str | None = None) -> DatabaseAddre
         raise InvalidParameter(
             f"two collections are named: {named!r} in the address, and {collection!r}"
         )
-    return DatabaseAddress(place, _collection(named or collection))
+    return DatabaseAddress(
+        **{each.name: getattr(place, each.name) for each in fields(place)},
+        collection=_collection(named or collection),
+    )
 
 
 _FORMS = (
@@ -186,8 +156,8 @@ def _collection(name: str | None) -> str:
 
 def open_database(address: DatabaseAddress) -> VectorDatabase:
     """The database at this address; nothing is written yet."""
-    made = registry.get(address.scheme)(address)
-    database: VectorDatabase = registry.checked(made, address.scheme)
+    made = registry.get(address.engine)(address)
+    database: VectorDatabase = registry.checked(made, address.engine)
     return database
 
 
@@ -200,16 +170,9 @@ def check_dimensions(address: DatabaseAddress, there: int, dimensions: int) -> N
         )
 
 
-@contextmanager
-def telling(address: DatabaseAddress) -> Iterator[None]:
-    """What a library raises becomes one line that says where."""
-    try:
-        yield
-    except ChunkwiseError:
-        raise
-    except Exception as error:  # somebody else's code has errors of its own, by the dozen
-        said = " ".join(str(error).split())[:300] or type(error).__name__
-        raise ChunkwiseError(f"{address}: {said}") from None
+def telling(address: DatabaseAddress) -> AbstractContextManager[None]:
+    """What a library raises becomes one line that says where: each has errors of its own, by the dozen."""
+    return explained(str(address), lambda: (Exception,))
 
 
 def row_uuid(id: str) -> str:

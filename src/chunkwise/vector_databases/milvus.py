@@ -35,17 +35,17 @@ class MilvusDatabase:
         self._address = address
         self._has_written = False
         self._name = address.collection.replace("-", "_")  # which its names have not
-        if address.path is not None and address.path.suffix != ".db":
+        if address.folder is not None and address.folder.suffix != ".db":
             raise InvalidParameter(
-                f"{address.path} is no file of Milvus Lite: its name ends in .db, as milvus:///home/you/kb.db"
+                f"{address.folder} is no file of Milvus Lite: its name ends in .db, as milvus:///home/you/kb.db"
             )
         with telling(address):
-            if address.path is not None:
-                address.path.parent.mkdir(parents=True, exist_ok=True)
-                self._client: Any = MilvusClient(str(address.path))
+            if address.folder is not None:
+                address.folder.parent.mkdir(parents=True, exist_ok=True)
+                self._client: Any = MilvusClient(str(address.folder))
             else:
-                url = address.at_port(19530)
-                self._client = MilvusClient(url, token=address.key(KEY) or "")
+                url = address.url(19530)
+                self._client = MilvusClient(url, token=address.secret(KEY) or "")
 
     def open(self, dimensions: int) -> None:
         from pymilvus import DataType

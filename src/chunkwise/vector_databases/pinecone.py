@@ -30,12 +30,12 @@ class PineconeDatabase:
     largest_row = 40_960
 
     def __init__(self, address: DatabaseAddress) -> None:
-        if address.path is not None:
+        if address.folder is not None:
             raise InvalidParameter("Pinecone is a service; write pinecone://INDEX-HOST/NAMESPACE")
         self._address = address
         # Its hosts answer over TLS alone; one on this machine is its emulator.
-        local = address.host in ("localhost", "127.0.0.1")
-        self._url = address.url if local else address.url.replace("http://", "https://")
+        local = address.hostname in ("localhost", "127.0.0.1")
+        self._url = address.url() if local else address.url().replace("http://", "https://")
         self._namespace = "" if address.collection == COLLECTION else address.collection
 
     def _client(self, path: str) -> JsonClient:

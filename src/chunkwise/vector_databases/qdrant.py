@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chunkwise.base.errors import InvalidParameter, MissingExtra
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.retrieval.databases.qdrant import close_client, open_client
 from chunkwise.vector_databases.database import (
     PUSH,
     DatabaseAddress,
@@ -14,8 +15,6 @@ from chunkwise.vector_databases.database import (
     row_uuid,
     telling,
 )
-
-KEY = "QDRANT_API_KEY"
 
 
 class QdrantDatabase:
@@ -27,18 +26,9 @@ class QdrantDatabase:
     largest_row = 16_777_216
 
     def __init__(self, address: DatabaseAddress) -> None:
-        try:
-            from qdrant_client import QdrantClient
-        except ImportError:
-            raise MissingExtra("pushing into Qdrant", "qdrant") from None
         self._address = address
         with telling(address):
-            if address.path is not None:
-                self._client: Any = QdrantClient(path=str(address.path))
-            else:
-                # Its own clouds answer there over TLS, too.
-                url = address.at_port(6333, 6333)
-                self._client = QdrantClient(url=url, api_key=address.key(KEY))
+            self._client: Any = open_client(address)
 
     def open(self, dimensions: int) -> None:
         from qdrant_client import models
@@ -49,7 +39,7 @@ class QdrantDatabase:
                 cosine = models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
                 self._client.create_collection(name, vectors_config=cosine)
                 if (
-                    self._address.path is None
+                    self._address.folder is None
                 ):  # what `prune` asks for; the local mode has no indexes
                     for field in ("doc_id", PUSH):
                         self._client.create_payload_index(name, field, "keyword")
@@ -94,4 +84,4 @@ class QdrantDatabase:
 
     def close(self) -> None:
         with telling(self._address):
-            self._client.close()
+            close_client(self._address, self._client)

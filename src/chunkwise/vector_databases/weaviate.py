@@ -41,15 +41,15 @@ class WeaviateDatabase:
     largest_row = 16_777_216
 
     def __init__(self, address: DatabaseAddress) -> None:
-        if address.path is not None:
+        if address.folder is not None:
             raise InvalidParameter("Weaviate is a server; write weaviate://host:8080/NAME")
         self._address = address
-        address.key(KEY)
+        address.secret(KEY)
         name = address.collection.replace("-", "_")
         self._class = name[0].upper() + name[1:]  # as its names begin
 
     def _client(self, path: str, method: str = "POST") -> JsonClient:
-        url = f"{self._address.at_port(8080)}/v1/{path}"
+        url = f"{self._address.url(8080)}/v1/{path}"
         return JsonClient(Endpoint(url, key_variable=KEY, method=method))
 
     def open(self, dimensions: int) -> None:

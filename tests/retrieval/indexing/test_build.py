@@ -14,7 +14,7 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.ext import Block, get_strategy
 from chunkwise.retrieval.indexed_document import IndexedDocument, document_of, record_of
 from chunkwise.retrieval.indexing import build
-from chunkwise.retrieval.indexing.build import build_documents
+from chunkwise.retrieval.indexing.build import Models, build_documents
 from chunkwise.retrieval.indexing.fingerprint import (
     OnlyNew,
     document_fingerprint,
@@ -54,7 +54,7 @@ def made(
     values: dict[str, object] = {"vectors": "none", "language": "en", **given}
     model = Tiny() if values["vectors"] != "none" else None
     used = Settings(get_strategy(strategy).label, **values)  # type: ignore[arg-type]
-    return build_documents([_chunked(document, strategy)], used, model)[0].part
+    return build_documents([_chunked(document, strategy)], used, Models(model))[0].part
 
 
 def _chunked(document: Document, strategy: str) -> Chunked:
@@ -226,7 +226,7 @@ def test_tokens_are_let_go_before_terms_are_found(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(build, "document_terms", watched)
     settings = Settings("words(max_words=20)", vectors="none", language="en")
-    found = build_documents([chunked], settings, None)[0].part
+    found = build_documents([chunked], settings, Models())[0].part
     assert len(held) == 1
     assert not held[0] & {"characters", "sentences", "blocks"}
     assert found.atoms.tokens.sum() == get_tokenizer(settings.tokenizer).count(TEXT)

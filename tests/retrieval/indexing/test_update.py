@@ -17,6 +17,7 @@ import chunkwise
 from chunkwise import ChunkwiseError, Document, index
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Block
+from chunkwise.documents import LoadOptions
 from chunkwise.ext import get_strategy
 from chunkwise.models.embed.onnx import Long
 from chunkwise.models.embed.pretrained import minilm
@@ -44,7 +45,7 @@ def put(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     place = tmp_path / "kb" if request.param == "folder" else new_url()
 
     def put(inputs: Any, **options: Any) -> chunkwise.Index:
-        options.setdefault("on_unreadable", lambda _: None)
+        options.setdefault("options", LoadOptions(on_unreadable=lambda _: None))
         return chunkwise.index(inputs, into=place, vectors="none", **options)
 
     return put

@@ -24,14 +24,13 @@ from chunkwise.retrieval.errors import (
     no_vectors_error,
     wrong_dimensions_error,
 )
-from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
+from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexed_document import StatedRelations, document_of
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import (
     AtomBounds,
     AtomTable,
-    ChunkTable,
     Communities,
     FoundChunk,
 )
@@ -200,6 +199,13 @@ class StoredIndex(LocalIndex):
         if vectors is not None and (vectors.ndim != 2 or vectors.shape[1] != dimensions):
             raise wrong_dimensions_error(vectors.shape, dimensions)
 
+    allowed = in_snapshot(LocalIndex.allowed)
+    atom_table = in_snapshot(LocalIndex.atom_table)
+    chunk_table = in_snapshot(LocalIndex.chunk_table)
+    fingerprints = in_snapshot(LocalIndex.fingerprints)
+    ids = in_snapshot(LocalIndex.ids)
+    section_path = in_snapshot(LocalIndex.section_path)
+
     @in_snapshot
     def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
         every = np.asarray(numbers, np.int64)
@@ -244,39 +250,15 @@ class StoredIndex(LocalIndex):
             return Communities()
         return Communities.from_json(self.fetched.parts("text", [number])[0].decode("ascii"))
 
-    @in_snapshot
-    def atom_table(self) -> AtomTable:
-        return super().atom_table()
-
     @cached_property
     def _atom_table(self) -> AtomTable:
         atoms = super()._atom_table
         return replace(atoms, document=self.fetched.numbers[atoms.document].astype(np.int32))
 
     @in_snapshot
-    def section_path(self, number: int) -> tuple[str, ...]:
-        return super().section_path(number)
-
-    @in_snapshot
-    def allowed(self, table: RowKind, only: Filter) -> NDArray[np.bool_] | None:
-        return super().allowed(table, only)
-
-    @in_snapshot
     def document_numbers(self) -> list[int]:
         """Those of documents that were replaced are missing, and never used again."""
         return self.fetched.numbers.tolist()
-
-    @in_snapshot
-    def ids(self) -> list[str]:
-        return super().ids()
-
-    @in_snapshot
-    def fingerprints(self) -> list[str]:
-        return super().fingerprints()
-
-    @in_snapshot
-    def chunk_table(self) -> ChunkTable:
-        return super().chunk_table()
 
     def _position(self, document: int) -> int:
         return int(self._positions(np.array([document], np.int64))[0])

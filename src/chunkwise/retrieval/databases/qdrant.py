@@ -53,10 +53,6 @@ class QdrantStore(Store):
     @property
     def _client(self) -> Any:
         if self._made_client is None:
-            try:
-                import qdrant_client  # noqa: F401
-            except ImportError:
-                raise MissingExtra("a Qdrant index", "qdrant") from None
             with self._explained():
                 self._made_client = open_client(self._address)
         return self._made_client
@@ -318,8 +314,10 @@ _local_lock = threading.RLock()
 
 def open_client(address: StoreAddress) -> Any:
     """That of a folder is shared by all who have it open."""
-    from qdrant_client import QdrantClient
-
+    try:
+        from qdrant_client import QdrantClient
+    except ImportError:
+        raise MissingExtra("Qdrant", "qdrant") from None
     if address.folder is None:
         return QdrantClient(
             host=address.hostname, port=address.port or PORT, https=address.is_encrypted, timeout=60, prefer_grpc=False,

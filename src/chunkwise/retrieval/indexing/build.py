@@ -289,38 +289,51 @@ class BuiltDocument(NamedTuple):
     language: str
 
 
+class Models(NamedTuple):
+    """Those that read documents, loaded."""
+
+    embedder: Embedder | None = None
+    """Wanted where `settings.vectors` says so."""
+    token_encoder: TokenEncoder | None = None
+    """Wanted where `settings.maxsim` names one."""
+    name_finder: NameFinder | None = None
+    """Wanted where `settings.names` names one."""
+
+
 def build_documents(
     documents: Sequence[Chunked],
     settings: Settings,
-    embedder: Embedder | None,
+    models: Models,
     on_done: OnDone | None = None,
-    token_encoder: TokenEncoder | None = None,
     relations: Sequence[StatedRelations] = (),
-    name_finder: NameFinder | None = None,
 ) -> list[BuiltDocument]:
     """All rows of some documents: short ones are read together, so that every core has work.
 
-    The embedder is wanted where `settings.vectors` says so, the token encoder where `settings.maxsim` does, the name
-    finder where `settings.names` does, relations of each document where `settings.graph` does.
+    Relations of each document are wanted where `settings.graph` says so.
     """
     all_features = [DocumentFeatures(each.analyzed, settings) for each in documents]
-    chunks = [each.chunks for each in documents]
-    return _build(
-        chunks, all_features, settings, embedder, on_done, token_encoder, relations, name_finder
-    )
+    if settings.graph == "relations":
+        for features, own in zip(all_features, relations, strict=True):
+            features.relations = own
+    if settings.names:
+        assert models.name_finder is not None
+        for features in all_features:
+            text, starts = features.analyzed.text, features.starts
+            with naming_document(models.name_finder, features.analyzed.document.id):
+                features.given_names = names_in_stretches(models.name_finder, text, starts)
+    return _build([each.chunks for each in documents], all_features, settings, models, on_done)
 
 
 def build_segment(
     segment: Chunked,
     fingerprint: str,
     settings: Settings,
-    embedder: Embedder | None,
+    models: Models,
     on_done: OnDone | None = None,
-    token_encoder: TokenEncoder | None = None,
 ) -> BuiltDocument:
     """The rows of a part of a longer text, whose fingerprint is given; its atoms go as far as its chunks do."""
     features = DocumentFeatures(segment.analyzed, settings, None, segment, fingerprint)
-    (built,) = _build([segment.chunks], [features], settings, embedder, on_done, token_encoder)
+    (built,) = _build([segment.chunks], [features], settings, models, on_done)
     return built
 
 
@@ -328,25 +341,14 @@ def _build(
     chunks: Sequence[Sequence[Chunk]],
     all_features: Sequence[DocumentFeatures],
     settings: Settings,
-    embedder: Embedder | None,
-    on_done: OnDone | None = None,
-    token_encoder: TokenEncoder | None = None,
-    relations: Sequence[StatedRelations] = (),
-    name_finder: NameFinder | None = None,
+    models: Models,
+    on_done: OnDone | None,
 ) -> list[BuiltDocument]:
-    if settings.graph == "relations":
-        for features, own in zip(all_features, relations, strict=True):
-            features.relations = own
-    if settings.names:
-        assert name_finder is not None
-        for features in all_features:
-            text, starts = features.analyzed.text, features.starts
-            with naming_document(name_finder, features.analyzed.document.id):
-                features.given_names = names_in_stretches(name_finder, text, starts)
     if settings.maxsim:
-        assert token_encoder is not None
-        encode_tokens(all_features, token_encoder, on_done)
+        assert models.token_encoder is not None
+        encode_tokens(all_features, models.token_encoder, on_done)
         on_done = None  # It is the slowest by far: its pass over the text tells the work.
+    embedder = models.embedder
     if settings.vectors in ("late", "both"):
         assert isinstance(embedder, TokenEmbedder)
         embed_atoms(all_features, embedder, on_done)

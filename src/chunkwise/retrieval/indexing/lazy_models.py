@@ -70,6 +70,11 @@ class LazyModel(ABC, Generic[_Model]):
     def _make(self) -> _Model: ...
 
 
+def loaded(model: LazyModel[_Model] | None) -> _Model | None:
+    """The model itself, where there is one."""
+    return None if model is None else model()
+
+
 class LazyEmbedder(LazyModel[Embedder]):
     """What gives a vector a text."""
 

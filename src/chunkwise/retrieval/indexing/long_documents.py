@@ -6,10 +6,8 @@ Its rows are those it has as a whole, but for an atom that is parted where a seg
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +21,11 @@ from chunkwise.documents import LoadOptions
 from chunkwise.documents.long_texts import LongText, long_text
 from chunkwise.documents.reading import EMPTY
 from chunkwise.documents.source import Source
-from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.embed.quantized_vectors import TokenCodes
 from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows
 from chunkwise.retrieval.indexing.build import (
     BuiltDocument,
+    Models,
     OnDone,
     SectionPaths,
     build_segment,
@@ -38,30 +36,23 @@ from chunkwise.retrieval.settings import Settings
 from chunkwise.text.terms import TermCounts
 
 
-class ReadLater(Chunked, ABC):
+class ReadLater(Chunked):
     """A document without its text, whose rows come some at a time."""
 
     is_read_later = True
+    fingerprint: str
+    """What it is for the same document as a whole."""
     length: int
     """In characters."""
 
-    @property
-    @abstractmethod
-    def fingerprint(self) -> str:
-        """What it is for the same document as a whole."""
-
-    @abstractmethod
     def segments(
-        self,
-        settings: Settings,
-        embedder: Embedder | None,
-        on_done: OnDone | None,
-        token_encoder: TokenEncoder | None,
+        self, settings: Settings, models: Models, on_done: OnDone | None = None
     ) -> Iterator[BuiltDocument]:
         """Its rows; `paths` has those that are new.
 
         An `UnreadableDocument` where it is another text by now than the one whose fingerprint is known, or none.
         """
+        raise NotImplementedError
 
 
 class DocumentOfRows(ReadLater):
@@ -75,14 +66,10 @@ class DocumentOfRows(ReadLater):
         rows: Iterator[object] | None = None,
     ) -> None:
         super().__init__(document, [])
-        self._fingerprint, self.length, self._rows = fingerprint, length, rows
+        self.fingerprint, self.length, self._rows = fingerprint, length, rows
 
     def __reduce__(self) -> tuple[object, ...]:
         return DocumentOfRows, (self.document, self.fingerprint, self.length)
-
-    @property
-    def fingerprint(self) -> str:
-        return self._fingerprint
 
     def with_pieces(self, pieces: Iterator[object]) -> DocumentOfRows:
         return DocumentOfRows(self.document, self.fingerprint, self.length, pieces)
@@ -92,11 +79,7 @@ class DocumentOfRows(ReadLater):
         return DocumentOfRows(document, self.fingerprint, self.length, self._rows)
 
     def segments(
-        self,
-        settings: Settings,
-        embedder: Embedder | None,
-        on_done: OnDone | None,
-        token_encoder: TokenEncoder | None,
+        self, settings: Settings, models: Models, on_done: OnDone | None = None
     ) -> Iterator[BuiltDocument]:
         assert self._rows is not None
         for built in self._rows:
@@ -115,17 +98,25 @@ class LongDocument(ReadLater):
     Another process is sent what is known of it; there, its file is opened again if it is to be read.
     """
 
-    def __init__(self, text: LongText, strategy: Strategy, again: _ReadAgain) -> None:
+    def __init__(
+        self, text: LongText, strategy: Strategy, again: _ReadAgain, fingerprint: str = ""
+    ) -> None:
         super().__init__(text.document, [])
         self._text, self._strategy, self._again = text, strategy, again
+        self._known = fingerprint
         self.length = text.size.characters
 
     def __reduce__(self) -> tuple[object, ...]:
         text = self._text._replace(document=self.document, read=self._again)
-        return _sent, (text, _of_all(self._strategy), self._again, self.fingerprint)
+        return LongDocument, (text, _of_all(self._strategy), self._again, self.fingerprint)
 
-    @cached_property
-    def fingerprint(self) -> str:
+    @property
+    def fingerprint(self) -> str:  # type: ignore[override]
+        if not self._known:
+            self._known = self._read_fingerprint()
+        return self._known
+
+    def _read_fingerprint(self) -> str:
         running = self._running()
         for _ in running.over(self._text.read()):
             pass
@@ -147,25 +138,16 @@ class LongDocument(ReadLater):
 
     def under_id(self, id: str) -> LongDocument:
         text = self._text._replace(document=replace(self.document, id=id))
-        found = LongDocument(text, self._strategy, self._again)
-        if (known := vars(self).get("fingerprint")) is not None:  # in which no id is
-            vars(found)["fingerprint"] = known
-        return found
+        return LongDocument(text, self._strategy, self._again, self._known)  # no id is in it
 
     def segments(
-        self,
-        settings: Settings,
-        embedder: Embedder | None,
-        on_done: OnDone | None,
-        token_encoder: TokenEncoder | None,
+        self, settings: Settings, models: Models, on_done: OnDone | None = None
     ) -> Iterator[BuiltDocument]:
         # Whether the index has it is asked of the whole document, not of its segments.
         paths, reached, chunks, running = SectionPaths(), dict[int, int](), 0, self._running()
         text = running.over(self._text.read())
         for segment in in_segments(self.document, text, _of_all(self._strategy)):
-            built = build_segment(
-                segment, self.fingerprint, settings, embedder, on_done, token_encoder
-            )
+            built = build_segment(segment, self.fingerprint, settings, models, on_done)
             # The language is told by the beginning.
             settings = replace(settings, language=built.language)
             chunks += len(segment.chunks)
@@ -181,12 +163,6 @@ class LongDocument(ReadLater):
 def _of_all(strategy: Strategy) -> Strategy:
     """For any document, whether an index has it or not."""
     return strategy.of_all if isinstance(strategy, OnlyNew) else strategy
-
-
-def _sent(text: LongText, strategy: Strategy, again: _ReadAgain, fingerprint: str) -> LongDocument:
-    found = LongDocument(text, strategy, again)
-    vars(found)["fingerprint"] = fingerprint  # where a cached property keeps it
-    return found
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,13 @@ from itertools import groupby
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers.chunk import Chunked, Outcome
 from chunkwise.models.embed.embedder import accelerator_of
-from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents
-from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinder, LazyTokenEncoder
+from chunkwise.retrieval.indexing.build import BuiltDocument, Models, build_documents
+from chunkwise.retrieval.indexing.lazy_models import (
+    LazyEmbedder,
+    LazyNameFinder,
+    LazyTokenEncoder,
+    loaded,
+)
 from chunkwise.retrieval.indexing.long_documents import DocumentOfRows, LongDocument
 from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.retrieval.settings import Settings
@@ -68,18 +73,15 @@ class RowBuilder:
                 assert isinstance(document, LongDocument)
                 yield from self._rows_of_long(document)
 
+    def _models(self) -> Models:
+        return Models(loaded(self.model), loaded(self.token_encoder), loaded(self.name_finder))
+
     def _built(self, outcomes: list[Outcome]) -> Iterator[Outcome]:
         # Without chunks it may be one that the index has: who has the index will know.
         new = [each for each in outcomes if isinstance(each, Chunked) and each.chunks]
         built: Iterator[BuiltDocument] = iter(())
         if new:
-            embedder = self.model.embedder if self.model else None
-            encoder = self.token_encoder() if self.token_encoder else None
-            finder = self.name_finder() if self.name_finder else None
-            rows = build_documents(
-                new, self.settings, embedder, token_encoder=encoder, name_finder=finder
-            )
-            built = iter(rows)
+            built = iter(build_documents(new, self.settings, self._models()))
         for each in outcomes:
             if isinstance(each, Chunked) and each.chunks:
                 yield BuiltChunked(next(built), unparsed=each.unparsed)
@@ -91,10 +93,8 @@ class RowBuilder:
             yield document
             return
         yield DocumentOfRows(document.document, document.fingerprint, document.length)
-        embedder = self.model.embedder if self.model else None
-        encoder = self.token_encoder() if self.token_encoder else None
         try:
-            yield from document.segments(self.settings, embedder, None, encoder)
+            yield from document.segments(self.settings, self._models())
         except UnreadableDocument as problem:
             yield problem
         yield None

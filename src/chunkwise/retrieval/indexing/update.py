@@ -23,7 +23,12 @@ from chunkwise.documents import (
     revision_of,
 )
 from chunkwise.retrieval.indexed_document import StatedRelations, record_of
-from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents, texts_at_once
+from chunkwise.retrieval.indexing.build import (
+    BuiltDocument,
+    Models,
+    build_documents,
+    texts_at_once,
+)
 from chunkwise.retrieval.indexing.fingerprint import (
     OnlyNew,
     document_fingerprint,
@@ -31,6 +36,7 @@ from chunkwise.retrieval.indexing.fingerprint import (
     unfinished_fingerprint,
 )
 from chunkwise.retrieval.indexing.index_warnings import ForeignDocuments, LongTexts, LostSummaries
+from chunkwise.retrieval.indexing.lazy_models import loaded
 from chunkwise.retrieval.indexing.long_documents import LongDocument, ReadLater, long_document
 from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
@@ -460,10 +466,10 @@ class _Group:
 
     def _segments(self, long: ReadLater) -> Iterator[BuiltDocument]:
         resolved = self._resolved
-        embedder = resolved.model.embedder if resolved.model else None
+        embedder = loaded(resolved.model)
         # Rows that a worker has made hold their tokens' vectors already.
-        lazy = resolved.token_encoder if isinstance(long, LongDocument) else None
-        encoder = lazy() if lazy else None
+        encoder = resolved.token_encoder if isinstance(long, LongDocument) else None
+        models = Models(embedder, loaded(encoder))
         read = done = 0
 
         def told(characters: int) -> None:
@@ -471,8 +477,7 @@ class _Group:
             done += characters
             self._tell(characters)
 
-        parts = long.segments(resolved.settings, embedder, told, encoder)
-        for built in parts:
+        for built in long.segments(resolved.settings, models, told):
             if not read:
                 self.foreign.add(built.language, embedder)
             self._chunks += len(built.part.chunks)
@@ -523,15 +528,11 @@ class _Group:
         if embedder is not None:  # known only now: many a run needs none
             self._times_as_many = texts_at_once(embedder) // _DOCUMENTS
         on_done = None if done else told  # what a language model wrote took the time
-        lazy = self._resolved.token_encoder
-        encoder = lazy() if new and lazy else None
-        finder = self._resolved.name_finder() if new and self._resolved.name_finder else None
-        settings = self._resolved.settings
-        built = iter(
-            build_documents(new, settings, embedder, on_done, encoder, stated, finder)
-            if new
-            else ()
-        )
+        built: Iterator[BuiltDocument] = iter(())
+        if new:
+            encoder, finder = self._resolved.token_encoder, self._resolved.name_finder
+            models = Models(embedder, loaded(encoder), loaded(finder))
+            built = iter(build_documents(new, self._resolved.settings, models, on_done, stated))
         wholes = iter(is_whole)
         for each in self._waiting:
             if isinstance(each, _Left):

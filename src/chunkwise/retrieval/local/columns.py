@@ -419,6 +419,9 @@ class ColumnSink(Protocol):
     def finish(self) -> Arrays:
         """All columns, ready to be searched."""
 
+    def finish_more(self, name: str, values: Array) -> Arrays:
+        """A further column, made from the others."""
+
     def mark(self) -> Callable[[], None]:
         """What takes away again all that is appended from now on."""
 
@@ -431,7 +434,7 @@ class Collector:
     """Puts portions together: counts where rows begin, and turns rows of terms into tables at the end."""
 
     def __init__(self, sink: ColumnSink, settings: Settings) -> None:
-        self._sink = sink
+        self.sink = sink
         self._rows = dict.fromkeys(PARENT, 0)
         self.languages: set[str] = set()
         without = left_out(settings)
@@ -452,13 +455,13 @@ class Collector:
         for table, sizes in size.items():
             first = np.cumsum(sizes, dtype=np.int64) + self._rows[table]
             self._rows[table] = int(first[-1]) if len(first) else self._rows[table]
-            self._sink.append(f"{table}.first", first)
+            self.sink.append(f"{table}.first", first)
         for name, values in column.items():
-            self._sink.append(name, values)
+            self.sink.append(name, values)
 
     def add_segments(self, portions: Iterable[Portion]) -> None:
         """One document, some rows at a time; nothing of it stays where it cannot be read to its end."""
-        rows, languages, undo = dict(self._rows), set(self.languages), self._sink.mark()
+        rows, languages, undo = dict(self._rows), set(self.languages), self.sink.mark()
         try:
             tables = self._add_segments(portions)
         except BaseException:
@@ -466,7 +469,7 @@ class Collector:
             undo()
             raise
         for table in tables:
-            self._sink.append(f"{table}.first", np.array([self._rows[table]], np.int64))
+            self.sink.append(f"{table}.first", np.array([self._rows[table]], np.int64))
 
     def _add_segments(self, portions: Iterable[Portion]) -> list[str]:
         """The tables whose rows belong to documents."""
@@ -491,9 +494,9 @@ class Collector:
     def finish(self) -> Arrays:
         for table in ("chunk", "atom"):
             counts = TermCounts(
-                self._sink.take(f"{table}_term.first"),
-                self._sink.take(f"{table}_term.hash"),
-                self._sink.take(f"{table}_term.times"),
+                self.sink.take(f"{table}_term.first"),
+                self.sink.take(f"{table}_term.hash"),
+                self.sink.take(f"{table}_term.times"),
             )
             before = 0
             for number, part in enumerate(TermTable.in_parts(counts)):
@@ -504,8 +507,8 @@ class Collector:
                 before += len(part.row)
                 for name, values in columns.items():
                     typed = np.ascontiguousarray(values, TERM_COLUMNS[name])
-                    self._sink.append(f"{table}_terms.{name}", typed)
-        return self._sink.finish()
+                    self.sink.append(f"{table}_terms.{name}", typed)
+        return self.sink.finish()
 
 
 class MemorySink:
@@ -532,3 +535,6 @@ class MemorySink:
     def finish(self) -> Arrays:
         # One column after the other, so that no more than one is there twice.
         return {name: self.take(name) for name in list(self._parts)}
+
+    def finish_more(self, name: str, values: Array) -> Arrays:
+        return {name: values}

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from chunkwise.core import Document, OnProgress
+from chunkwise.core import Document
 from chunkwise.options import IndexOptions
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.graph.communities import community_writer
@@ -20,7 +20,6 @@ from chunkwise.retrieval.indexing.resolve_settings import (
 )
 from chunkwise.retrieval.indexing.update import (
     BuiltIndex,
-    Changes,
     IndexUpdate,
     Reading,
     update_documents,
@@ -29,7 +28,6 @@ from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import manifest as manifest_module
 from chunkwise.retrieval.local.columns import (
     COMMUNITIES,
-    Array,
     Arrays,
     Collector,
     ColumnSink,
@@ -46,7 +44,6 @@ from chunkwise.retrieval.local.folder import (
     verify_folder,
 )
 from chunkwise.retrieval.local.index import LocalIndex, open_local_index
-from chunkwise.retrieval.settings import Settings
 
 
 class ArrayRows:
@@ -126,38 +123,12 @@ class ArrayRows:
             self._into().add(portion_of(self._old(), low, high))
 
 
-def _communities(
-    index: LocalIndex, resolved: ResolvedSettings, changes: Changes, advance: OnProgress | None
-) -> tuple[Array | None, Changes]:
-    """What the language model says of the passages of all documents, as bytes; None: it is not asked."""
-    writer = community_writer(resolved)
-    if writer is None:
-        return None, changes
-    found = writer.write(index.atom_table(), index.document, advance)
-    _, column = encoded([found.to_json()])
-    return column, replace(changes, notes=changes.notes + writer.notes())
-
-
 def into_memory(
     reading: Reading, requested: IndexOptions, before: LocalIndex | None = None
 ) -> BuiltIndex[LocalIndex]:
     """An index that goes with the program."""
     resolved = resolve_settings(requested, before.settings if before else None)
-    rows = ArrayRows(
-        before,
-        lambda: _collector(MemorySink(), resolved.settings),
-        keep_others=reading.keep_others,
-    )
-    changes = update_documents(IndexUpdate(before, rows), reading, resolved)
-    collected = rows.finish()
-    if collected is None:
-        assert before is not None
-        return BuiltIndex(before, resolved, changes)
-    made = LocalIndex(collected.finish(), resolved.settings, sorted(collected.languages))
-    column, changes = _communities(made, resolved, changes, reading.advance)
-    if column is not None:
-        made = LocalIndex({**made.arrays, COMMUNITIES: column}, made.settings, made.languages)
-    return BuiltIndex(made, resolved, changes)
+    return _updated(before, resolved, reading, MemorySink)
 
 
 def into_folder(
@@ -182,31 +153,38 @@ def into_folder(
             resolved = resolve_settings(requested, before.settings if before else None)
         made: list[Generation] = []
 
-        def start() -> Collector:
+        def start() -> ColumnSink:
             if before is not None:
-                verify_folder(
-                    folder
-                )  # what is carried over is sealed anew: damage would become truth
+                # What is carried over is sealed anew: damage would become truth.
+                verify_folder(folder)
             made.append(stack.enter_context(Generation(folder)))
-            return _collector(made[0].sink, resolved.settings)
+            return made[0].sink
 
-        with reporting_damage(before):
-            rows = ArrayRows(before, start, keep_others=reading.keep_others)
-            changes = update_documents(IndexUpdate(before, rows), reading, resolved)
-            collected = rows.finish()
-        if collected is None:
-            assert before is not None
-            return BuiltIndex(before, resolved, changes)
-        arrays = collected.finish()
-        languages = tuple(sorted(collected.languages))
-        column, changes = _communities(
-            LocalIndex(arrays, resolved.settings, languages), resolved, changes, reading.advance
-        )
-        if column is not None:
-            arrays = {**arrays, **made[0].sink.finish_more(COMMUNITIES, column)}
-        made[0].publish(resolved.settings, languages)
-        return BuiltIndex(LocalIndex(arrays, resolved.settings, languages), resolved, changes)
+        built = _updated(before, resolved, reading, start)
+        for generation in made:
+            generation.publish(resolved.settings, built.source.languages)
+        return built
 
 
-def _collector(sink: ColumnSink, settings: Settings) -> Collector:
-    return Collector(sink, settings)
+def _updated(
+    before: LocalIndex | None,
+    resolved: ResolvedSettings,
+    reading: Reading,
+    start: Callable[[], ColumnSink],
+) -> BuiltIndex[LocalIndex]:
+    settings = resolved.settings
+    rows = ArrayRows(before, lambda: Collector(start(), settings), keep_others=reading.keep_others)
+    with reporting_damage(before):
+        changes = update_documents(IndexUpdate(before, rows), reading, resolved)
+        collected = rows.finish()
+    if collected is None:
+        assert before is not None
+        return BuiltIndex(before, resolved, changes)
+    made = LocalIndex(collected.finish(), settings, sorted(collected.languages))
+    if writer := community_writer(resolved):
+        said = writer.write(made.atom_table(), made.document, reading.advance)
+        _, column = encoded([said.to_json()])
+        arrays = {**made.arrays, **collected.sink.finish_more(COMMUNITIES, column)}
+        made = LocalIndex(arrays, settings, made.languages)
+        changes = replace(changes, notes=changes.notes + writer.notes())
+    return BuiltIndex(made, resolved, changes)
