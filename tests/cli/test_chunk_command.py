@@ -340,10 +340,13 @@ def test_an_index_hands_its_chunks_out(here: Run, handbook: Path, tmp_path: Path
     [
         (["kb", "-s", "words"], "has its chunks already: leave out --strategy"),
         (["kb", "handbook"], "name the index alone"),
-        (["kb", "--with-vectors"], "name it with -o chunks.parquet"),
-        (["kb", "--with-vectors", "-o", "x.jsonl", "--json"], "leave --html and --json out"),
+        (["kb", "--with-vectors"], "writes the chunks of an index to a file"),
+        (["kb", "--with-vectors", "-o", "x.jsonl", "--json"], "to a file: chunkwise chunk kb -o"),
         (["kb", "--with-vectors", "-o", "x.jsonl"], "made without vectors"),
-        (["handbook", "--with-vectors", "-o", "x.jsonl"], "only an index has vectors"),
+        (
+            ["handbook", "--with-vectors", "-o", "x.jsonl"],
+            "writes the chunks of an index to a file",
+        ),
     ],
 )
 def test_what_an_index_cannot_do_is_told(

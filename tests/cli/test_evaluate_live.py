@@ -95,8 +95,6 @@ def test_documents_beside_the_questions_are_taken_and_no_scripts(here: Run, tmp_
             "strategy is 'sentences'; hits of",
         ),
         ("--retriever ./mine.py:search --mmr 0.5", 2, "mmr is 0.5"),
-        ("--retriever bm25 --retrieved x.jsonl", 2, "--retrieved is for a pipeline of your own"),
-        ("--retriever bm25 --timeout 3", 2, "--timeout is for a pipeline of your own"),
         ("--retriever ./mine.py:search --timeout 0", 2, "timeout is 0"),
         ("--retriever ./mine.py:search --retrieved o.json -o o.json", 2, "would be written twice"),
         (

@@ -107,7 +107,7 @@ def test_quiet_is_quiet_and_a_pipe_is_read(here: Run, handbook: Path, tmp_path: 
 @cases(
     "words, message, status",
     [
-        (["handbook"], "where to? name a folder for the index: --into kb", 2),
+        (["handbook"], "missing option '--into'", 2),
         (["handbook", "--into", "handbook"], "handbook is no index and is not empty", 1),
         (["handbook", "--into", "kb", "-s", "sentence"], "did you mean sentences", 2),
         (["handbook", "--into", "kb", "--vectors", "many"], "'many' is not one of 'late'", 2),
@@ -189,11 +189,8 @@ def test_an_index_is_verified(here: Run, handbook: Path, tmp_path: Path) -> None
 @cases(
     "words, message, status",
     [
-        (["handbook", "--into", "kb"], "only reads the index", 2),
-        (["--into", "kb", "--add"], "only reads the index", 2),
         (["--into", "kb"], "kb holds no index", 1),
-        (["--into", "postgresql://ada:s3cret@host/db"], "--verify reads a folder", 2),
-        ([], "where to?", 2),
+        ([], "missing option '--into'", 2),
     ],
 )
 def test_what_cannot_be_verified(

@@ -152,7 +152,6 @@ def test_what_cannot_be_built_is_an_outcome_and_the_others_go_on(here: Run, proj
     "words, told",
     [
         ("--embedder none", "embedder is 'none'"),
-        ("--resume", "--pipeline goes on by itself"),
         ("--timeout 0", "timeout is 0"),
     ],
 )

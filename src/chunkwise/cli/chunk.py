@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, cast
 import click
 
 from chunkwise.base.atomic_files import shown_path
-from chunkwise.base.cores import cores
 from chunkwise.base.object_store import address_of
 from chunkwise.base.own_files import is_index_folder
 from chunkwise.base.schema import Amount, Option
 from chunkwise.base.secrets import mask, names_server
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
-from chunkwise.cli.exit_status import FAILED, SKIPPED
+from chunkwise.cli.exit_status import FAILED, SKIPPED, leave, settled
 from chunkwise.cli.llm import (
     NO_MODEL,
     LlmClients,
     asking_strategy,
-    estimate_documents,
+    estimate_sources,
     kept_when_stopped,
     refuse_unasked,
     show_estimate,
@@ -38,7 +37,6 @@ from chunkwise.cli.options import (
     EstimateOptions,
     Json,
     Page,
-    SourceOptions,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import say_written
@@ -52,10 +50,14 @@ if TYPE_CHECKING:
     from chunkwise.chunkers.context_writer import ContextWriter
     from chunkwise.chunkers.write_chunks import SegmentPlace
     from chunkwise.cli.cut_documents import ChunkSummary, CutsPage, Cutter
-    from chunkwise.cli.llm import AskingStrategy
 
 
-class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
+_WITH_VECTORS = (
+    "--with-vectors writes the chunks of an index to a file: chunkwise chunk kb -o chunks.parquet"
+)
+
+
+class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOptions):
     """The options of `chunkwise chunk`."""
 
     output: Annotated[Path | None, Option(
@@ -108,13 +110,13 @@ def command(options: ChunkCommandOptions) -> None:
         _from_index(options)
         return
     if options.with_vectors:
-        raise click.UsageError(
-            "--with-vectors: only an index has vectors; make one (chunkwise index … --into kb) and name it"
-        )
+        raise click.UsageError(_WITH_VECTORS)
     strategy = get_strategy(options.cut_by)
     asks = strategy.asks_a_model or bool(options.written)
     if options.estimate and not asks:
-        _estimate(options)
+        from chunkwise.chunkers.work_estimate import estimate_work
+
+        options.say_time(estimate_work(options.sources(), options.cut_by, options.loading()))
         return
     if options.output is not None and _is_dataset(options.output):
         _write_dataset(options, strategy, options.output)
@@ -130,7 +132,10 @@ def command(options: ChunkCommandOptions) -> None:
     writer = _writer(options, options.written, clients) if options.written else None
     if options.dry_run or options.estimate:  # cutting takes no time beside asking
         asking = asking if asking and asking.client else None
-        _dry_run(paths, options, asking.alone() if asking else cutting, strategy, writer, asking)
+        alone = asking.alone() if asking else cutting
+        estimate, is_skipped = estimate_sources(paths, options, alone, asking, writer)
+        show_estimate(estimate, options.as_json)
+        leave(settled(skipped=is_skipped))
         return
     total = bytes_of(paths)
     summary = ChunkSummary(strategy, options.strict)
@@ -171,17 +176,6 @@ def command(options: ChunkCommandOptions) -> None:
         say_written(options.output, options.page)
     if summary.skip.count or clients.fell_short or (writer and writer.tally.without):
         sys.exit(SKIPPED)
-
-
-def _estimate(options: ChunkCommandOptions) -> None:
-    from chunkwise.base.runner import count_of
-    from chunkwise.chunkers.work_estimate import estimate_work
-
-    paths = options.sources()
-    found = estimate_work(paths, options.cut_by, options.loading())
-    jobs = options.workers(found.size)
-    is_usual = isinstance(jobs, int) and not options.jobs
-    say(found.words(cores() if is_usual else count_of(jobs)))
 
 
 def _is_dataset(output: Path | None) -> bool:
@@ -251,10 +245,8 @@ def _from_index(options: ChunkCommandOptions) -> None:
                 f"{shown_place(options.source[0])} is an index and has its chunks already: leave out --{name}, or "
                 "name the documents"
             )
-    if options.with_vectors and not options.output:
-        raise click.UsageError("--with-vectors writes a file: name it with -o chunks.parquet")
-    if options.with_vectors and (options.page or options.as_json):
-        raise click.UsageError("--with-vectors goes with -o alone: leave --html and --json out")
+    if options.with_vectors and (not options.output or options.page or options.as_json):
+        raise click.UsageError(_WITH_VECTORS)
     paths = options.sources()
     index = named_index(paths)
     assert index is not None
@@ -310,32 +302,6 @@ def _writer(
             say(NO_MODEL)
         return None
     return ContextWriter(clients.of(options.llm_name), written)
-
-
-def _dry_run(
-    paths: list[str],
-    options: ChunkCommandOptions,
-    cutting: str | Strategy,
-    strategy: Strategy,
-    writer: ContextWriter | None,
-    asking: AskingStrategy | None,
-) -> None:
-    """Says what the model would be asked; nothing is sent and nothing is written."""
-    from chunkwise.cli.cut_documents import ChunkSummary
-    from chunkwise.models.llm.cost import LlmEstimate
-
-    if asking is None and writer is None:
-        show_estimate(LlmEstimate(), options.as_json)
-        return
-    summary = ChunkSummary(strategy, options.strict)
-    with progress("counting", bytes_of(paths), options.quiet) as advance:
-        cut = _documents(paths, cutting, options, summary, advance)
-        estimate = estimate_documents(cut, asking, writer)
-    if not options.quiet:
-        click.echo(summary.line(), err=True)
-    show_estimate(estimate, options.as_json)
-    if summary.skip.count:
-        sys.exit(SKIPPED)
 
 
 _Sink: TypeAlias = "Callable[[Iterable[Chunk], SegmentPlace], None]"

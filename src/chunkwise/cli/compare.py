@@ -17,7 +17,7 @@ from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import NOT_COMPARABLE, leave, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
-from chunkwise.cli.options import Output
+from chunkwise.cli.options import Output, parted
 from chunkwise.cli.report_options import ReportOptions, write_or_say
 from chunkwise.cli.streams import readers_may_leave, say, utf8_stdout
 from chunkwise.options import GateOptions
@@ -35,7 +35,7 @@ _ZEROS_SAID = 10
 class CompareOptions(GateOptions, KeepOptions, ReportOptions, group="Gate"):
     """The options of `chunkwise compare`."""
 
-    files: Annotated[tuple[str, ...], argument("A.json B.json...")] = ()
+    files: Annotated[tuple[str, ...], argument("A.json B.json...")]
     metrics: Annotated[Name | None, Option(
         "Metrics to compare, or groups: recall@5,mrr", flag="-m", metavar="NAMES", default_text="all that both have",
         group="Metrics", common=True,
@@ -71,10 +71,7 @@ def command(options: CompareOptions) -> None:
       chunkwise compare a.json b.json --html comparison.html
     """
     files = options.files
-    chosen = _metric_names(options.metrics)
-    gates = _gates(options.fail_if_worse)
-    _check(files)
-    _check_gate(options)
+    gates = parted(",".join(options.fail_if_worse))
     from chunkwise.evaluation.compare import compare
     from chunkwise.evaluation.results import read_results
     from chunkwise.report.ci_report import no_workflow_commands
@@ -87,7 +84,7 @@ def command(options: CompareOptions) -> None:
     # An unknown name is told before anything is written.
     checked = _checked(runs, gates, options)
     try:
-        comparison = compare(runs, metrics=chosen, sources=files)
+        comparison = compare(runs, metrics=parted(options.metrics) or None, sources=files)
     except NotComparable:
         if checked is None:
             raise
@@ -118,30 +115,18 @@ def command(options: CompareOptions) -> None:
 
 def _checked(runs: list[Results], gates: list[str], options: CompareOptions) -> Gate | None:
     """What the gate says; None: none was asked for."""
-    if not gates and not options.no_new_zero:
+    wanted = (
+        options.fail_if_worse, options.no_new_zero, options.junit, options.comment, options.annotations,
+        options.min_effect, options.accept, is_typed("summary"),
+    )  # fmt: skip
+    if not any(wanted):
         return None
     from chunkwise.evaluation.gate import gate
 
     return gate(
         runs, metrics=gates or [runs[0].objective], options=options.part(GateOptions),
-        fails_by_tests=bool(gates),
+        fails_by_tests=bool(options.fail_if_worse),
     )  # fmt: skip
-
-
-def _check_gate(options: CompareOptions) -> None:
-    """What belongs to a gate needs one; a summary that GitHub's environment names waits for one."""
-    if options.fail_if_worse or options.no_new_zero:
-        return
-    given = {
-        "--junit": options.junit, "--comment": options.comment, "--annotations": options.annotations,
-        "--min-effect": options.min_effect, "--accept-changed": options.accept,
-        "--summary": is_typed("summary"),
-    }  # fmt: skip
-    for flag, value in given.items():
-        if value:
-            raise click.UsageError(
-                f"{flag} says how runs are checked, and nothing is; add --fail-if-worse NAMES, or --no-new-zero"
-            )
 
 
 def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
@@ -198,32 +183,6 @@ def _add(text: str, path: Path) -> None:
         out.write(f"{text}\n")
 
 
-def _gates(named: tuple[str, ...]) -> list[str]:
-    names = [name.strip() for each in named for name in each.split(",")]
-    if named and not any(names):
-        raise click.UsageError(
-            f"--fail-if-worse {','.join(named)!r} names no metric; as in --fail-if-worse recall@1000t, or any"
-        )
-    return [name for name in names if name]
-
-
 def _save(text: str, path: Path) -> None:
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text(text + "\n", encoding="utf-8")
-
-
-def _metric_names(metrics: str | None) -> list[str] | None:
-    if metrics is None:
-        return None
-    names = [name.strip() for name in metrics.split(",") if name.strip()]
-    if not names:
-        raise click.UsageError(f"--metrics {metrics!r} names no metric; as in --metrics recall,mrr")
-    return names
-
-
-def _check(files: tuple[str, ...]) -> None:
-    if len(files) < 2:
-        given = f"one file, {files[0]}" if files else "no file"
-        raise click.UsageError(
-            f"{given}: name two or more files of results, as in chunkwise compare a.json b.json"
-        )

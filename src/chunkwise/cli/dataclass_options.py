@@ -225,5 +225,5 @@ def _default(field: Field) -> str:
     if not default and not field.is_required and field.default not in (None, (), "", False):
         default = ",".join(field.default) if isinstance(field.default, tuple) else field.default
     default = f"default: {default}" if default != "" else ""
-    told = ", ".join(filter(None, ["required" if field.is_required else default, field.variable]))
+    told = ", ".join(filter(None, [default, field.variable]))
     return f" [{told}]" if told else ""

@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import click
 
 from chunkwise.base.allow_hosts_and_code_from_files import allowing
-from chunkwise.base.cores import cores as own_cores
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Option
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
-from chunkwise.cli.exit_status import SKIPPED
+from chunkwise.cli.exit_status import SKIPPED, leave, settled
 from chunkwise.cli.llm import (
     NO_MODEL,
     AskingStrategy,
     IndexBefore,
     LlmClients,
     asking_strategy,
-    estimate_documents,
+    estimate_sources,
     refuse_unasked,
     show_estimate,
     show_spent,
@@ -34,7 +33,6 @@ from chunkwise.cli.options import (
     ConfigOption,
     EstimateOptions,
     Json,
-    SourceOptions,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import SkippedInputs, print_json, say, shown_place, usable_place
@@ -42,19 +40,18 @@ from chunkwise.core import WRITTEN_CONTEXTS
 from chunkwise.options import IndexOptions, LlmOptions
 
 if TYPE_CHECKING:
-    from chunkwise.base.runner import Jobs
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
     from chunkwise.retrieval.indexing.update import Changes
     from chunkwise.retrieval.settings import Settings
 
 
-class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
+class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOptions):
     """The options of `chunkwise index`."""
 
-    into: Annotated[Name | None, Option(
+    into: Annotated[Name, Option(
         "A folder, postgresql://, lancedb://, qdrant:// …", metavar="PLACE", group="Configuration", common=True
-    )] = None  # fmt: skip
+    )]  # fmt: skip
     chunks: Annotated[Name | None, Option(
         "Index these chunks of any tool: .jsonl, .csv or .parquet", metavar="FILE", group="Configuration"
     )] = None  # fmt: skip
@@ -83,17 +80,7 @@ def command(options: IndexCommandOptions) -> None:
       chunkwise index corpus.jsonl --into kb -e none
       chunkwise index new.md --into kb --add
     """
-    if not options.into:
-        raise click.UsageError("where to? name a folder for the index: --into kb")
-    if options.add and options.rebuild:
-        raise click.UsageError(
-            "--add keeps what the index has, --rebuild makes it anew: give one of them"
-        )
     if options.verify:
-        if options.source or options.add or options.rebuild:
-            raise click.UsageError(
-                "--verify only reads the index: leave the documents, --add and --rebuild out"
-            )
         _verify(options.into, options)
         return
     from chunkwise.retrieval import index
@@ -125,7 +112,15 @@ def command(options: IndexCommandOptions) -> None:
     total = bytes_of(paths)
     jobs = options.workers(total)
     if options.estimate:
-        _estimate(paths, options, settings, jobs)
+        from chunkwise.retrieval.indexes import estimate_index
+
+        if context != "headings":  # what a model writes takes time of its own
+            settings = replace(settings, context=None)
+        found = estimate_index(
+            paths, settings, chunks=options.chunks, into=options.into, options=options.loading(),
+            rebuild=options.rebuild,
+        )  # fmt: skip
+        options.say_time(found)
         return
     with progress("indexing", total, options.quiet) as advance:
         built = index(
@@ -152,22 +147,6 @@ def command(options: IndexCommandOptions) -> None:
         sys.exit(SKIPPED)
 
 
-def _estimate(
-    paths: list[str], options: IndexCommandOptions, settings: IndexOptions, jobs: Jobs
-) -> None:
-    from chunkwise.base.runner import count_of
-    from chunkwise.retrieval.indexes import estimate_index
-
-    if settings.context != "headings":
-        settings = replace(settings, context=None)
-    estimate = estimate_index(
-        paths, settings, chunks=options.chunks, into=options.into, options=options.loading(),
-        rebuild=options.rebuild,
-    )  # fmt: skip
-    is_default = isinstance(jobs, int) and not options.jobs
-    say(estimate.words(own_cores() if is_default else count_of(jobs)))
-
-
 def _say_recall(built: Index) -> None:
     """Where an engine looks for vectors in its own way: what it finds of those that are nearest."""
     from chunkwise.retrieval.ann_recall import MeasuredRecall
@@ -181,10 +160,6 @@ def _verify(place: str, options: IndexCommandOptions) -> None:
     """What is damaged is an error that says so."""
     from chunkwise.retrieval import open_index
 
-    if "://" in place:
-        raise click.UsageError(
-            "--verify reads a folder; an engine keeps watch over its own files (PostgreSQL: see pg_amcheck)"
-        )
     opened = open_index(place)
     opened.verify()
     stats, into = opened.stats(), shown_place(place)
@@ -326,38 +301,27 @@ def _dry_run(
     reads: bool,
 ) -> None:
     """Says what the model would be asked about new and changed documents; nothing is sent and nothing is written."""
-    from chunkwise.chunkers import get_strategy
-    from chunkwise.chunkers.chunk import chunk_each
     from chunkwise.chunkers.context_writer import ContextWriter
-    from chunkwise.cli.cut_documents import ChunkSummary, readable
-    from chunkwise.models.llm.cost import LlmEstimate
     from chunkwise.retrieval.indexing.relations import RelationReader
 
     asking = asking if asking and asking.client else None
     kind: Any = context or (known.context if known else None)
     if llm is None and kind in WRITTEN_CONTEXTS:
         say(NO_MODEL)
-    if llm is None and asking is None:
-        show_estimate(LlmEstimate(), options.as_json)
-        return
     writer = ContextWriter(llm.client(), kind) if llm and kind in WRITTEN_CONTEXTS else None
     reader = RelationReader(llm.client(), _tokenizer(options, known)) if llm and reads else None
     strategy = asking.alone() if asking else _strategy(options, known)
-    total = bytes_of(paths)
-    summary = ChunkSummary(get_strategy(strategy), options.strict)
-    outcomes = chunk_each(paths, strategy, options=options.loading(), jobs=options.workers(total))
-    with progress("counting", total, options.quiet) as advance:
-        cut = readable(outcomes, summary, advance)
-        before = None if options.rebuild or not known else _before(options)
-        estimate = estimate_documents(cut, asking, writer, before, reader)
+    before = None if options.rebuild or not known else _before(options)
+    estimate, is_skipped = estimate_sources(
+        paths, options, strategy, asking, writer, before, reader
+    )
     show_estimate(estimate, options.as_json)
-    if summary.skip.count:
-        sys.exit(SKIPPED)
+    leave(settled(skipped=is_skipped))
 
 
 def _before(options: IndexCommandOptions) -> IndexBefore | None:
     """The index in a folder; on a server the answers that are kept tell what is new."""
-    place = options.into or ""
+    place = options.into
     if "://" in place:
         return None
     from chunkwise.retrieval.local.index import open_local_index

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +12,8 @@ import click
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, format_number, one_or_many, thousands
 from chunkwise.cli.dataclass_options import is_typed
+from chunkwise.cli.options import EstimateOptions
+from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say
 from chunkwise.core import OnProgress
 from chunkwise.options import LlmOptions
@@ -290,6 +292,31 @@ def estimate_documents(
     if reader is not None and (is_new or (source and source.communities().missing)):
         estimate += communities_estimate(reader.client, sizes)
     return estimate
+
+
+def estimate_sources(
+    paths: Sequence[str],
+    options: EstimateOptions,
+    strategy: str | Strategy,
+    asking: AskingStrategy | None,
+    writer: ContextWriter | None,
+    before: IndexBefore | None = None,
+    reader: RelationReader | None = None,
+) -> tuple[LlmEstimate, bool]:
+    """What would be asked about documents, and whether some of them cannot be read; nothing is sent."""
+    from chunkwise.chunkers import get_strategy
+    from chunkwise.chunkers.chunk import chunk_each
+    from chunkwise.cli.cut_documents import ChunkSummary, readable
+    from chunkwise.models.llm.cost import LlmEstimate
+
+    if asking is None and writer is None and reader is None:
+        return LlmEstimate(), False
+    total, summary = bytes_of(paths), ChunkSummary(get_strategy(strategy), options.strict)
+    outcomes = chunk_each(paths, strategy, options=options.loading(), jobs=options.workers(total))
+    with progress("counting", total, options.quiet) as advance:
+        cut = readable(outcomes, summary, advance)
+        estimate = estimate_documents(cut, asking, writer, before, reader)
+    return estimate, bool(summary.skip.count)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from chunkwise.options import ReadOptions, WorkerOptions
 if TYPE_CHECKING:
     from chunkwise.base.ray_workers import RayCluster
     from chunkwise.base.runner import Jobs
+    from chunkwise.chunkers.work_estimate import WorkEstimate
     from chunkwise.documents.loader import LoadOptions, WhenUnreadable
 
 Json = Annotated[bool, Option(
@@ -131,12 +132,20 @@ def _cluster(address: str | None) -> RayCluster:
 _CLUSTER = "chunkwise.cluster"
 
 
-class EstimateOptions(JobsOption):
-    """How long it will take."""
+class EstimateOptions(JobsOption, SourceOptions):
+    """Which documents are worked on, and how long it will take."""
 
     estimate: Annotated[bool, Option(
         "Only estimate the time, by trying some documents", group="Workers"
     )] = False  # fmt: skip
+
+    def say_time(self, found: WorkEstimate) -> None:
+        """Print how long the work takes with these processes, or with fewer and more of this machine."""
+        from chunkwise.base.runner import count_of
+
+        jobs = self.workers(found.size)
+        is_default = isinstance(jobs, int) and not self.jobs
+        say(found.words(cores() if is_default else count_of(jobs)))
 
 
 class QuestionsOption(Options):
@@ -217,6 +226,11 @@ class ConfigOption(AllowOption):
         "Read options from a file", flag="-c", metavar="FILE", at_once=_take_config,
         group="Input", common=True,
     )] = None  # fmt: skip
+
+
+def parted(names: str | None) -> list[str]:
+    """Names that stand with commas between them."""
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
 
 
 def parse_share(text: str) -> float:

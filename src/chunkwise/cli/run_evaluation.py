@@ -31,6 +31,7 @@ from chunkwise.cli.options import (
     Queries,
     SourceOptions,
     check_questions_flag,
+    parted,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import ReportOptions
@@ -80,7 +81,7 @@ class EvaluationOptions(
     @property
     def asks_llm(self) -> bool:
         """Whether a language model is among the judges, which stand with commas between them."""
-        return "llm" in [name.strip() for name in str(self.judge or "").split(",")]
+        return "llm" in parted(str(self.judge or ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,21 +131,7 @@ def prepare(options: Checked) -> PreparedEvaluation[Checked]:
     limits = [*_limits(options.at_least, 1), *_limits(options.at_most, -1)]
     limits = _measured_as(limits, options)
     types = _types(options.types)
-    _check_live(options)
     return PreparedEvaluation(options, paths, limits, types)
-
-
-def _check_live(options: EvaluationOptions) -> None:
-    """A pipeline that is named wrongly is told before anything is read."""
-    from chunkwise.evaluation.live_retriever import is_live
-
-    if not options.hits and is_live(options.retriever):
-        return
-    for flag, given in (("--retrieved", options.retrieved), ("--timeout", is_typed("timeout"))):
-        if given:
-            raise click.UsageError(
-                f"{flag} is for a pipeline of your own: --retriever ./mine.py:search, an address or a command"
-            )
 
 
 def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
@@ -236,7 +223,7 @@ def say_why_silent(results: Results) -> bool:
 def _types(named: str | None) -> tuple[str, str] | None:
     if named is None:
         return None
-    names = [name.strip() for name in named.split(",")]
+    names = parted(named)
     if len(names) != 2 or names[0] == names[1]:
         raise click.UsageError(
             f"--types {named!r} names no two types of question; as in --types list,cross-domain"
@@ -313,7 +300,7 @@ def _measured_as(limits: list[MetricLimit], options: EvaluationOptions) -> list[
 
 def measured_names(names: str | None, options: EvaluationOptions) -> list[str]:
     """Metrics that are named with commas, as the figures will call them; one that is not measured is told at once."""
-    given = [MetricLimit(name.strip(), 0.0, 1) for name in (names or "").split(",") if name.strip()]
+    given = [MetricLimit(name, 0.0, 1) for name in parted(names)]
     return [limit.name for limit in _measured_as(given, options)]
 
 

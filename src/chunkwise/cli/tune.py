@@ -95,16 +95,10 @@ def command(options: TuneCommandOptions) -> None:
     check_questions_flag(options, options.test_queries)
     source, pipeline = options.source, options.pipeline
     if pipeline is None:
-        if is_typed("timeout"):
-            raise click.UsageError(
-                "--timeout is for a pipeline of your own: --pipeline ./mine.py:build"
-            )
         sweep = sweep_from_source(
             source, options.test_queries, resume=options.output if options.resume else None, **given
         )
     else:
-        if options.resume:
-            raise click.UsageError("--pipeline goes on by itself; leave --resume out")
         if not source and options.test_queries is not None:
             source = (documents_beside(options.test_queries, say),)
             options = replace(options, exclude=(*options.exclude, *SCRIPTS))

@@ -216,7 +216,11 @@ class Index:
 
     def verify(self) -> None:
         """Reads an index in a folder byte by byte; an error says what is damaged."""
-        if isinstance(self.place, Path):
+        if isinstance(self.place, str):
+            raise InvalidParameter(
+                f"{shown_place(self.place)} is no folder; an engine keeps watch over its own files"
+            )
+        if self.place is not None:
             verify_folder(self.place)
 
     def __len__(self) -> int:
