@@ -116,12 +116,11 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
     numbers = list(_numbers(characters.text, _marks(characters)))
     if not numbers:
         return NO_ENUMERATIONS
-    behind, leads = _what_precedes(characters.text, [number.start for number in numbers])
     believed: list[list[_Item]] = []
     items: dict[int, _Item] = {}
-    read = zip(numbers, behind, leads, strict=True)
-    for _, paragraph in groupby(read, lambda row: row[0].paragraph):
-        for run in _runs(characters.text, list(paragraph)):
+    for _, paragraph in groupby(numbers, lambda number: number.paragraph):
+        read = [(number, *_what_precedes(characters.text, number.start)) for number in paragraph]
+        for run in _runs(characters.text, read):
             believed.append(run)
             items.update((item.start, item) for item in run)
     found = [items[at] for at in sorted(items)]
@@ -195,43 +194,32 @@ def _numbers(text: str, paragraphs: Iterable[list[int]]) -> Iterator[_Number]:
             yield _Number(paragraph, start, solid.start(), value, *style, loose, capital)
 
 
-def _what_precedes(text: str, starts: list[int]) -> tuple[list[int], list[int]]:
-    """What stands before each number; and where the word starts that belongs to it, "Step 1.", "Art. 1.", else -1."""
-    behind, leads = [_WORD] * len(starts), [-1] * len(starts)
-    lasts = [_last_before(text, start) for start in starts]
-    ended = _ended(text, lasts, starts)
-    words: dict[int, int] = {}
-    for index, (last, ends) in enumerate(zip(lasts, ended, strict=True)):
-        if last >= 0 and text[last] in _COLONS:
-            behind[index] = _COLON
-        elif last >= 0 and text[last] in _COMMAS:
-            behind[index] = _COMMA
-        elif ends:
-            behind[index] = _END
-        else:
-            # A full stop that ends no sentence belongs to its word: "Art. 1."
-            stop = last + (text[last] != ".")
-            start = stop
-            while start > max(stop - _LONGEST_WORD - 1, 0) and kind_of(text[start - 1]) & WORD:
-                start -= 1
-            word = text[start:stop].lower()
-            if not word or not kind_of(text[stop - 1]) & LETTER:
-                continue
-            if word in _AND:
-                behind[index] = _COMMA
-            if (
-                kind_of(text[start]) & UPPER
-                and 1 < len(word) <= _LONGEST_WORD
-                and (stop > last or word in BEFORE_NUMBER)  # no "Dr. A."
-            ):
-                words[index] = start
-    places = list(words.values())
-    lasts = [_last_before(text, place) for place in places]
-    ended = _ended(text, lasts, places)
-    for (index, start), last, ends in zip(words.items(), lasts, ended, strict=True):
-        if ends or text[last] in _COLONS:
-            behind[index], leads[index] = _END, start
-    return behind, leads
+def _what_precedes(text: str, start: int) -> tuple[int, int]:
+    """What stands before a number; and where the word starts that belongs to it, "Step 1.", "Art. 1.", else -1."""
+    last = _last_before(text, start)
+    if last >= 0 and text[last] in _COLONS:
+        return _COLON, -1
+    if last >= 0 and text[last] in _COMMAS:
+        return _COMMA, -1
+    if _has_ended(text, last, start):
+        return _END, -1
+    # A full stop that ends no sentence belongs to its word: "Art. 1."
+    stop = last + (text[last] != ".")
+    place = stop
+    while place > max(stop - _LONGEST_WORD - 1, 0) and kind_of(text[place - 1]) & WORD:
+        place -= 1
+    word = text[place:stop].lower()
+    if not word or not kind_of(text[stop - 1]) & LETTER:
+        return _WORD, -1
+    if (
+        kind_of(text[place]) & UPPER
+        and 1 < len(word) <= _LONGEST_WORD
+        and (stop > last or word in BEFORE_NUMBER)  # no "Dr. A."
+    ):
+        before = _last_before(text, place)
+        if _has_ended(text, before, place) or text[before] in _COLONS:
+            return _END, place
+    return (_COMMA if word in _AND else _WORD), -1
 
 
 def _last_before(text: str, start: int) -> int:
@@ -245,18 +233,14 @@ def _last_before(text: str, start: int) -> int:
     return last if last >= 0 and not text[last].isspace() else -1
 
 
-def _ended(text: str, lasts: list[int], following: list[int]) -> list[bool]:
-    """Whether a line or a sentence ends with each of these characters, closing quotes and brackets behind it or not."""
-    ended = []
-    for last, start in zip(lasts, following, strict=True):
-        core = last
-        while core > max(last - _CLOSERS_AT_MOST, 0) and kind_of(text[core]) & CLOSER:
-            core -= 1
-        if core > 0 and text[core] == ".":
-            ended.append(stop_ends(text, core, last + 1, start))
-        else:
-            ended.append(core < 0 or kind_of(text[core]) & (ENDER | FINAL) != 0)
-    return ended
+def _has_ended(text: str, last: int, following: int) -> bool:
+    """Whether a line or a sentence ends with a character, closing quotes and brackets behind it or not."""
+    core = last
+    while core > max(last - _CLOSERS_AT_MOST, 0) and kind_of(text[core]) & CLOSER:
+        core -= 1
+    if core > 0 and text[core] == ".":
+        return stop_ends(text, core, last + 1, following)
+    return core < 0 or kind_of(text[core]) & (ENDER | FINAL) != 0
 
 
 def _runs(text: str, numbers: list[tuple[_Number, int, int]]) -> Iterator[list[_Item]]:
