@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
-from chunkwise.core import Document, Hit, Passage, Query, Score
+from chunkwise.core import Document, Hit, HitPlace, Passage, Query, Score
 from chunkwise.documents.document_hash import documents_data
 from chunkwise.evaluation.cost import cost_of
 from chunkwise.evaluation.judge_calibrations import calibrations_told
@@ -415,11 +416,11 @@ def missed(
 ) -> tuple[Missed, ...]:
     """The parts of the references that no hit covers; `further` are hits down to where was searched, best first."""
     found: dict[Passage, Missed] = {}
+    found_places = [place for hit in hits for place in hit.places]
     for reference in query.references:
-        held = [_rest(place, hits) for place in reference.places]
-        least = min(range(len(held)), key=lambda at: _share(reference.places[at], held[at]))
-        for start, end in held[least]:
-            place = Passage(reference.places[least].doc_id, start, end)
+        best = min(reference.places, key=lambda place: uncovered_share(place, found_places))
+        for start, end in uncovered(best, found_places):
+            place = Passage(best.doc_id, start, end)
             document = documents.get(place.doc_id)
             text = document.text[start : min(end, start + _SHOWN)] if document else ""
             if document is None or text.strip():
@@ -427,32 +428,42 @@ def missed(
     return tuple(found.values())
 
 
-def _rest(place: Passage, hits: Sequence[Hit]) -> Spans:
-    """The parts of a place outside the hits."""
-    own = sorted(
-        (each.start, each.end) for hit in hits for each in hit.places if each.doc_id == place.doc_id
-    )
+class _Located(Protocol):
+    @property
+    def doc_id(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+def uncovered(place: _Located, others: Iterable[_Located]) -> Spans:
+    """The parts of a place outside of others."""
     left: Spans = []
     at = place.start
-    for start, end in own:
+    for start, end in sorted(
+        (each.start, each.end) for each in others if each.doc_id == place.doc_id
+    ):
+        if at >= place.end:
+            break
         if start > at:
             left.append((at, min(start, place.end)))
         at = max(at, end)
-        if at >= place.end:
-            return left
-    return [*left, (at, place.end)]
+    return [*left, (at, place.end)] if at < place.end else left
 
 
-def _share(place: Passage, left: Spans) -> float:
-    return sum(end - start for start, end in left) / max(place.end - place.start, 1)
+def uncovered_share(place: _Located, others: Iterable[_Located]) -> float:
+    """How much of a place is outside of others."""
+    left = sum(end - start for start, end in uncovered(place, others))
+    return left / max(place.end - place.start, 1)
 
 
 def _rank(place: Passage, further: Sequence[Hit]) -> int | None:
     """The rank down to which the hits together hold half of the place."""
-    size, seen = place.end - place.start, []
+    seen: list[HitPlace] = []
     for hit in further:
         if any(each.touches(*place) for each in hit.places):
-            seen.append(hit)
-            if 2 * sum(end - start for start, end in _rest(place, seen)) <= size:
+            seen += hit.places
+            if uncovered_share(place, seen) <= 0.5:
                 return hit.rank
     return None

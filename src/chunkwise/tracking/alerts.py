@@ -6,17 +6,19 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from chunkwise.base.sqlite import Statements
+from chunkwise.evaluation.evaluate_system import uncovered_share
 from chunkwise.evaluation.results import Json
 from chunkwise.records.json import json_text
 from chunkwise.stats.control_chart import Alarm
 from chunkwise.tracking.drift import PairedScore
 from chunkwise.tracking.run import KeptHit, parsed
 
+T = TypeVar("T")
 AlertState = Literal["open", "acknowledged", "closed"]
 _LOST_MOST = 5
 """Questions that an alert shows."""
@@ -148,53 +150,43 @@ class Alert:
         return found
 
 
-_ALERT = "number, name, metric, state, happened, first_run, last_run, found"
-_OWN = ("number", "name", "metric", "state", "when", "first_run", "last_run")
-
-
 def insert_watched(statements: Statements, watched: WatchedRun) -> None:
     statements.execute(
-        "insert into watched_runs (run, name, reference, found) values (?, ?, ?, ?)",
-        watched.run, watched.name, watched.reference, json_text(watched),
+        "insert into watched_runs (run, name, found) values (?, ?, ?)",
+        watched.run, watched.name, json_text(watched),
     )  # fmt: skip
 
 
 def watched_from(statements: Statements, name: str | None) -> list[WatchedRun]:
     """In the order of their runs."""
-    chosen, values = ("", []) if name is None else (" where name = ?", [name])
-    rows = statements.rows(f"select found from watched_runs{chosen} order by run", *values)
-    return [msgspec.convert(parsed("found", found), WatchedRun) for (found,) in rows]
+    return _found(statements, WatchedRun, "watched_runs", "run", name)
 
 
 def alerts_from(statements: Statements, name: str | None = None) -> list[Alert]:
     """In the order in which they were raised."""
+    return _found(statements, Alert, "alerts", "number", name)
+
+
+def _found(
+    statements: Statements, kind: type[T], table: str, order: str, name: str | None
+) -> list[T]:
+    """The rows of all watches, or of the one of this name."""
     chosen, values = ("", []) if name is None else (" where name = ?", [name])
-    rows = statements.rows(f"select {_ALERT} from alerts{chosen} order by number", *values)
-    return [
-        msgspec.convert({**parsed("found", found), **dict(zip(_OWN, own, strict=True))}, Alert)
-        for *own, found in rows
-    ]
+    rows = statements.rows(f"select found from {table}{chosen} order by {order}", *values)
+    return [msgspec.convert(parsed("found", found), kind) for (found,) in rows]
 
 
 def write_alert(statements: Statements, alert: Alert) -> Alert:
     """With its number, which a new one gets here."""
-    found = json_text(alert.to_dict())
-    own = [alert.name, alert.metric, alert.state, alert.when, alert.first_run, alert.last_run]
-    if alert.number:
-        statements.execute(
-            "update alerts set name = ?, metric = ?, state = ?, happened = ?, first_run = ?, last_run = ?, found = ?"
-            " where number = ?",
-            *own, found, alert.number,
-        )  # fmt: skip
-        return alert
-    (last,) = statements.rows("select coalesce(max(number), 0) from alerts")[0]
-    made = replace(alert, number=int(last) + 1)
+    if not alert.number:
+        (last,) = statements.rows("select coalesce(max(number), 0) from alerts")[0]
+        alert = replace(alert, number=int(last) + 1)
     statements.execute(
-        "insert into alerts (number, name, metric, state, happened, first_run, last_run, found)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?)",
-        made.number, *own, found,
+        "insert into alerts (number, name, found) values (?, ?, ?)"
+        " on conflict (number) do update set found = excluded.found",
+        alert.number, alert.name, json_text(alert),
     )  # fmt: skip
-    return made
+    return alert
 
 
 def merged(
@@ -262,21 +254,7 @@ def _passages(
     """Gained and lost: those of which the other run found less than half; those of documents that answer first."""
 
     def apart(own: Sequence[KeptHit], others: Sequence[KeptHit]) -> tuple[RetrievedPassage, ...]:
-        return tuple(
-            RetrievedPassage(*hit) for hit in own if 2 * _found(hit, others) < hit.end - hit.start
-        )
+        return tuple(RetrievedPassage(*hit) for hit in own if uncovered_share(hit, others) > 0.5)
 
     lost = sorted(apart(then, now), key=lambda hit: hit.doc_id not in answering)
     return apart(now, then), tuple(lost)
-
-
-def _found(hit: KeptHit, others: Sequence[KeptHit]) -> int:
-    """Characters of a hit that others have, too, each counted once."""
-    found, reached = 0, hit.start
-    for start, end in sorted(
-        (each.start, each.end) for each in others if each.doc_id == hit.doc_id
-    ):
-        start, end = max(start, reached), min(end, hit.end)
-        if start < end:
-            found, reached = found + end - start, end
-    return found

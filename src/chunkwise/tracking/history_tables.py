@@ -23,11 +23,8 @@ TABLES: Tables = (
     "create table baselines (name text not null, kind text not null, run integer not null references runs,"
     " happened text not null, primary key (name, kind))",
     "create index runs_of_kind on runs (kind, number)",
-    "create table watched_runs (run integer primary key references runs, name text not null,"
-    " reference integer not null, found text not null)",
-    "create table alerts (number integer primary key, name text not null, metric text not null,"
-    " state text not null, happened text not null, first_run integer not null, last_run integer not null,"
-    " found text not null)",
+    "create table watched_runs (run integer primary key references runs, name text not null, found text not null)",
+    "create table alerts (number integer primary key, name text not null, found text not null)",
     "create index watched_by_name on watched_runs (name, run)",
 )
 DELETE_UNSHARED = (
