@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from chunkwise.text.characters import (
     NEWLINE,
     UPPER,
     CharacterArrays,
+    Points,
     kind_of,
 )
 
@@ -106,12 +106,12 @@ MONTHS = frozenset(
 WORD = LETTER | DIGIT | MARK | JOINER
 _LONGEST_WORD = 12
 """Characters of the longest word listed."""
-_ENDING = 3
-"""Characters by which most words before a full stop are told from every abbreviation."""
-_BEFORE = (NEVER_LAST, BEFORE_NUMBER, RARELY_LAST, OFTEN_LAST, BEHIND_TITLE)
+_PERHAPS_LAST = frozenset().union(BEFORE_NUMBER, RARELY_LAST, OFTEN_LAST, BEHIND_TITLE)
+"""Words that end a sentence or do not."""
 _INSIDE_WORD = ".-’'"
 _SPACES = 8
 _CLAUSE_ENDS = '.;:!?)”"'
+_THREE = np.array([3, 2, 1])
 _ANY_STOP = re.compile(r"""[.!?](?<=\w.)["'”’)\]]*\s+(?=\S)""")
 
 
@@ -129,17 +129,6 @@ def starts_behind_stops(text: str, spans: Iterable[tuple[int, int]]) -> NDArray[
     return np.fromiter(starts, np.int64)
 
 
-@cache
-def _endings() -> frozenset[str]:
-    return frozenset(word[-_ENDING:] for words in _BEFORE for word in words)
-
-
-@cache
-def _perhaps_last() -> frozenset[str]:
-    """Words that end a sentence or do not."""
-    return frozenset().union(*_BEFORE[1:])
-
-
 def full_stop_ends(
     characters: CharacterArrays,
     at: NDArray[np.int64],
@@ -147,9 +136,33 @@ def full_stop_ends(
     following: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """`stop_ends` of many full stops."""
-    stops = zip(at.tolist(), after.tolist(), following.tolist(), strict=True)
-    text = characters.text
-    return np.fromiter((stop_ends(text, *stop) for stop in stops), np.bool_, len(at))
+    ends = _behind_plain_words(characters, at)
+    left = (~ends).nonzero()[0]
+    places = zip(*(each[left].tolist() for each in (at, after, following)), strict=True)
+    ends[left] = [stop_ends(characters.text, *place) for place in places]
+    return ends
+
+
+def _behind_plain_words(characters: CharacterArrays, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether three letters of ASCII stand before a full stop that end no abbreviation: most are told at once."""
+    places = at[:, None] - _THREE
+    last = characters.points.take(places, mode="clip")
+    letters = characters.have(places, LETTER) & (last < 128)
+    return (at > 2) & letters.all(axis=1) & ~_endings().take(_number_of(last))
+
+
+def _number_of(letters: Points) -> NDArray[np.int64]:
+    """Of each three letters, small or capital, in rows."""
+    return np.asarray((letters & 31).astype(np.int64) @ np.array([1 << 10, 1 << 5, 1]))
+
+
+@cache
+def _endings() -> NDArray[np.bool_]:
+    """By their numbers whether three letters end an abbreviation."""
+    found = np.zeros(1 << 15, dtype=np.bool_)
+    words = [word[-3:] for word in NEVER_LAST | _PERHAPS_LAST if len(word) > 2]
+    found[_number_of(np.array([list(map(ord, word)) for word in words]))] = True
+    return found
 
 
 def stop_ends(text: str, at: int, after: int, following: int) -> bool:
@@ -157,16 +170,15 @@ def stop_ends(text: str, at: int, after: int, following: int) -> bool:
 
     `after` is behind the closing marks that belong to it, `following` where the first word behind it stands.
     """
-    ending = text[max(at - _ENDING, 0) : at]
-    if len(ending) == _ENDING and ending.isalpha() and ending.lower() not in _endings():
-        return True  # no abbreviation ends like this
     start = _word_start(text, at, _INSIDE_WORD)
-    word, last = text[start:at].lower(), _kind(text, at - 1)
+    word, alone = text[start:at].lower(), at - start == 1
     if word in NEVER_LAST:
         return False
-    acronym = _is_acronym(text, start, at)
-    alone = at - start == 1
-    if not (alone or last & DIGIT or acronym or word in _perhaps_last()):
+    listed = word in _PERHAPS_LAST
+    if not (listed or alone) and (word.isalpha() or not word):
+        return True  # as most do
+    last, acronym = _kind(text, at - 1), _is_acronym(text, start, at)
+    if not (listed or alone or last & DIGIT or acronym):
         return True
     behind = _word_behind(text, following)
     opens = behind.lower() in OPENERS_OF_SENTENCES
@@ -196,8 +208,11 @@ def _is_stop(text: str, at: int) -> bool:
 
 def _word_start(text: str, end: int, also: str = "") -> int:
     """Where the word that ends here starts, one longer than any listed cut off."""
-    start = end
     least = max(end - _LONGEST_WORD - 1, 0)
+    last = text[least:end].rsplit(None, 1)[-1:]
+    if last and last[0].isalnum() and not text[end - 1].isspace():  # as most: read at once
+        return end - len(last[0])
+    start = end
     while start > least and (kind_of(text[start - 1]) & WORD or text[start - 1] in also):
         start -= 1
     return start
@@ -206,7 +221,10 @@ def _word_start(text: str, end: int, also: str = "") -> int:
 def _word_behind(text: str, start: int) -> str:
     """The word that starts here."""
     some = text[start : start + _LONGEST_WORD + 1]
-    return "".join(takewhile(lambda char: kind_of(char) & WORD, some))
+    for end, char in enumerate(some):
+        if not kind_of(char) & WORD:
+            return some[:end]
+    return some
 
 
 def _is_acronym(text: str, start: int, at: int) -> bool:
@@ -214,7 +232,7 @@ def _is_acronym(text: str, start: int, at: int) -> bool:
 
     A number does, too, and is none: "in room 4.2."
     """
-    if at - start < _ENDING or kind_of(text[at - 1]) & DIGIT:
+    if at - start < 3 or kind_of(text[at - 1]) & DIGIT:
         return False
     if text[at - 2] == "-":
         is_year = _is_stop(text, start - 2) and _kind(text, start - 3) & LOWER
