@@ -148,61 +148,54 @@ _HAS_LOCKS = find_spec("fcntl") is not None
 
 
 @contextmanager
-def locked(path: Path, *, wait: bool) -> Iterator[bool]:
-    """Whether it is this process's alone meanwhile; where there are no locks it never is, and nothing is cleared.
+def locked(path: Path, *, wait: bool) -> Iterator[bool | None]:
+    """Whether it is this process's alone meanwhile; None: there are no locks, as on Windows and some network disks.
 
     A lock on the file or folder itself goes with its owner, however that ends; the number of a process is given again.
     """
     if not _HAS_LOCKS:  # there what is open cannot be moved either
-        yield False
+        yield None
         return
     import fcntl
 
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    is_mine: bool | None
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             # Who clears up may have come between its making and its lock.
             is_mine = os.path.samestat(os.fstat(handle), os.stat(path))
-        except OSError as error:
-            if wait and isinstance(error, FileNotFoundError):
+        except (BlockingIOError, FileNotFoundError):
+            if wait:
                 raise
             is_mine = False
+        except OSError:
+            is_mine = None
         yield is_mine
     finally:
+        with suppress(OSError):  # at once, though a process that was forked has it open, too
+            fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
 
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
     """Refuses a second run that writes into the same folder; a store, or a system without locks, is not guarded."""
-    if address_of(folder) is not None or not _HAS_LOCKS:
+    if address_of(folder) is not None:
         yield
         return
-    import fcntl
-
     with says_what_it_writes(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with locked(folder, wait=False) as is_mine:
+        if is_mine is False:
             raise ChunkwiseError(
                 f"another run is writing into {folder}: wait for its end, or name another folder"
-            ) from None
-        except OSError:  # a file system without locks
-            yield
-            return
+            )
         try:
             yield
         finally:
             with suppress(OSError):  # one in which nothing was made
                 folder.rmdir()
-            # At once, though a process that was forked has the folder open, too.
-            fcntl.flock(handle, fcntl.LOCK_UN)
-    finally:
-        os.close(handle)
 
 
 def check_writable(path: Path) -> None:

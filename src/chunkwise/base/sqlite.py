@@ -7,11 +7,12 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chunkwise.base.atomic_files import locked
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import as_set
 
@@ -178,28 +179,18 @@ class SqliteFile:
                 yield Statements(connection)
 
     @contextmanager
-    def alone(self, on_wait: Callable[[], None]) -> Iterator[None]:
+    def alone(self, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
         """One at a time is inside, of all processes that ask; others write meanwhile as ever."""
-        handle = None
-        # What cannot be locked (Windows, a folder that is read-only, some network disks) is gone into as it is.
-        with suppress(ImportError, OSError):
-            import fcntl
-
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            # Its lock goes with its owner, however that ends; the file stays, so that all mean the same one.
-            handle = os.open(
-                self.path.with_name(f"{self.path.name}.watch"), os.O_RDWR | os.O_CREAT, 0o600
-            )
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                on_wait()
-                fcntl.flock(handle, fcntl.LOCK_EX)
-        try:
+        # Beside it, as SQLite has locks of its own; the file stays, so that all mean the same one.
+        beside = self.path.with_name(f"{self.path.name}.watch")
+        with ExitStack() as stack:
+            with suppress(OSError):  # a folder that is read-only is gone into as it is
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                beside.touch(mode=0o600)
+                if stack.enter_context(locked(beside, wait=False)) is False:
+                    on_wait()
+                    stack.enter_context(locked(beside, wait=True))
             yield
-        finally:
-            if handle is not None:
-                os.close(handle)
 
     def shrink(self) -> None:
         """Give room back where much was deleted, unless somebody else is at work."""

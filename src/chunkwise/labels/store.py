@@ -273,7 +273,7 @@ class LabelStore:
 
     def alone(self) -> AbstractContextManager[None]:
         """One at a time of all processes that ask: for what stands in files beside the labels."""
-        return self._database.alone(lambda: None)
+        return self._database.alone()
 
     def _read(self, kind: type, value: Any) -> Any:
         try:

@@ -358,12 +358,12 @@ class History(Table):
         return known.get(branch) or known.get(USUAL_BASELINE)
 
     @contextmanager
-    def watching(self, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
+    def watching(self, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
         """One watch at a time: whoever comes second waits, and `on_wait` is told once.
 
         Where nothing can be locked, as in a folder that cannot be written to, nobody waits: nothing can be kept either.
         """
-        with self._database.alone(on_wait or (lambda: None)):
+        with self._database.alone(on_wait):
             yield
 
     def watched(self, name: str | None = None) -> list[WatchedRun]:
