@@ -141,10 +141,6 @@ class Drawing:
             "path", d=path, stroke=stroke, stroke_width=width, stroke_dasharray=dash, fill="none"
         )
 
-    def area(self, outline: Sequence[tuple[float, float]], fill: str) -> None:
-        path = "M" + "L".join(f"{_number(x)},{_number(y)}" for x, y in outline) + "Z"
-        self.add("path", d=path, fill=fill, opacity="0.16")
-
     def sign(self, x: float, y: float, look: Look, hint: str = "") -> None:
         place = f"translate({_number(x)},{_number(y)}) scale({_number(look.radius)})"
         # The stroke is scaled with the outline.

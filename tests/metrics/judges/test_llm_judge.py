@@ -18,7 +18,7 @@ from chunkwise.metrics.judges.llm_answer_judgments import (
     Completeness,
     Support,
 )
-from chunkwise.metrics.judges.llm_judge import MOST, JudgeModel, LlmJudge, Relevance, work_through
+from chunkwise.metrics.judges.llm_judge import MOST, JudgeModel, LlmJudge, work_through
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient, check_window
@@ -403,7 +403,8 @@ def test_no_request_is_longer_than_the_window(
     found = []
     for question in questions:
         for texts in (short, long, [*short, *long]):
-            found += Relevance(judging).tasks(question, texts)
+            judge = LlmJudge(judging.client, model=judging)
+            found += judge.tasks([Query("q", question)], [hits(*texts)])
             found += Attribution(judging).tasks(question, claims, texts)
             found += Support(judging).tasks(question, claims, texts)
             for count in range(1, len(texts), 17):
@@ -433,9 +434,13 @@ def test_a_claim_or_a_question_that_leaves_no_room_is_a_reason(
         assert "a claim of" in found.reason
     assert support.score(QUESTION, claim, []) == Score(0.0)
     question = "why " * 2000
-    relevance = Relevance(judging)
-    assert relevance.tasks(question, PASSAGES) == []
-    assert "of what is asked about it" in relevance.score(question, PASSAGES[0]).reason
+    judge, asked, shown = (
+        LlmJudge(judging.client, model=judging),
+        [Query("q", question)],
+        [hits(*PASSAGES)],
+    )
+    assert judge.tasks(asked, shown) == []
+    assert "of what is asked about it" in judge.scores(asked, shown)[0][0].reason
     complete = Completeness(judging)
     assert complete.tasks(QUESTION, [claim], PASSAGES) == []
     assert "too long" in complete.score(QUESTION, claim, PASSAGES).reason

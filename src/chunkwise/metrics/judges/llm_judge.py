@@ -271,47 +271,6 @@ RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 NO_WORDS = "an empty passage"
 
 
-class Relevance:
-    """Passages are shown in an order that says nothing of their ranks, in groups where they are too many."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._model = model
-        self.prompt = load_prompt(RELEVANCE_PROMPT)
-
-    def tasks(self, question: str, passages: Sequence[str]) -> list[JudgeTask]:
-        """What is to be asked; passages that were judged before are not shown again."""
-        by_key = {self._key(question, text): text for text in passages if text.strip()}
-        verdicts = self._model.verdicts
-        new = []
-        for key in verdicts.plan(list(by_key)):
-            if why := self._model.too_long(by_key[key], question):
-                verdicts.fail([key], why)
-            else:
-                new.append(by_key[key])
-        groups = self._model.groups(shuffled(new, self._model.seed, question), question)
-        return [self._task(question, group) for group in groups]
-
-    def score(self, question: str, passage: str) -> Score:
-        """1 or 0, or why there is no verdict."""
-        if not passage.strip():
-            return Score(None, NO_WORDS)
-        key = self._key(question, passage)
-        label = self._model.verdicts.label(key)
-        if label not in (RELEVANT, IRRELEVANT):
-            return Score(None, self._model.verdicts.reason(key))
-        return Score(float(label == RELEVANT))
-
-    def _task(self, question: str, group: Sequence[str]) -> JudgeTask:
-        keys = [self._key(question, text) for text in group]
-        return self._model.label_task(
-            self.prompt, (RELEVANT, IRRELEVANT), keys, question=fenced(question, "question"),
-            passages=fenced_all(group, "passage"), count=str(len(group)),
-        )  # fmt: skip
-
-    def _key(self, question: str, passage: str) -> bytes:
-        return self._model.verdicts.key(self.prompt.version, [question], passage)
-
-
 def shuffled(texts: Sequence[str], seed: int, asked: str) -> list[str]:
     """In an order that says nothing of their ranks; the same for the same seed and question."""
     found = list(texts)
@@ -320,7 +279,10 @@ def shuffled(texts: Sequence[str], seed: int, asked: str) -> list[str]:
 
 
 class LlmJudge:
-    """Asks about all hits of a question in one call; what it said before of a passage it is not asked again."""
+    """Asks about all hits of a question in one call; what it said before of a passage it is not asked again.
+
+    Passages are shown in an order that says nothing of their ranks, in groups where they are too many.
+    """
 
     name = "llm"
 
@@ -334,27 +296,47 @@ class LlmJudge:
     ) -> None:
         """`model` instead of cache and seed: it is shared with other judgments."""
         self.model = model or JudgeModel.of(client, cache, seed)
-        self._relevance = Relevance(self.model)
+        self._prompt = load_prompt(RELEVANCE_PROMPT)
         self.error = ""
         """Why the asking ended early; empty: it did not."""
 
     @property
     def identity(self) -> str:
         """All that its verdicts depend on: the model and the wording of the prompt."""
-        return f"{self.model.client.identity} {self._relevance.prompt.version}"
+        return f"{self.model.client.identity} {self.prompt_version}"
 
     @property
     def prompt_version(self) -> str:
-        return self._relevance.prompt.version
+        return self._prompt.version
 
     def tasks(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[JudgeTask]:
-        """What is to be asked about these hits."""
-        relevance = self._relevance
+        """What is to be asked about these hits; passages that were judged before are not shown again."""
         return [
-            task
+            self._task(query.text, group)
             for query, own in zip(queries, hits, strict=True)
-            for task in relevance.tasks(query.text, [hit.text for hit in own])
+            for group in self._new_groups(query.text, [hit.text for hit in own])
         ]
+
+    def _new_groups(self, question: str, passages: Sequence[str]) -> list[list[str]]:
+        by_key = {self._key(question, text): text for text in passages if text.strip()}
+        verdicts = self.model.verdicts
+        new = []
+        for key in verdicts.plan(list(by_key)):
+            if why := self.model.too_long(by_key[key], question):
+                verdicts.fail([key], why)
+            else:
+                new.append(by_key[key])
+        return self.model.groups(shuffled(new, self.model.seed, question), question)
+
+    def _task(self, question: str, group: Sequence[str]) -> JudgeTask:
+        keys = [self._key(question, text) for text in group]
+        return self.model.label_task(
+            self._prompt, (RELEVANT, IRRELEVANT), keys, question=fenced(question, "question"),
+            passages=fenced_all(group, "passage"), count=str(len(group)),
+        )  # fmt: skip
+
+    def _key(self, question: str, passage: str) -> bytes:
+        return self.model.verdicts.key(self.prompt_version, [question], passage)
 
     def calls(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> int:
         """How many requests `judge` would make; nothing is sent."""
@@ -371,11 +353,20 @@ class LlmJudge:
 
     def scores(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
         """From what is known by now; one score a hit, in the order of the hits."""
-        relevance = self._relevance
         return [
-            [relevance.score(query.text, hit.text) for hit in own]
+            [self._score(query.text, hit.text) for hit in own]
             for query, own in zip(queries, hits, strict=True)
         ]
+
+    def _score(self, question: str, passage: str) -> Score:
+        """1 or 0, or why there is no verdict."""
+        if not passage.strip():
+            return Score(None, NO_WORDS)
+        key = self._key(question, passage)
+        label = self.model.verdicts.label(key)
+        if label not in (RELEVANT, IRRELEVANT):
+            return Score(None, self.model.verdicts.reason(key))
+        return Score(float(label == RELEVANT))
 
     def judge(
         self,
