@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta
@@ -18,6 +19,7 @@ from chunkwise.base.schema import (
     Names,
     Option,
     Options,
+    Port,
     Seconds,
     Share,
     schema,
@@ -80,6 +82,7 @@ __all__ = [
     "RayCluster",
     "ScoreOptions",
     "SearchOptions",
+    "ServerOptions",
     "TuneOptions",
     "WorkerOptions",
 ]
@@ -414,3 +417,30 @@ class CalibrationOptions(Options, group="Judge"):
     strategy: Annotated[str | Chunker | Strategy | None, Option(
         "How irrelevant passages are cut", flag="-s", metavar="SPEC", default_text="sentences"
     )] = None  # fmt: skip
+
+
+class ServerOptions(Options, group="Server"):
+    """Where a server listens, and who is let in there."""
+
+    port: Annotated[Port | None, Option(
+        "Port on this machine", metavar="N", default_text="8420, or the next free one", common=True
+    )] = None  # fmt: skip
+    host: Annotated[Name, Option(
+        "Address on this machine; others need --users", metavar="ADDRESS", common=True
+    )] = "127.0.0.1"  # fmt: skip
+    users: Annotated[Path | None, Option(
+        "Who may come in; see `chunkwise serve users add`", metavar="FILE", common=True
+    )] = None  # fmt: skip
+    tls_cert: Annotated[Path | None, Option("Certificate (PEM), for https", metavar="FILE")] = None
+    tls_key: Annotated[Path | None, Option(
+        "Private key of the certificate (PEM)", metavar="FILE"
+    )] = None  # fmt: skip
+    proxy: Annotated[str, Option(
+        "Answer only this address, of a proxy that speaks TLS", metavar="ADDRESS", default_text="none"
+    )] = ""  # fmt: skip
+    user_header: Annotated[str, Option(
+        "Header in which the proxy names the user", metavar="NAME", default_text="none"
+    )] = ""  # fmt: skip
+    rate: Annotated[Annotated[int, Meta(ge=1, le=1_000_000)], Option(
+        "Units per user and minute: search 1, answer 5, evaluation 30", metavar="N"
+    )] = 1200  # fmt: skip

@@ -314,7 +314,7 @@ def test_with_users_another_host_is_refused_too(
 
 
 def test_any_host_is_taken_only_where_tls_or_a_proxy_compares_it() -> None:
-    given = [{}, {"certificate": Path("c")}, {"proxy": "10.0.0.7"}, {"users": Path("u")}]
+    given = [{}, {"tls_cert": Path("c")}, {"proxy": "10.0.0.7"}, {"users": Path("u")}]
     assert [ServerSettings(**each).any_host for each in given] == [False, True, True, False]
 
 
@@ -360,8 +360,8 @@ def test_the_proxy_says_who_asks_and_nobody_else_does(project: Project, users: P
     [
         ({"users": True}, "in the clear"),
         ({}, "without --users FILE"), ({"users": True, "proxy": "example.org"}, "proxy is"),
-        ({"users": True, "certificate": Path("no.pem"), "private_key": Path("no.key")}, "no.pem is not there"),
-        ({"users": True, "certificate": Path("no.pem")}, "belong together"),
+        ({"users": True, "tls_cert": Path("no.pem"), "tls_key": Path("no.key")}, "no.pem is not there"),
+        ({"users": True, "tls_cert": Path("no.pem")}, "belong together"),
         ({"user_header": "X-User", "host": "127.0.0.1"}, "from a proxy alone"),
     ],
 )  # fmt: skip
@@ -376,7 +376,7 @@ def test_what_would_let_others_in_unsafely_is_refused(
 def test_a_proxy_or_tls_lets_others_in(users: Path) -> None:
     assert ServerSettings(host="0.0.0.0", users=users, proxy="127.0.0.1").check() == "0.0.0.0"
     assert (
-        ServerSettings(host="0.0.0.0", users=users, certificate=users, private_key=users).check()
+        ServerSettings(host="0.0.0.0", users=users, tls_cert=users, tls_key=users).check()
         == "0.0.0.0"
     )
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,8 @@ def test_a_claim_of_a_model_is_opened_in_its_document(folder: Path) -> None:
     (folder / "docs" / "leave.md").write_text(LEAVE, "utf-8")
     project = read_project(ProjectSources(documents=("docs",)))
     with chat_server(careful) as server:
-        project.llm, project.llm_name = LlmClient(get_language_model(server.name())), server.name()
+        project.llm = LlmClient(get_language_model(server.name()))
+        project.sources = replace(project.sources, llm_name=server.name())
         path = "/ask?q=who+decides+on+leave%3F&words=model"
         with looked_at(project, folder, path) as (_, browser):
             browser.wait_for("document.querySelector('.cited mark')")

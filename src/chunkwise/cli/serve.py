@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import click
 from msgspec import Meta
@@ -12,15 +12,12 @@ from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.llm import llm_client
 from chunkwise.cli.serve_users import command as users
-from chunkwise.cli.server_options import ServedSourceOptions, ServerOptions, tell_address
+from chunkwise.cli.server_options import ListeningOptions, ServedSourceOptions, tell_address
 from chunkwise.cli.streams import say
 from chunkwise.options import LlmOptions
 
-if TYPE_CHECKING:
-    from chunkwise.studio.project import Project
 
-
-class ServeOptions(ServerOptions, LlmOptions, ServedSourceOptions):
+class ServeOptions(ListeningOptions, LlmOptions, ServedSourceOptions):
     """The options of `chunkwise serve`."""
 
     source: Annotated[tuple[str, ...], argument("SOURCE...")]
@@ -49,7 +46,6 @@ def serve_index(options: ServeOptions) -> None:
     /metrics for Prometheus. Ctrl-C ends it.
     """
     settings = options.settings(at_once=options.at_once, most_bytes=options.max_body * 1_000_000)
-    settings.check()
     from chunkwise.studio.project import ProjectSources
     from chunkwise.studio.server import serve
 
@@ -60,16 +56,11 @@ def serve_index(options: ServeOptions) -> None:
         )
     sources = ProjectSources(
         documents=documents, index=index, embedder=options.embedder or "", loading=options.loading,
-        counts_issues=False,
+        counts_issues=False, llm=llm_client(options, options.quiet), llm_name=options.llm_name or "",
     )  # fmt: skip
-    model = llm_client(options, options.quiet)
-
-    def with_model(project: Project) -> None:
-        project.llm, project.llm_name = model, options.llm_name or ""
-
     ready = tell_address("the API is", options.quiet)
     try:
-        serve(sources, settings, has_pages=False, on_project=with_model, on_ready=ready)
+        serve(sources, settings, has_pages=False, on_ready=ready)
     except KeyboardInterrupt:
         if not options.quiet:
             say("the server has ended")

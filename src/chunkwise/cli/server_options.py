@@ -6,21 +6,18 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from glob import has_magic
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import click
-from msgspec import Meta
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
-from chunkwise.base.schema import Name, Option, Options, Port
+from chunkwise.base.schema import Name, Option
 from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.streams import say
+from chunkwise.options import ServerOptions
 
 if TYPE_CHECKING:
     from chunkwise.studio.server import ServerSettings
-
-_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 class ServedSourceOptions(LoadingOptions):
@@ -63,31 +60,8 @@ def tell_address(what: str, quiet: bool) -> Callable[[str, str], None]:
     return ready
 
 
-class ServerOptions(Options, group="Server"):
-    """Where a server listens, and who is let in there."""
-
-    port: Annotated[Port | None, Option(
-        "Port on this machine", metavar="N", default_text="8420, or the next free one", common=True
-    )] = None  # fmt: skip
-    host: Annotated[Name, Option(
-        "Address on this machine; others need --users", metavar="ADDRESS", common=True
-    )] = "127.0.0.1"  # fmt: skip
-    users: Annotated[Path | None, Option(
-        "Who may come in; see `chunkwise serve users add`", metavar="FILE", common=True
-    )] = None  # fmt: skip
-    tls_cert: Annotated[Path | None, Option("Certificate (PEM), for https", metavar="FILE")] = None
-    tls_key: Annotated[Path | None, Option(
-        "Private key of the certificate (PEM)", metavar="FILE"
-    )] = None  # fmt: skip
-    proxy: Annotated[str, Option(
-        "Answer only this address, of a proxy that speaks TLS", metavar="ADDRESS", default_text="none"
-    )] = ""  # fmt: skip
-    user_header: Annotated[str, Option(
-        "Header in which the proxy names the user", metavar="NAME", default_text="none"
-    )] = ""  # fmt: skip
-    rate: Annotated[Annotated[int, Meta(ge=1, le=1_000_000)], Option(
-        "Units per user and minute: search 1, answer 5, evaluation 30", metavar="N"
-    )] = 1200  # fmt: skip
+class ListeningOptions(ServerOptions):
+    """How a command serves."""
 
     def settings(self, *, at_once: int = 4, most_bytes: int = 1 << 20) -> ServerSettings:
         """Where to serve; the first to need what the server is built on."""
@@ -100,7 +74,6 @@ class ServerOptions(Options, group="Server"):
         from chunkwise.studio.server import ServerSettings
 
         limits = RequestLimits(units_a_minute=self.rate, at_once=at_once, most_bytes=most_bytes)
-        return ServerSettings(
-            host=self.host, port=self.port, users=self.users, certificate=self.tls_cert, private_key=self.tls_key,
-            proxy=self.proxy, user_header=self.user_header, limits=limits,
-        )  # fmt: skip
+        settings = ServerSettings(**vars(self.part(ServerOptions)), limits=limits)
+        settings.check()
+        return settings

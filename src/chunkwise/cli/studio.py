@@ -16,15 +16,15 @@ from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.llm import llm_client
 from chunkwise.cli.options import Labels, Queries, Sources
-from chunkwise.cli.server_options import ServedSourceOptions, ServerOptions
+from chunkwise.cli.server_options import ListeningOptions, ServedSourceOptions
 from chunkwise.cli.streams import say
 from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
-    from chunkwise.studio.project import Project, ProjectSources
+    from chunkwise.studio.project import ProjectSources
 
 
-class StudioOptions(ServerOptions, LlmOptions, ServedSourceOptions, HistoryOption):
+class StudioOptions(ListeningOptions, LlmOptions, ServedSourceOptions, HistoryOption):
     """The options of `chunkwise studio`."""
 
     source: Sources = ()
@@ -57,14 +57,9 @@ def command(options: StudioOptions) -> None:
     docs/tutorials/studio.md is a tour.
     """
     settings = options.settings()
-    settings.check()
     from chunkwise.studio.server import serve
 
     sources = _sources(options)
-    model = llm_client(options, options.quiet)
-
-    def with_model(project: Project) -> None:
-        project.llm, project.llm_name = model, options.llm_name or ""
 
     def ready(address: str, _: str) -> None:
         click.echo(address)
@@ -78,7 +73,7 @@ def command(options: StudioOptions) -> None:
 
     page = "/documents" if sources.documents or sources.index else "/runs"
     try:
-        serve(sources, settings, page=page, on_project=with_model, on_ready=ready)
+        serve(sources, settings, page=page, on_ready=ready)
     except KeyboardInterrupt:
         if not options.quiet:
             say("the studio is closed")
@@ -88,27 +83,28 @@ def _sources(options: StudioOptions) -> ProjectSources:
     import chunkwise
     from chunkwise.studio.project import ProjectSources
 
+    questions, index = "", ""
+    documents: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
     if options.demo:
         if options.source:
             raise click.UsageError(
                 f"--demo shows the corpus inside the package; leave {options.source[0]} out, or leave --demo out"
             )
         package = Path(chunkwise.__file__).parent
-        return ProjectSources(
-            documents=(str(package / "corpus"),),
-            questions=options.test_queries or str(package / "corpus_questions.json"),
-            embedder=options.embedder or "", demo=True, history=options.history, labels=options.labels,
-            into=options.into,
-        )  # fmt: skip
-    if not options.source:
+        documents = (str(package / "corpus"),)
+        questions = str(package / "corpus_questions.json")
+    elif options.source:
+        documents, index, runs = options.sorted_sources(options.source)
+    else:
         raise click.UsageError(
             "nothing to show: name documents, an index or files of results, or see the sample: chunkwise studio --demo"
         )
-    documents, index, runs = options.sorted_sources(options.source)
     return ProjectSources(
-        documents=documents, index=index, runs=runs, questions=options.test_queries or "",
-        embedder=options.embedder or "", history=options.history, labels=options.labels,
-        loading=options.loading, into=options.into,
+        documents=documents, index=index, runs=runs, questions=options.test_queries or questions,
+        embedder=options.embedder or "", demo=options.demo, history=options.history, labels=options.labels,
+        loading=options.loading, into=options.into, llm=llm_client(options, options.quiet),
+        llm_name=options.llm_name or "",
     )  # fmt: skip
 
 

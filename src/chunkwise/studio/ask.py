@@ -162,5 +162,5 @@ def _command(project: Project, question: str, with_model: bool) -> str:
     sources = project.sources
     place = " ".join(map(shlex.quote, sources.documents[:1])) or project.shown_place
     return f"chunkwise ask {place} {shlex.quote(one_line(question))}" + (
-        f" --llm {shlex.quote(project.llm_name)}" if with_model else ""
+        f" --llm {shlex.quote(project.sources.llm_name)}" if with_model else ""
     )

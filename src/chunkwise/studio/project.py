@@ -74,6 +74,9 @@ class ProjectSources:
     """Says how files are read, when they are; None: as usual."""
     into: str = "kb"
     """The index that a recommendation is applied to."""
+    llm: LlmClient | None = None
+    """The language model that answers and drafts questions; None: answers are quoted."""
+    llm_name: str = ""
     counts_issues: bool = True
     """Whether sections and issues are counted for the list of documents."""
 
@@ -130,9 +133,7 @@ class Project:
         """One answer at a time: the models behind it use every core, or cost money."""
         self.askers = threading.Semaphore(2)
         """Who is being answered and who waits for it."""
-        self.llm: LlmClient | None = None
-        """Of the model that was named; None: answers are quoted."""
-        self.llm_name = ""
+        self.llm = sources.llm
         self.made: RecentlyUsed[Any] = RecentlyUsed(64)
         """Pages and comparisons that were looked at, by what they are."""
         self.into = sources.into

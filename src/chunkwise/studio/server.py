@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from ipaddress import ip_address
-from pathlib import Path
 from urllib.parse import urlencode
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.options import ServerOptions
 from chunkwise.studio.access_control import (
     LOOPBACK,
     Access,
@@ -32,21 +31,9 @@ _HEAD_START = 0.4
 """Seconds for the first page: what is imported and read meanwhile would take the interpreter from it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerSettings:
-    """Where a server listens, and who is let in there."""
+class ServerSettings(ServerOptions):
+    """Where a server listens, who is let in there, and how much may be asked of it."""
 
-    host: str = "127.0.0.1"
-    port: int | None = None
-    users: Path | None = None
-    """The file of users; None: the loopback alone."""
-    certificate: Path | None = None
-    private_key: Path | None = None
-    """Of TLS; both or none."""
-    proxy: str = ""
-    """The address of the only client that is answered: a proxy that speaks TLS to others."""
-    user_header: str = ""
-    """The header in which the proxy says who it is; empty: people log in here."""
     limits: RequestLimits = USUAL_LIMITS
 
     @property
@@ -56,11 +43,11 @@ class ServerSettings:
     @property
     def any_host(self) -> bool:
         """Where a request may name any host: a browser has compared the certificate with it, or the proxy knows it."""
-        return self.certificate is not None or bool(self.proxy)
+        return self.tls_cert is not None or bool(self.proxy)
 
     @property
     def scheme(self) -> str:
-        return "https" if self.certificate else "http"
+        return "https" if self.tls_cert else "http"
 
     def check(self) -> str:
         """The address to bind; what would let in others without names or in the clear is refused before all else."""
@@ -70,12 +57,12 @@ class ServerSettings:
                 "reaches it could read your documents. Add users (chunkwise serve users add FILE NAME), or go through "
                 f"a tunnel from another machine: ssh -L {USUAL_PORT}:127.0.0.1:{USUAL_PORT} HOST"
             )
-        if (self.certificate is None) != (self.private_key is None):
+        if (self.tls_cert is None) != (self.tls_key is None):
             raise InvalidParameter("--tls-cert and --tls-key belong together; name both files")
-        for file in (self.users, self.certificate, self.private_key):
+        for file in (self.users, self.tls_cert, self.tls_key):
             if file is not None and not file.is_file():
                 raise InvalidParameter(f"{file} is not there, or is no file")
-        if not self.is_local and self.certificate is None and not self.proxy:
+        if not self.is_local and self.tls_cert is None and not self.proxy:
             raise InvalidParameter(
                 f"host is {self.host!r}, and passwords would go over the network in the clear; name --tls-cert and "
                 "--tls-key, or --proxy ADDRESS of a proxy that speaks TLS"
@@ -128,7 +115,6 @@ def serve(
     *,
     has_pages: bool = True,
     page: str = "/documents",
-    on_project: Callable[[Project], None] = lambda project: None,
     on_ready: Callable[[str, str], None],
 ) -> None:
     """Serve the studio, or its API alone, until Ctrl-C.
@@ -138,7 +124,6 @@ def serve(
         settings: Where, and to whom.
         has_pages: False: only the API.
         page: The first page.
-        on_project: Gets the project before anything is read.
         on_ready: Gets the address once requests are answered, and a key for this run where there is no other.
     """
     address = settings.check()
@@ -146,7 +131,6 @@ def serve(
         bound.any_number = settings.proxy
         port = bound.getsockname()[1]
         project = Project(sources)
-        on_project(project)
         access, login, key = _access(settings, port, has_pages)
         first = page if has_pages else "/api"
         if isinstance(access, TokenAccess):
@@ -157,11 +141,11 @@ def serve(
         )  # fmt: skip
         try:
             server = server_of(
-                app, lifespan="off", ssl_certfile=settings.certificate, ssl_keyfile=settings.private_key
+                app, lifespan="off", ssl_certfile=settings.tls_cert, ssl_keyfile=settings.tls_key
             )  # fmt: skip
         except OSError as error:  # that of TLS, too, is one
             raise ChunkwiseError(
-                f"{settings.certificate} and {settings.private_key} cannot be used for TLS: {error}"
+                f"{settings.tls_cert} and {settings.tls_key} cannot be used for TLS: {error}"
             ) from None
         shown = f"[{address}]" if ":" in address else address
         # The socket listens already: whoever comes now is answered as soon as the loop runs.
@@ -192,7 +176,7 @@ def _access(
     )
     if not has_pages or settings.user_header:
         return access, None, key
-    secure = settings.certificate is not None or bool(settings.proxy)
+    secure = settings.tls_cert is not None or bool(settings.proxy)
     return (
         access,
         Login(accounts, sessions, access.cookie, secure=secure, proxy=settings.proxy),
