@@ -286,3 +286,20 @@ def test_a_table_in_parts_is_the_whole_table(rows: list[Row], most: int, shift: 
         joined = np.concatenate([getattr(part, name) for part in parts])
         assert joined.tolist() == getattr(whole, name).tolist()
     assert all(part.length.tolist() == whole.length.tolist() for part in parts)
+
+
+def test_a_part_takes_room_for_its_terms_and_not_for_every_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bm25_module, "_ENTRIES", 1 << 12)
+    monkeypatch.setattr(bm25_module, "_BLOCK", 1 << 12)
+    rows = 200_000
+    spread = np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    counts = TermCounts(np.arange(rows + 1), spread, np.ones(rows, np.int32))
+    tracemalloc.start()
+    try:
+        assert sum(len(part.row) for part in TermTable.in_parts(counts)) == rows
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak / rows < 10

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
@@ -46,13 +46,9 @@ class TermTable:
     @classmethod
     def of(cls, counts: TermCounts, length: NDArray[np.int32] | None = None) -> TermTable:
         """The table of these rows; their lengths are the sums of their counts unless given."""
-        hashes, code = _numbered(counts.term)
-        first, order = _positions(code, len(hashes))
-        del code
         if length is None:
             length = _lengths(counts)
-        row = _repeated(counts.first)[order]
-        return cls(hashes, first, row, counts.times[order], length)
+        return cls._of_entries(counts.term, lambda: _repeated(counts.first), counts.times, length)
 
     @classmethod
     def in_parts(cls, counts: TermCounts) -> Iterator[TermTable]:
@@ -63,7 +59,25 @@ class TermTable:
             yield cls.of(counts, length)
             return
         for number in range(parts):
-            yield cls.of(_within(counts, number, parts), length)
+            entries = _within(counts.term, number, parts)
+            # Not by `_repeated`: rows are many more than the terms of a part.
+            row = (counts.first.searchsorted(entries, "right") - 1).astype(np.int32)
+            term, times = counts.term[entries], counts.times[entries]
+            del entries
+            yield cls._of_entries(term, partial(np.asarray, row), times, length)
+
+    @classmethod
+    def _of_entries(
+        cls,
+        terms: NDArray[np.uint64],
+        rows: Callable[[], NDArray[np.int32]],
+        times: NDArray[np.int32],
+        length: NDArray[np.int32],
+    ) -> TermTable:
+        hashes, code = _numbered(terms)
+        first, order = _positions(code, len(hashes))
+        del code
+        return cls(hashes, first, rows()[order], times[order], length)
 
     @property
     def rows(self) -> int:
@@ -129,24 +143,26 @@ def _repeated(first: NDArray[np.int64]) -> NDArray[np.int32]:
 
 def _lengths(counts: TermCounts) -> NDArray[np.int32]:
     length = np.zeros(len(counts.first) - 1, np.int32)
-    filled = np.diff(counts.first) > 0
-    length[filled] = np.add.reduceat(counts.times, counts.first[:-1][filled])
+    for low in range(0, len(length), _BLOCK):
+        first = counts.first[low : low + _BLOCK + 1]
+        filled = np.diff(first) > 0
+        times = counts.times[first[0] : first[-1]]
+        begins = first[:-1][filled] - first[0]
+        length[low : low + _BLOCK][filled] = np.add.reduceat(times, begins) if len(times) else 0
     return length
 
 
-def _within(counts: TermCounts, number: int, parts: int) -> TermCounts:
-    """The terms in one of so many equal ranges of hashes."""
+def _within(terms: NDArray[np.uint64], number: int, parts: int) -> NDArray[np.intp]:
+    """Where those stand that lie in one of so many equal ranges of hashes."""
     low, high = ((each << 64) // parts for each in (number, number + 1))
     held = []
-    for begin in range(0, len(counts.term), _BLOCK):
-        term = counts.term[begin : begin + _BLOCK]
+    for begin in range(0, len(terms), _BLOCK):
+        term = terms[begin : begin + _BLOCK]
         inside = term >= np.uint64(low)
         if number + 1 < parts:
             inside &= term < np.uint64(high)
         held.append(np.flatnonzero(inside) + begin)
-    entries = np.concatenate(held)
-    first = entries.searchsorted(counts.first)
-    return TermCounts(first, counts.term[entries], counts.times[entries])
+    return np.concatenate(held)
 
 
 def _numbered(terms: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
