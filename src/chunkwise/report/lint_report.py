@@ -13,7 +13,7 @@ from chunkwise.core import Document
 from chunkwise.evaluation.lint import LintResult, LocatedIssue
 from chunkwise.evaluation.results import Figure
 from chunkwise.evaluation.verdicts_and_advice import advice, verdict
-from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION
+from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION, in_turn
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.metric import CutCounts, CutIssue
 from chunkwise.report.report import (
@@ -44,21 +44,16 @@ class LintSample:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._documents: list[tuple[str, list[Cut]]] = []
+        self._documents: list[list[tuple[str, Cut]]] = []
 
     def add(self, document: Document, issues: Sequence[LocatedIssue]) -> None:
         if issues and len(self._documents) < self._most:
             name = _name(document.source, document.id)
-            self._documents.append((name, cuts_in(issues)[: self._most]))
+            self._documents.append([(name, cut) for cut in cuts_in(issues)[: self._most]])
 
-    def chosen(self) -> Iterator[tuple[str, Cut]]:
+    def chosen(self) -> list[tuple[str, Cut]]:
         """Documents in their order, each with its share of the cuts."""
-        turns = sorted(
-            (turn, at) for at, (_, cuts) in enumerate(self._documents) for turn in range(len(cuts))
-        )
-        for at, turn in sorted((at, turn) for turn, at in turns[: self._most]):
-            name, cuts = self._documents[at]
-            yield name, cuts[turn]
+        return in_turn(self._documents, self._most)
 
 
 def _name(source: str, doc_id: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from chunkwise.text.analyzed import Analyzed
 
 if TYPE_CHECKING:
     from chunkwise.metrics.evidence import Evidence
+
+
+T = TypeVar("T")
 
 
 def cuts_of(
@@ -103,18 +106,16 @@ class _Spread:
         self._seen += 1
 
     def chosen(self) -> list[CutIssue]:
-        """One of each document as long as there are others, then second ones; in the order of the documents."""
         kept = self._kept
         if len(kept) > self._most:
             kept = [kept[number * len(kept) // self._most] for number in range(self._most)]
-        rounds = [
-            (turn, number)
-            for turn in range(self._most)
-            for number, issues in enumerate(kept)
-            if turn < len(issues)
-        ]
-        order = sorted((number, turn) for turn, number in rounds[: self._most])
-        return [kept[number][turn] for number, turn in order]
+        return in_turn(kept, self._most)
+
+
+def in_turn(groups: Sequence[Sequence[T]], most: int) -> list[T]:
+    """One of each group as long as there are others, then second ones; in the order of the groups."""
+    turns = sorted((turn, at) for at, own in enumerate(groups) for turn in range(len(own)))
+    return [groups[at][turn] for at, turn in sorted((at, turn) for turn, at in turns[:most])]
 
 
 def _example(doc_id: str, issue: Issue) -> CutIssue:
