@@ -16,7 +16,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base import wording
-from chunkwise.metrics.registry import format_score
 from chunkwise.report.sanitize import clean_lines, one_line
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def _environment(package: str = OWN) -> Environment:
         "line": one_line,
         "lines": _lines,
         "number": wording.thousands,
-        "score": lambda value, metric: format_score(metric, value),
+        "score": _score,
         "script_json": _script_json,
         "sortable": lambda value: "" if value is None else f"{value:.6g}",
     }
@@ -163,6 +162,13 @@ def _breakable(name: str) -> Markup:
 
     text = str(escape(one_line(name)))
     return Markup(text.replace("_", "_<wbr>").replace(".", ".<wbr>").replace("@", "<wbr>@"))
+
+
+def _score(value: float | None, metric: str) -> str:
+    # Metrics import numpy, which the first page of a studio need not wait for.
+    from chunkwise.metrics.registry import format_score
+
+    return format_score(metric, value)
 
 
 def _lines(text: str) -> Markup:
