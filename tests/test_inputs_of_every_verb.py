@@ -83,7 +83,7 @@ def _evaluate_hits(source: Inputs, told: Told) -> Texts:
 
 
 def _testset(source: Inputs, told: Told) -> Texts:
-    return _texts(named_documents(source, LoadOptions(), told))  # type: ignore[arg-type]
+    return _texts(named_documents(source, LoadOptions(on_unreadable=told)))  # type: ignore[arg-type]
 
 
 def _lint(source: Inputs, told: Told) -> Texts:

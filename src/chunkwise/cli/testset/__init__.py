@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,14 +40,13 @@ Skip = Callable[[object], None]
 def named_documents(
     inputs: Sequence[str],
     options: LoadOptions,
-    skip: Skip,
     advance: OnProgress | None = None,
 ) -> list[Document]:
     """Those of an index, where one is named, else of files, folders, globs and archives."""
     from chunkwise.retrieval.indexes import documents_in
 
     documents: list[Document] = []
-    for document in documents_in(list(inputs), replace(options, on_unreadable=skip)):
+    for document in documents_in(list(inputs), options):
         documents.append(document)
         if advance is not None:
             advance(len(document.text), f"{counted(len(documents), 'document')} read")

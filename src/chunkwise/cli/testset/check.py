@@ -106,7 +106,7 @@ def _documents(options: CheckOptions, skip: Skip) -> list[Document]:
     if file == "-" and "-" in inputs:
         raise InvalidParameter("standard input can be the questions or the documents, not both")
     with progress("reading documents", bytes_of(inputs), options.quiet) as advance:
-        return named_documents(inputs, options.loading(Path(file)), skip, advance)
+        return named_documents(inputs, options.loading(Path(file), on_unreadable=skip), advance)
 
 
 def _carried(file: str, format: str | None, skip: Skip) -> list[Document]:

@@ -119,8 +119,8 @@ class _Conversion:
         from chunkwise.testsets.formats import CarriesDocuments
 
         if options.documents:
-            reading = options.loading(self._source)
-            return named_documents(options.documents, reading, self._skipped)
+            reading = options.loading(self._source, on_unreadable=self._skipped)
+            return named_documents(options.documents, reading)
         if not isinstance(self._origin, CarriesDocuments):
             return None
         try:

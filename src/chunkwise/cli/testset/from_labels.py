@@ -63,7 +63,9 @@ def command(options: FromLabelsOptions) -> None:
     documents = []
     if options.source:
         with progress("reading documents", bytes_of(options.source), False) as advance:
-            documents = named_documents(options.source, options.loading(), say_skipped, advance)
+            documents = named_documents(
+                options.source, options.loading(on_unreadable=say_skipped), advance
+            )
     known = {}
     if options.test_queries:
         problems: list[str] = []

@@ -90,8 +90,8 @@ def command(options: GenerateOptions) -> None:
     client = llm_client(options, options.quiet)
     skip, paths = SkippedInputs(options.strict), options.sources()
     with progress("reading documents", bytes_of(paths), options.quiet) as advance:
-        reading = options.loading(dropped_file(options.output))
-        documents = named_documents(paths, reading, skip, advance)
+        reading = options.loading(dropped_file(options.output), on_unreadable=skip)
+        documents = named_documents(paths, reading, advance)
     with progress("making questions", options.count, options.quiet) as advance:
         making = GenerationRun(
             documents, options.count, into=options.output, types=types, seed=options.seed, advance=advance

@@ -123,9 +123,9 @@ def _tell(changes: list[str]) -> None:
 def _documents(options: ReviewOptions) -> list[Document]:
     if not options.source:
         return []
-    reading = options.loading(options.file)
+    reading = options.loading(options.file, on_unreadable=say_skipped)
     with progress("reading documents", bytes_of(options.source), False) as advance:
-        return named_documents(options.source, reading, say_skipped, advance)
+        return named_documents(options.source, reading, advance)
 
 
 def _counted(review: Review) -> str:
