@@ -291,6 +291,7 @@ def _shown_data(completed: CompletedSweep) -> dict[str, object]:
         "questions_that_chose": None if standing is None else standing.validation,
     }
     return {
+        "grade": result.grade,
         "sentence": result.sentence,
         "objective": result.objective,
         **{

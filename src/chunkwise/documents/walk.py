@@ -28,7 +28,13 @@ PACKAGES_HERE = "pyvenv.cfg"
 """Lies in a folder of installed packages."""
 DATASET_RECORDS = ("state.json", "dataset_info.json")
 """What Hugging Face writes beside the rows of a data set."""
-SWEEP_FILES = ("sweep.toml", "recommendation.toml", "results.json", "report.html")
+SWEEP_FILES = (
+    "sweep.toml",
+    "recommendation.toml",
+    "results.json",
+    "report.html",
+    "questions.json",
+)
 
 
 def walk(folder: str, on_unreadable: OnUnreadable, depth: int | None = None) -> Iterator[str]:

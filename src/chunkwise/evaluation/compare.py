@@ -46,7 +46,7 @@ from chunkwise.stats.paired import (
     questions_needed,
 )
 from chunkwise.stats.paired import ties as find_ties
-from chunkwise.testsets.testset import generated_note
+from chunkwise.testsets.testset import QuestionCounts
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
 
@@ -403,7 +403,7 @@ def compare_results(
                 for told in warnings_of(runs[0], runs[at], (names[0], names[at]))
             ),
             *dict.fromkeys(
-                note for run in runs if (note := generated_note(run.data.get("questions")))
+                note for run in runs if (note := QuestionCounts.of(run.data.get("questions")).note)
             ),
         ),
     )

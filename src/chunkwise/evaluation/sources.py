@@ -201,7 +201,7 @@ def with_places(
     placed = {query.id: query for query in read.queries}
     found = (placed.get(each.id) if each.id in drafts else each for each in testset.queries)
     queries = tuple(each for each in found if each is not None)
-    return TestSet(queries, testset.name, hash_of(queries), generated=read.generated)
+    return TestSet(queries, testset.name, hash_of(queries), origins=read.origins)
 
 
 def refuse_bare(queries: Sequence[Query], file: str, or_else: str = "") -> None:

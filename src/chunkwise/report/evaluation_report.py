@@ -51,7 +51,7 @@ from chunkwise.report.report import (
     settings_table,
 )
 from chunkwise.report.sanitize import few_lines
-from chunkwise.testsets.testset import generated_note
+from chunkwise.testsets.testset import QuestionCounts
 
 _KEY_METRICS, _FEW_METRICS = 6, 10
 _LINE = 78
@@ -144,7 +144,7 @@ def _subtitle(results: Results) -> str:
 
 
 def _warnings(results: Results) -> Iterator[Note]:
-    if note := generated_note(results.data.get("questions")):
+    if note := QuestionCounts.of(results.data.get("questions")).note:
         yield Note(note, is_warning=True)
     left = results.data.get("questions")
     count = left.get("left_out") if isinstance(left, Mapping) else None

@@ -16,6 +16,7 @@ from chunkwise.report.side_by_side import SideBySide
 from chunkwise.report.tuning_report import tuning_report
 from chunkwise.report.write_report import write_report
 from chunkwise.retrieval.indexes import index
+from chunkwise.testsets.testset import GRADES
 from chunkwise.tuning.recommendation_file_and_code import (
     recommendation_of,
     snippets,
@@ -42,7 +43,8 @@ def write_sweep_files(
     if recommendation is None:
         (folder / RECOMMENDATION).unlink(missing_ok=True)
     else:
-        write_recommendation(recommendation, folder / RECOMMENDATION, tuning.sentence)
+        why = f"{GRADES[tuning.grade]}. {tuning.sentence}"
+        write_recommendation(recommendation, folder / RECOMMENDATION, why)
         documents = sweep.documents or ("documents/",)
         code = (
             None

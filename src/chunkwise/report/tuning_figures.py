@@ -11,6 +11,7 @@ from chunkwise.base.wording import Kind, counted
 from chunkwise.evaluation.results import Figure
 from chunkwise.metrics.registry import kind_of
 from chunkwise.stats.intervals import intervals
+from chunkwise.testsets.testset import QuestionCounts
 from chunkwise.tuning.sweep import Configuration, budget_of
 from chunkwise.tuning.sweep_result import Outcome, SweepResult
 
@@ -35,6 +36,12 @@ class SweepFigures:
     @property
     def has_scores(self) -> bool:
         return any(standing.validation.mean is not None for standing in self.tuning.standings)
+
+    @property
+    def asked_by_people(self) -> bool:
+        """Whether any question is not as a program generated it, or the prior is not asked for."""
+        counts = QuestionCounts.of(self.tuning.data.get("questions"))
+        return counts.generated < counts.total or not self.tuning.prior
 
     @property
     def reported_on(self) -> str:

@@ -46,6 +46,7 @@ from chunkwise.report.tuning_details import (
     type_section,
 )
 from chunkwise.report.tuning_figures import SweepFigures, cost_of, short_names
+from chunkwise.testsets.testset import GRADES, QuestionCounts
 from chunkwise.tuning.sweep_result import BaselineComparison, Standing, SweepResult
 
 _LEADERS = 5
@@ -99,7 +100,7 @@ def tuning_report(
         *([Next(next_command)] if next_command else []),
     ]
     entrants = sum(not standing.aside for standing in tuning.standings)
-    title = f"{counted(entrants, 'configuration')} compared"
+    title = f"{GRADES[tuning.grade]}: {counted(entrants, 'configuration')} compared"
     return Report(title, tuple(parts), "tuning", _subtitle(tuning))
 
 
@@ -111,10 +112,18 @@ def _subtitle(tuning: SweepResult) -> str:
         f" ({splits['validation']:,} choose, {splits['test']:,} test)" if splits["test"] else ""
     )
     shown = [
-        counted(len(tuning.questions), "question") + by_use,
+        counted(len(tuning.questions), "question") + _generated(tuning) + by_use,
         counted(count, "document") if isinstance(count, int) else "",
     ]
     return " · ".join(filter(None, shown))
+
+
+def _generated(tuning: SweepResult) -> str:
+    counts = QuestionCounts.of(tuning.data.get("questions"))
+    if not counts.generated:
+        return ""
+    reviewed = f", {counts.reviewed:,} reviewed" if counts.reviewed else ""
+    return f" ({'all' if counts.generated == counts.total else f'{counts.generated:,}'} generated{reviewed})"
 
 
 def _headline(figures: SweepFigures) -> Headline:
@@ -125,6 +134,10 @@ def _headline(figures: SweepFigures) -> Headline:
     configuration = figures.chosen.configuration
     strongest = _strongest(figures)
     text = f"Use {configuration.label}"
+    if not figures.asked_by_people:
+        return Headline(
+            f"{tuning.sentence.partition(': ')[0]}, by what parameters do on public question sets."
+        )
     if configuration.baseline:
         text = f"Stay with {configuration.label}: nothing tried is shown to beat it"
     elif strongest is not None and strongest.words != "better":

@@ -19,6 +19,7 @@ from chunkwise.testsets.check import Problem
 from chunkwise.testsets.testset import (
     Draft,
     GivenPassage,
+    Origin,
     PassageRole,
     Unreadable,
     alternative_name,
@@ -171,7 +172,13 @@ class _Question(_Fields):
             for name, value in self.values.items()
             if name not in _KNOWN and value not in ("", [], {})
         )
-        return Draft(where, question, passages, unread, "generated" in self.values)
+        return Draft(where, question, passages, unread, self._origin())
+
+    def _origin(self) -> Origin:
+        """What somebody changed is theirs."""
+        if "generated" not in self.values or self.values.get("review") == "edited":
+            return "people"
+        return "reviewed" if self.values.get("review") == "accepted" else "generated"
 
     def _references(self) -> Iterator[GivenPassage]:
         """References with their alternatives behind them."""

@@ -24,6 +24,7 @@ from chunkwise.testsets.references import KnownChunks, ReferenceLocator
 from chunkwise.testsets.testset import (
     Draft,
     GivenPassage,
+    Origin,
     TestSet,
     Unreadable,
     given_references,
@@ -263,7 +264,7 @@ def placed_drafts(
     order: list[int] = []
     where: dict[str, str] = {}
     kept: dict[str, Draft] = {}
-    generated: set[str] = set()
+    origins: dict[str, Origin] = {}
     unread: Counter[str] = Counter()
     for number, draft in enumerate(drafts):
         if number % _BETWEEN_NOTES == 0:
@@ -273,8 +274,8 @@ def placed_drafts(
             problems[number] = [problem]
         elif isinstance(draft, Draft):
             where[draft.question.id] = draft.where
-            if draft.is_generated:
-                generated.add(draft.question.id)
+            if draft.origin != "people":
+                origins[draft.question.id] = draft.origin
             order.append(number)
             unread.update(draft.unread)
             problems[number] = []
@@ -299,7 +300,7 @@ def placed_drafts(
             on_problem(each)
         elif on_remark is not None:
             on_remark(each)
-    return TestSet(tuple(queries), name, hash_of(queries), kept, frozenset(generated), where)
+    return TestSet(tuple(queries), name, hash_of(queries), kept, origins, where)
 
 
 def drafts_of(

@@ -9,6 +9,7 @@ from pathlib import Path
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.json import saved_text
 from chunkwise.records.write import text_file
+from chunkwise.testsets.testset import Grade, QuestionCounts
 from chunkwise.tuning.sweep import Configuration
 
 TIME_UP = "not run: the time was up before its turn came; the same command goes on with it"
@@ -202,6 +203,11 @@ class SweepResult:
     methods: tuple[MethodByType, ...] = ()
     """The best chunking in every context and the common defaults, by type of question; empty: no language model."""
     timing: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    @property
+    def grade(self) -> Grade:
+        """By who wrote the questions: how far the choice can be trusted."""
+        return QuestionCounts.of(self.data.get("questions")).grade
 
 
 FORMAT = "chunkwise sweep"

@@ -33,7 +33,7 @@ from chunkwise.options import LiveOptions, TuneOptions
 from chunkwise.records.json import json_text
 from chunkwise.records.tables import Table
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
-from chunkwise.testsets.testset import generated_note
+from chunkwise.testsets.testset import QuestionCounts
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.plan.plan import Plan, variations
 from chunkwise.tuning.plan.prepare import (
@@ -119,7 +119,9 @@ def run_sweep(
     reading = _reading(source.sweep, options)
     sweep = replace(source.sweep, reading=options_given(reading))
     prepared = prepare_sweep(
-        replace(source, sweep=sweep), left_out, leaving_out(reading, own_files)
+        replace(source, sweep=sweep, drafts=folder.drafts if folder else None),
+        left_out,
+        leaving_out(reading, own_files),
     )
     if folder is not None:
         folder.refuse_another(prepared)
@@ -202,7 +204,9 @@ def run_and_choose(
                 named = None if name == sweep.embedder else sweep_embedder(other) or name
                 outcomes += outcomes_of(Plan(some), race, named)
     with watch("choose"):
-        tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
+        tuning = choose(
+            outcomes, queries, inputs.splits, sweep, plan, documents, inputs.questions.origins
+        )
     methods: tuple[MethodByType, ...] = ()
     is_up = sweep.time is not None and time.monotonic() - began >= sweep.time
     first = next((each for each in best if each.strategy), None)
@@ -230,7 +234,7 @@ def run_and_choose(
 
 
 def _caveats(tuning: SweepResult, inputs: SweepInputs) -> tuple[str, ...]:
-    note = generated_note(inputs.questions.about(inputs.questions.queries))
+    note = QuestionCounts.of(inputs.questions.about(inputs.questions.queries)).note
     return (note, *tuning.caveats) if note else tuning.caveats
 
 
@@ -288,6 +292,7 @@ class TuneResult(Table):
         """Plain values, ready for JSON; `sweep` as in the file `results.json` of a sweep."""
         recommended = self.recommendation
         return {
+            "grade": self.sweep.grade,
             "sentence": self.sweep.sentence,
             "recommendation": recommended and recommended.changed(),
             "sweep": json.loads(json_text(self.sweep)),

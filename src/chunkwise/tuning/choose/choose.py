@@ -19,6 +19,7 @@ from chunkwise.metrics.registry import metric_of
 from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, intervals, mean
 from chunkwise.stats.paired import Ties, detectable, holm, holm_shares, paired_differences, ties
+from chunkwise.testsets.testset import Origin
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
 from chunkwise.tuning.choose.levers import levers, weight_fit
 from chunkwise.tuning.choose.priors_and_shrinkage import Expectation, Means, expectation
@@ -324,8 +325,9 @@ def _without_others_variations(score_table: ScoreTable, sweep: Sweep) -> ScoreTa
 
 def _expectation(score_table: ScoreTable, sweep: Sweep) -> Expectation:
     configurations = [score_table.outcomes[at].configuration for at in score_table.entrants]
-    scores = score_table.better(score_table.validation, score_table.entrants)
-    return expectation(scores, configurations, sweep.objective if sweep.prior else "")
+    scores = score_table.better(score_table.asked_by_people, score_table.entrants)
+    level = score_table.better(score_table.validation, score_table.entrants).mean()
+    return expectation(scores, configurations, sweep.objective if sweep.prior else "", float(level))
 
 
 def _nested(score_table: ScoreTable, left_out: HeldOut) -> NestedJudgment:
@@ -348,6 +350,7 @@ def choose(
     sweep: Sweep,
     plan: Plan,
     documents: Sequence[Document],
+    origins: Mapping[str, Origin] | None = None,
 ) -> SweepResult:
     """The cheapest of those that most is expected of, and what is known about it.
 
@@ -356,7 +359,11 @@ def choose(
     of the data and `timing` are the caller's to add.
     """
     requested = _requested_plan(sweep, plan, outcomes)
-    unlimited = score_table_of(outcomes, splits, sweep)
+    generated = {id for id, origin in (origins or {}).items() if origin != "people"}
+    people = frozenset(row for row, query in enumerate(queries) if query.id not in generated)
+    unlimited = score_table_of(
+        outcomes, splits, sweep, people if generated and sweep.prior else None
+    )
     if unlimited is None:
         return result_without_scores(outcomes, queries, splits, sweep, plan, requested)
     meeting = unlimited.meeting()

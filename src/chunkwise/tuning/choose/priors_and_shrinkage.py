@@ -136,7 +136,10 @@ class Shrunk(NamedTuple):
 
 
 def expected_means(
-    scores: ScoreMatrix, levers: Sequence[Levers], prior: LeverPrior = NO_PRIOR
+    scores: ScoreMatrix,
+    levers: Sequence[Levers],
+    prior: LeverPrior = NO_PRIOR,
+    level: float = 0.0,
 ) -> Shrunk:
     """Of each configuration, from questions × configurations, none missing, more is better.
 
@@ -147,6 +150,9 @@ def expected_means(
     questions the expected means are the means.
     """
     questions, width = scores.shape
+    if not questions:  # what was thought beforehand, around the level
+        before = prior.of(levers)
+        return Shrunk(np.round(before - before.mean() + level, _DIGITS) + 0.0, np.inf)
     means = np.array([mean(column) for column in scores.T])
     before = prior.of(levers)
     effects = LeverEffects(levers)
@@ -202,16 +208,20 @@ class Expectation:
 
 
 def expectation(
-    scores: ScoreMatrix, configurations: Sequence[Configuration], objective: str = ""
+    scores: ScoreMatrix,
+    configurations: Sequence[Configuration],
+    objective: str = "",
+    level: float = 0.0,
 ) -> Expectation:
     """`objective` names the prior; empty, or one that was not measured: none."""
     levers = [shared_levers(each) for each in configurations]
     prior = public_priors().get(objective, NO_PRIOR)
-    found = expected_means(scores, levers, prior)
+    found = expected_means(scores, levers, prior, level)
     tried = {pair for own in levers for pair in own.items()}
     told = {
         name: {value: effect for value, effect in values.items() if (name, value) in tried}
         for name, values in prior.effects.items()
     }
     told = {name: values for name, values in told.items() if len(values) > 1}
-    return Expectation(found.means, told, found.worth if told else None)
+    is_known = told and np.isfinite(found.worth)
+    return Expectation(found.means, told, found.worth if is_known else None)

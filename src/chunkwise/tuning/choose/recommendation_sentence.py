@@ -115,6 +115,8 @@ def _of_questions(findings: Findings) -> Iterator[str]:
 
 
 def _of_the_choice(findings: Findings) -> Iterator[str]:
+    if not len(findings.score_table.asked_by_people):
+        return
     entrants = len(findings.score_table.entrants)
     if findings.tied > max(2, entrants // 4):
         needed = findings.ties.needed
@@ -191,7 +193,32 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
 
 def sentence(findings: Findings) -> str:
     """What to use, what it reaches on test questions, what that is against the common defaults, and why this one."""
+    if not len(findings.score_table.asked_by_people):
+        return _expected(findings)
     return f"{_opening(findings)}{_reached(findings)}{_compared(findings)}. {_meeting(findings)}{_why(findings)}"
+
+
+def _expected(findings: Findings) -> str:
+    """Where nobody asked anything: what public question sets let expect."""
+    chosen = findings.configuration
+    why = "what parameters do on public question sets decides; scores on questions that a program generated do not"
+    if chosen.baseline:
+        return f"Keep {chosen.baseline}, {chosen.label}: {why}."
+    gain, baseline = expected_gain(findings.standings, findings.outcomes, findings.standing)
+    against = f", {format_number(gain, 'change')} expected against {baseline}" if baseline else ""
+    return f"Use {chosen.label}{against}: {why}."
+
+
+def expected_gain(
+    standings: Sequence[Standing], outcomes: Sequence[Outcome], chosen: Standing
+) -> tuple[float, str]:
+    """What is expected of the choice over the common default that most is expected of, and that default."""
+    names = {each.configuration.key: each.configuration.baseline for each in outcomes}
+    defaults = [each for each in standings if names[each.key] and each.expected is not None]
+    if chosen.expected is None or not defaults:
+        return 0.0, ""
+    strongest = max(defaults, key=lambda each: each.expected or 0.0)
+    return chosen.expected - (strongest.expected or 0.0), names[strongest.key]
 
 
 def _opening(findings: Findings) -> str:

@@ -70,6 +70,8 @@ class ScoreTable:
     aside: Mapping[int, str]
     """Columns that are listed and not chosen from, and why."""
     seed: int
+    people: frozenset[int] | None = None
+    """Questions that people wrote; None: all of them."""
     least: tuple[tuple[str, float, ScoreMatrix], ...] = ()
     """Metrics with the mean that a choice must have, and their scores: questions × configurations."""
 
@@ -92,6 +94,14 @@ class ScoreTable:
         return [at for at in range(len(self.outcomes)) if at not in self.aside]
 
     @property
+    def asked_by_people(self) -> Rows:
+        """Of the questions that choose, those that people wrote."""
+        people = self.people
+        if people is None:
+            return self.validation
+        return np.array([row for row in self.validation.tolist() if row in people], dtype=np.intp)
+
+    @property
     def sign(self) -> float:
         return -1.0 if self.lower else 1.0
 
@@ -103,7 +113,10 @@ class ScoreTable:
 
 
 def score_table_of(
-    outcomes: Sequence[Outcome], splits: tuple[str, ...], sweep: Sweep
+    outcomes: Sequence[Outcome],
+    splits: tuple[str, ...],
+    sweep: Sweep,
+    people: frozenset[int] | None = None,
 ) -> ScoreTable | None:
     """None where no configuration has a score on a question that chooses."""
     validating = np.array([side == VALIDATION for side in splits], dtype=bool)
@@ -132,6 +145,7 @@ def score_table_of(
         budget_of(sweep.objective),
         aside,
         sweep.seed,
+        people,
         tuple(
             (name, least, _scores(found, name))
             for name, least in constraints_of(sweep.at_least).items()

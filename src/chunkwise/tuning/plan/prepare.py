@@ -34,8 +34,9 @@ from chunkwise.models import (
 )
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
 from chunkwise.models.llm.client import LlmClient
+from chunkwise.testsets.generate.generate import GenerationRun
 from chunkwise.testsets.reading import carries_documents
-from chunkwise.testsets.testset import TestSet
+from chunkwise.testsets.testset import TestSet, hash_of
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, canonical_name, get_tokenizer
 from chunkwise.tuning.plan.grid import (
@@ -67,6 +68,8 @@ class SweepSource:
     embedder: Embedder | None = None
     client: LlmClient | None = None
     """Asks the sweep's language model."""
+    drafts: Path | None = None
+    """Where questions are kept that are generated because none are named."""
 
     @property
     def is_resumable(self) -> bool:
@@ -341,6 +344,22 @@ class SweepInputs:
         return round(tokens * self.characters / counted) if counted else 0
 
 
+GENERATED = 100
+"""Questions that are generated where none are named."""
+
+
+def generated_questions(
+    documents: Sequence[Document], file: Path | None, left_out: Skipped
+) -> TestSet:
+    """Questions out of the documents; those in the file are kept, with what people decided about them."""
+    made = GenerationRun(documents, GENERATED, into=file).by_rules().queries
+    if file is not None and file.exists():
+        return questions_read(str(file), documents, left_out)
+    return TestSet(
+        made, "generated", hash_of(made), origins={query.id: "generated" for query in made}
+    )
+
+
 def read_sweep_inputs(
     source: SweepSource, left_out: Skipped, options: LoadOptions = LoadOptions()
 ) -> SweepInputs:
@@ -360,5 +379,7 @@ def read_sweep_inputs(
             raise ChunkwiseError(
                 f"no question is left in {file}: correct it, or leave it out to compare cuts and costs alone"
             )
+    elif source.queries is None:
+        questions = generated_questions(documents, source.drafts, left_out)
     refuse_bare(questions.queries, questions.name)
     return SweepInputs(documents, questions, split(questions.queries, sweep.test_share, sweep.seed))

@@ -148,7 +148,9 @@ def run_unknown(
     What `run` had no time for is handed out with an error that says so, and is not in the record.
     """
     record.matches(sweep_fingerprint(documents, queries, sweep))
-    known = {key: each for key, each in record.known(plan.configurations).items() if not each.error}
+    keys = {each.key for each in plan.configurations}
+    recorded = record.known(plan.configurations).items()
+    known = {key: each for key, each in recorded if key in keys and not each.error}
     tell = on_outcome or (lambda outcome: None)
     for configuration in plan.configurations:
         if configuration.key in known:
@@ -203,7 +205,7 @@ def _write(path: Path, value: object) -> None:
         out.write(json_text(value) + "\n")
 
 
-PLAN, RECOMMENDATION, RESULTS, REPORT = SWEEP_FILES
+PLAN, RECOMMENDATION, RESULTS, REPORT, QUESTIONS = SWEEP_FILES
 
 
 class SweepFolder:
@@ -216,6 +218,11 @@ class SweepFolder:
     def files(self) -> list[Path]:
         """What a sweep writes here, which is no document of it."""
         return [self.path.resolve() / name for name in SWEEP_FILES]
+
+    @property
+    def drafts(self) -> Path:
+        """Questions that were generated because none were named, to be reviewed."""
+        return self.path / QUESTIONS
 
     @property
     def record(self) -> SweepRecord:
