@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import chunkwise
 from chunkwise.cli import progress
 from cli.in_process import Run, here, running_in
 from cli.small_corpus import PLAN, write_corpus, write_questions
@@ -235,40 +236,25 @@ def test_the_folder_of_another_sweep_is_refused_and_stays(
     assert everything(tmp_path / "out") == before
 
 
-def test_without_questions_it_says_what_it_cannot_know(
-    here: Run, docs: Path, tmp_path: Path
+def test_without_questions_some_are_generated_and_the_prior_decides(
+    here: Run, tmp_path: Path
 ) -> None:
+    corpus = Path(chunkwise.__file__).with_name("corpus")
+    (tmp_path / "docs").mkdir()
+    for name in ("ferry-safety-manual.md", "recipes-of-the-salt-kitchen.md"):
+        shutil.copy(corpus / name, tmp_path / "docs")
     done = here("tune", "docs", *WORDS, "-o", "out")
     assert done.returncode == 0, done.stderr
-    told = " ".join(done.stdout.split())
-    for words in (
-        "Nothing can be recommended", "with issues", "-Q FILE",
-    ):  # fmt: skip
-        assert words in told, words
-    assert "validation" not in done.stdout
-    assert "written to out/: results.json, report.html" in done.stderr
-    assert not (tmp_path / "out" / "recommendation.toml").exists()
-    assert "Nothing can be recommended" in (tmp_path / "out" / "report.html").read_text()
-
-
-def test_without_questions_no_model_reads(
-    here: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from chunkwise.models.embed.pretrained import PretrainedEmbedder
-
-    def read(*_: object) -> None:
-        raise AssertionError("a model reads, and nobody asks")
-
-    monkeypatch.setattr(PretrainedEmbedder, "token_vectors", read)
-    monkeypatch.setattr(PretrainedEmbedder, "embed", read)
-    plan = Path("sweep.toml")
-    plan.write_text(
-        re.sub("(queries|embedder) = .*\n", "", PLAN).replace('["bm25"]', '["bm25", "dense"]')
-    )
-    done = here("tune", "sweep.toml", "-o", "out")
-    assert done.returncode == 0, done.stderr
-    assert "tokens to embed" not in done.stderr
-    assert "failed" not in done.stdout
+    first, *rest = done.stdout.splitlines()
+    assert first.startswith("◔ early estimate")
+    assert "all generated" in rest[0]
+    assert "public question sets" in " ".join(done.stdout.split())
+    recommendation = (tmp_path / "out" / "recommendation.toml").read_text()
+    assert recommendation.startswith("# ◔ early estimate")
+    asked = json.loads((tmp_path / "out" / "questions.json").read_text())
+    again = here("tune", "docs", *WORDS, "-o", "out", "--json")
+    assert json.loads(again.stdout)["grade"] == "early"
+    assert json.loads((tmp_path / "out" / "questions.json").read_text()) == asked
 
 
 @pytest.mark.unwatched
@@ -449,7 +435,7 @@ def test_json_and_quiet(here: Run, swept: Path) -> None:
     done = here("tune", "sweep.toml", "-o", "out", "--json")
     told = json.loads(done.stdout)
     assert set(told) == {
-        "sentence", "objective", "questions_not_used", "questions_that_chose", "caveats", "recommendation",
+        "grade", "sentence", "objective", "questions_not_used", "questions_that_chose", "caveats", "recommendation",
     }  # fmt: skip
     assert told["questions_not_used"]["mean"] <= told["questions_that_chose"]["mean"]
     written = tomllib.loads((swept / "recommendation.toml").read_text())

@@ -173,8 +173,19 @@ def test_a_model_of_ones_own() -> None:
     assert {"late", "own", "none"} == {each.configuration.vectors for each in tuned.sweep.outcomes}
 
 
-def test_without_questions_nothing_is_recommended() -> None:
+def test_without_questions_scores_do_not_choose() -> None:
     tuned = chunkwise.tune(DOCUMENTS, embedder="")
+    assert tuned.sweep.grade == "early"
+    assert tuned.recommendation is not None
+    chosen = {each.key: each.expected for each in tuned.sweep.standings}[tuned.sweep.chosen]
+    assert chosen is not None
+    assert "public question sets" in str(tuned)
+    by_people = chunkwise.tune(DOCUMENTS, QUERIES, embedder="")
+    assert "public question sets" not in str(by_people)
+
+
+def test_without_any_question_nothing_is_recommended() -> None:
+    tuned = chunkwise.tune(chunkwise.Document("short.md", "Lamps."), embedder="")
     with pytest.raises(InvalidParameter, match="there is no code"):
         tuned.code()
     assert tuned.recommendation is None

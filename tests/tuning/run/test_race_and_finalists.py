@@ -85,7 +85,7 @@ def test_of_equals_hardly_one_is_dropped() -> None:
 
 
 def run(folder: Path, race: Race | None, counting: Counting, monkeypatch) -> Outcome:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(score_configurations, "get_reranker", lambda name: counting)
+    monkeypatch.setattr(score_configurations, "resolve_reranker", lambda name: counting)
     return run_plan(
         plan_of(RERANKED), DOCUMENTS, QUERIES, sweep(model=""), SweepRecord(folder), race=race
     )[0]
@@ -122,7 +122,7 @@ def test_what_is_dropped_is_not_asked_everything_and_is_not_run_again(
     whole, early = Counting(-1.0), Counting(-1.0)
 
     def outcome(folder: str, race: Race | None, counting: Counting) -> Outcome:
-        monkeypatch.setattr(score_configurations, "get_reranker", lambda name: counting)
+        monkeypatch.setattr(score_configurations, "resolve_reranker", lambda name: counting)
         record = SweepRecord(tmp_path / folder)
         return run_plan(plan_of(RERANKED), DOCUMENTS, queries, sweep(model=""), record, race=race)[
             0
