@@ -161,7 +161,9 @@ def test_a_limit_of_cost_is_told_as_what_it_is(here: Run, harbour: Path) -> None
 def test_rules_that_find_no_more_name_a_model(here: Run, harbour: Path) -> None:
     done = here("testset", "generate", harbour, "--count", 500, "-o", "q.json", "--types", "list")
     assert done.returncode == 3
-    assert "rules find no more in these documents; a model would: --llm NAME" in done.stdout
+    assert (
+        "there are no more in these documents; a model would find some: --llm NAME" in done.stdout
+    )
     assert "--max-calls" not in done.stdout
     assert f"next: chunkwise testset review q.json {harbour}" in done.stderr
 

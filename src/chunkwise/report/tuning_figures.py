@@ -41,7 +41,7 @@ class SweepFigures:
     def asked_by_people(self) -> bool:
         """Whether any question is not as a program generated it, or the prior is not asked for."""
         counts = QuestionCounts.of(self.tuning.data.get("questions"))
-        return counts.generated < counts.total or not self.tuning.prior
+        return not counts.generated or counts.generated < counts.total or not self.tuning.prior
 
     @property
     def reported_on(self) -> str:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _MORE: Mapping[Ending, str] = {
     "enough": "",
-    "rules": "rules find no more in these documents; a model would: --llm NAME",
+    "rules": "there are no more in these documents; a model would find some: --llm NAME",
     "cost": "the limit of cost is reached: raise --max-cost, and the same command goes on",
     "passages": "every passage was asked about; name more documents, or take a larger model",
     "calls": "the calls are used up: raise --max-calls, and the same command goes on; a larger model needs fewer",
@@ -69,7 +69,8 @@ def command(options: GenerateOptions) -> None:
     SOURCE is any number of files, folders, globs and archives, or an index. Passages that say much are picked, spread
     over documents and sections. What a model writes is checked: its quotes must stand in the passage, the answer in
     the quotes. Dropped are questions that give their answer away, that make sense only beside the passage, and
-    duplicates. Without --llm questions come from definitions, amounts and headings.
+    duplicates. Without --llm questions are taken from the text: headings that ask, links,
+    definitions, rows, comments, sentences.
 
     Examples:
       chunkwise testset generate docs/ --count 100 --llm openai:gpt-4o-mini
@@ -79,7 +80,7 @@ def command(options: GenerateOptions) -> None:
 
     Types: single-concept, list, numeric, cross-document, paraphrase, and two-hop where it is asked for: two references,
     the second found by a name in the first. Questions whose answer word search finds however the documents are cut are
-    tagged easy, those made without a model fallback. Every question is in the file as soon as it is kept; the same
+    tagged easy, those made without a model extracted. Every question is in the file as soon as it is kept; the same
     command goes on where it was stopped.
     """
     from chunkwise.testsets.formats.chunkwise import dropped_file
@@ -127,8 +128,7 @@ def _announce(client: LlmClient | None) -> None:
     """What kind of questions these will be, said before they are made."""
     if client is None:
         say(
-            "no --llm: questions are made from definitions, amounts and headings and tagged fallback; "
-            "they are simpler than those people ask"
+            "no --llm: questions are taken from the text and tagged extracted; they are simpler than those people ask"
         )
 
 

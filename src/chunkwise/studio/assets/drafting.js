@@ -40,7 +40,7 @@ async function estimate() {
   const time = found.seconds === null ? "" : ` · about ${counted(Math.max(1, Math.round(found.seconds / 60)), "minute")}`;
   told.replaceChildren(element("p", {}, found.calls
     ? `At most ${counted(found.calls, "call")}, ${number(found.prompt_tokens)} tokens to read and ${number(found.output_tokens)} to write · ${cost(found.money)}${time}.`
-    : values().by === "rules" ? "Rules ask nobody: definitions, amounts and headings become questions, simpler than those people ask." : "All answers are known already."));
+    : values().by === "rules" ? "Questions are taken from the text: headings that ask, links, definitions, rows, sentences. They are simpler than those people ask." : "All answers are known already."));
 }
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
