@@ -3,8 +3,8 @@
 `<!-- output: COMMAND -->` owns the block that follows it, `<!-- output (4): COMMAND -->` that of one that ends with 4;
 `<!-- file: NAME.py -->` is a file that commands may name. `docs/api.md` and `docs/commands.md` are written whole.
 
-A command may end in `| head -N`, as in a shell: a page shows how an output begins. `<!-- table: NAME -->` owns the
-table that follows it, which is made of what metrics declare.
+A command may end in `2>/dev/null` and `| head -N`, as in a shell: a page shows how an output begins. `<!-- table:
+NAME -->` owns the table that follows it, which is made of what metrics declare.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BLOCK = re.compile(
 )
 FILE = re.compile(r"<!-- file: (?P<name>\w+\.py) -->\n```\w*\n(?P<text>.*?)^```$", re.M | re.S)
 TABLE = re.compile(r"(<!-- table: (?P<name>\w+) -->\n)(?P<shown>(?:\|.*\n)*)")
-HEAD = re.compile(r" \| head -(?P<lines>\d+)$")
+HEAD = re.compile(r"(?P<quiet> 2>/dev/null)?(?: \| head -(?P<lines>\d+))?$")
 SECONDS = re.compile(r"\b\d+\.\d s$", re.M)
 """How long a command took differs from run to run; nobody should read it here."""
 
@@ -74,7 +74,7 @@ def run(command: str, folder: Path, status: int = 0) -> str:
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.DEVNULL if head and head["quiet"] else subprocess.STDOUT,
         text=True,
         timeout=600,  # ends what hangs
     )
@@ -82,7 +82,7 @@ def run(command: str, folder: Path, status: int = 0) -> str:
         sys.exit(f"{command} ended with {done.returncode}:\n{done.stdout}")
     shown = SECONDS.sub("… s", done.stdout.replace("python -m chunkwise", "chunkwise"))
     lines = [line.rstrip() for line in shown.strip("\n").splitlines()]
-    return "\n".join(lines[: int(head["lines"]) if head else None]) + "\n"
+    return "\n".join(lines[: int(head["lines"]) if head and head["lines"] else None]) + "\n"
 
 
 def run_all(
