@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 import re
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from json_server import Request, json_server
 
 Rows = dict[str, dict[str, Any]]
 """By the id of the chunk: its vector, its text and fields."""
@@ -139,33 +138,11 @@ class Pinecone(RestServer):
 def serving(own: RestServer) -> Iterator[str]:
     """Its `host:port`."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def _do(self) -> None:
-            length = int(self.headers.get("content-length", 0))
-            body = json.loads(self.rfile.read(length)) if length else None
-            own.requests.append((self.command, self.path, dict(self.headers), body))
-            status, said = (
-                (own.failing.pop(0), {"error": "later"})
-                if own.failing
-                else own.answer(self.command, self.path, body)
-            )
-            data = json.dumps(said).encode()
-            self.send_response(status)
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    def answer(request: Request) -> tuple[int, Any]:
+        own.requests.append((request.method, request.path, request.headers, request.body))
+        if own.failing:
+            return own.failing.pop(0), {"error": "later"}
+        return own.answer(request.method, request.path, request.body)
 
-        do_POST = do_DELETE = _do  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with json_server(answer) as place:
+        yield place

@@ -60,8 +60,8 @@ def test_pinecone_keeps_what_the_index_has(monkeypatch: pytest.MonkeyPatch) -> N
     with serving(server) as place:
         check_database(f"pinecone://{place}/team", server.rows)
     _, _, headers, body = server.requests[-1]
-    assert headers["Api-Key"] == "pc-secret"
-    assert headers["X-Pinecone-Api-Version"]
+    assert headers["api-key"] == "pc-secret"
+    assert headers["x-pinecone-api-version"]
     assert body["namespace"] == "team"
 
 

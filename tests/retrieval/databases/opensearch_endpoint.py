@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import fnmatch
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy as np
 
+from json_server import Request, json_server
+
 VERSIONS = {"opensearch": "2.19.0", "elasticsearch": "8.17.0"}
-_CHECKS = {"lte": "__le__", "gte": "__ge__"}
 
 
 class Refusal(Exception):
     def __init__(self, status: int, kind: str) -> None:
-        self.status, self.answer = (
-            status,
-            {"error": {"type": kind, "reason": kind}, "status": status},
-        )
+        self.status = status
+        self.answer = {"error": {"type": kind, "reason": kind}, "status": status}
 
 
 def _holds(query: Any, source: Any) -> bool:
@@ -35,9 +32,7 @@ def _holds(query: Any, source: Any) -> bool:
     if kind == "terms":
         return source.get(field) in given
     assert kind == "range", kind
-    return field in source and all(
-        getattr(source[field], _CHECKS[by])(to) for by, to in given.items()
-    )
+    return field in source and given["gte"] <= source[field] <= given["lte"]
 
 
 class Server:
@@ -67,17 +62,15 @@ class Server:
             return {"version": {"number": VERSIONS[self.kind], **more}}
         if parts == ["_bulk"]:
             lines = [json.loads(line) for line in body.splitlines()]
-            pairs = zip(lines[::2], lines[1::2], strict=True)
-            done = [
-                self._put(about["index"]["_index"], about["index"]["_id"], given)
-                for about, given in pairs
-            ]
-            return {"errors": False, "items": [{"index": {**each, "status": 200}} for each in done]}
+            items = []
+            for about, given in zip(lines[::2], lines[1::2], strict=True):
+                done = self._put(about["index"]["_index"], about["index"]["_id"], given)
+                items.append({"index": {**done, "status": 200}})
+            return {"errors": False, "items": items}
         given = json.loads(body) if body else None
         if parts == ["_aliases"]:
-            for action in given["actions"]:
-                if what := action.get("add"):
-                    self.aliases[what["alias"]] = what["index"]
+            added = given["actions"][-1]["add"]
+            self.aliases[added["alias"]] = added["index"]
             return {"acknowledged": True}
         name, *rest = parts
         if rest == ["_alias"]:
@@ -113,117 +106,74 @@ class Server:
                     raise Refusal(404, "document_missing")
                 return {"_id": id, "found": True, "_primary_term": 1, **entries[id]}
             case ["_mget"]:
-                return {
-                    "docs": [{"found": id in entries, **entries.get(id, {})} for id in given["ids"]]
-                }
+                ids = given["ids"]
+                return {"docs": [{"found": id in entries, **entries.get(id, {})} for id in ids]}
             case ["_refresh"]:
                 self.searched[name] = dict(entries)
                 return {"_shards": {"failed": 0}}
             case ["_delete_by_query"]:
-                for id in [
-                    id
-                    for id, each in self.searched[name].items()
-                    if _holds(given["query"], each["_source"])
-                ]:
+                for id in self._found(name, given["query"]):
                     entries.pop(id, None)
                 self.searched[name] = dict(entries)
                 return {"deleted": 1}
             case ["_count"]:
-                return {
-                    "count": sum(
-                        _holds(given["query"], each["_source"])
-                        for each in self.searched[name].values()
-                    )
-                }
+                return {"count": len(self._found(name, given["query"]))}
             case ["_stats", "store"]:
-                return {
-                    "_all": {"primaries": {"store": {"size_in_bytes": len(json.dumps(entries))}}}
-                }
+                size = {"size_in_bytes": len(json.dumps(entries))}
+                return {"_all": {"primaries": {"store": size}}}
         assert rest == ["_search"], rest
         hits = self._nearest(name, given)
-        after = given.get("search_after")
-        if after is not None:
-            hits = [
-                hit for hit in hits if (-hit["sort"][0], hit["sort"][1]) > (-after[0], after[1])
-            ]
-        return {
-            "timed_out": False,
-            "_shards": {"failed": 0},
-            "hits": {"hits": hits[: given["size"]]},
-        }
+        if after := given.get("search_after"):
+            hits = [hit for hit in hits if _rank(hit["sort"]) > _rank(after)]
+        shown = {"hits": hits[: given["size"]]}
+        return {"timed_out": False, "_shards": {"failed": 0}, "hits": shown}
+
+    def _found(self, name: str, query: Any) -> dict[str, Any]:
+        """What holds, of the entries searched, by id."""
+        searched = self.searched[name].items()
+        return {id: each["_source"] for id, each in searched if _holds(query, each["_source"])}
 
     def _nearest(self, name: str, asked: Any) -> list[Any]:
+        is_opensearch = self.kind == "opensearch"
         if "knn" in asked:
-            assert self.kind == "elasticsearch"
+            assert not is_opensearch
             held, vector = asked["knn"]["filter"], asked["knn"]["query_vector"]
         elif "knn" in asked["query"]:
-            assert self.kind == "opensearch"
-            held, vector = (
-                asked["query"]["knn"]["vector"]["filter"],
-                asked["query"]["knn"]["vector"]["vector"],
-            )
+            assert is_opensearch
+            held, vector = (asked["query"]["knn"]["vector"][each] for each in ("filter", "vector"))
         else:
-            script = asked["query"]["script_score"]["script"]
-            assert (script["lang"] == "knn") == (self.kind == "opensearch")
-            held = asked["query"]["script_score"]["query"]
-            vector = script["params"]["query_value" if self.kind == "opensearch" else "v"]
-        found = []
-        for id, each in self.searched[name].items():
-            if _holds(held, each["_source"]):
-                product = float(np.float32(np.dot(each["_source"]["vector"], vector)))
-                score = product + 1 if product >= 0 else 1 / (1 - product)
-                found.append(
-                    {"_id": id, "_score": score, "sort": [score, each["_source"]["number"]]}
-                )
-        return sorted(found, key=lambda hit: (-hit["sort"][0], hit["sort"][1]))
+            held, script = (asked["query"]["script_score"][each] for each in ("query", "script"))
+            assert (script["lang"] == "knn") == is_opensearch
+            vector = script["params"]["query_value" if is_opensearch else "v"]
+        hits = []
+        for id, source in self._found(name, held).items():
+            product = float(np.float32(np.dot(source["vector"], vector)))
+            score = product + 1 if product >= 0 else 1 / (1 - product)
+            hits.append({"_id": id, "_score": score, "sort": [score, source["number"]]})
+        return sorted(hits, key=lambda hit: _rank(hit["sort"]))
+
+
+def _rank(sort: Any) -> tuple[float, int]:
+    """The best first, of equal ones the lowest number."""
+    return -sort[0], sort[1]
 
 
 @contextmanager
 def opensearch_endpoint(kind: str = "opensearch") -> Iterator[tuple[str, Server]]:
     """The address of one without the name of an index, and what it keeps."""
-    answers, lock = Server(kind), threading.Lock()
+    answers = Server(kind)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # each answer would wait for the acknowledgement of its head
+    def answer(request: Request) -> tuple[int, Any]:
+        url = urlsplit(request.path)
+        options = {name: given[-1] for name, given in parse_qs(url.query).items()}
+        authorization = request.headers.get("authorization", "")
+        answers.requests.append((request.method, url.path, authorization))
+        try:
+            if status := answers.fault(request.method, url.path):
+                raise Refusal(status, "cluster_block_exception")
+            return 200, answers.answer(request.method, url.path, options, request.text)
+        except Refusal as refusal:
+            return refusal.status, refusal.answer
 
-        def log_message(self, *_: object) -> None: ...
-
-        def _answer(self) -> None:
-            url = urlsplit(self.path)
-            options = {name: given[-1] for name, given in parse_qs(url.query).items()}
-            body = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()
-            with lock:
-                answers.requests.append(
-                    (self.command, url.path, self.headers.get("authorization", ""))
-                )
-                status = answers.fault(self.command, url.path)
-                if status < 0:
-                    self.close_connection = True
-                    return
-                try:
-                    if status:
-                        raise Refusal(status, "cluster_block_exception")
-                    status, found = 200, answers.answer(self.command, url.path, options, body)
-                except Refusal as refusal:
-                    status, found = refusal.status, refusal.answer
-            data = json.dumps(found).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(data)
-
-        do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = _answer  # noqa: N815
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"{kind}://127.0.0.1:{server.server_port}", answers
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with json_server(answer) as place:
+        yield f"{kind}://{place}", answers

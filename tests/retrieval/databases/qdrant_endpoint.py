@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from qdrant_client import QdrantClient, models
+
+from json_server import Request, json_server
 
 VERSION = "1.16.0"
 
@@ -94,57 +93,32 @@ class _Answers:
 @contextmanager
 def qdrant_endpoint() -> Iterator[tuple[str, list[str]]]:
     """The address of one, and what was asked of it."""
-    answers, lock, asked = _Answers(QdrantClient(":memory:")), threading.Lock(), list[str]()
+    answers, asked = _Answers(QdrantClient(":memory:")), list[str]()
 
-    class Handler(BaseHTTPRequestHandler):
-        disable_nagle_algorithm = True  # each answer would wait for the acknowledgement of its head
+    def answer(request: Request) -> tuple[int, Any]:
+        path, body = request.path.partition("?")[0], request.body
+        asked.append(f"{request.method} {path} {request.headers.get('api-key', '')}".strip())
+        client = answers.client
+        try:
+            if path == "/":
+                return 200, {"title": "qdrant - vector search engine", "version": VERSION}
+            if path == "/aliases":
+                result: Any = client.get_aliases()
+            elif path == "/collections":
+                result = client.get_collections()
+            elif path == "/collections/aliases":
+                actions = models.ChangeAliasesOperation.model_validate(body).actions
+                result = client.update_collection_aliases(actions)
+            else:
+                _, _, name, *rest = path.split("/")
+                behind = "".join(f"/{each}" for each in rest)
+                result = answers.of_collection(request.method, behind, name, body)
+        except (ValueError, KeyError) as error:
+            return 404, {"status": {"error": str(error)}, "time": 0.0}
+        return 200, {"result": _plain(result), "status": "ok", "time": 0.0}
 
-        def log_message(self, *_: object) -> None: ...
-
-        def _answer(self) -> None:
-            path = self.path.partition("?")[0]
-            size = int(self.headers.get("content-length") or 0)
-            body = json.loads(self.rfile.read(size)) if size else None
-            asked.append(f"{self.command} {path} {self.headers.get('api-key', '')}".strip())
-            with lock:
-                status, found = self._found(path, body)
-            data = json.dumps(found).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def _found(self, path: str, body: Any) -> tuple[int, Any]:
-            client = answers.client
-            try:
-                if path == "/":
-                    return 200, {"title": "qdrant - vector search engine", "version": VERSION}
-                if path == "/aliases":
-                    result: Any = client.get_aliases()
-                elif path == "/collections":
-                    result = client.get_collections()
-                elif path == "/collections/aliases":
-                    actions = models.ChangeAliasesOperation.model_validate(body).actions
-                    result = client.update_collection_aliases(actions)
-                else:
-                    _, _, name, *rest = path.split("/")
-                    behind = "".join(f"/{each}" for each in rest)
-                    result = answers.of_collection(self.command, behind, name, body)
-            except (ValueError, KeyError) as error:
-                return 404, {"status": {"error": str(error)}, "time": 0.0}
-            return 200, {"result": _plain(result), "status": "ok", "time": 0.0}
-
-        do_GET = do_PUT = do_POST = do_DELETE = _answer  # noqa: N815
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
     try:
-        yield f"qdrant://127.0.0.1:{server.server_port}", asked
+        with json_server(answer) as place:
+            yield f"qdrant://{place}", asked
     finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
         answers.client.close()
