@@ -53,7 +53,7 @@ class Server:
         if index not in self.indexes:
             raise Refusal(404, "index_not_found_exception")
         self.indexes[index][id] = {"_source": source, "_seq_no": next(self._numbers)}
-        return {"_id": id, "result": "updated"}
+        return {"_id": id}
 
     def answer(self, method: str, path: str, options: dict[str, str], body: str) -> Any:
         parts = [unquote(each) for each in path.strip("/").split("/") if each]
@@ -64,10 +64,10 @@ class Server:
             lines = [json.loads(line) for line in body.splitlines()]
             items = []
             for about, given in zip(lines[::2], lines[1::2], strict=True):
-                done = self._put(about["index"]["_index"], about["index"]["_id"], given)
-                items.append({"index": {**done, "status": 200}})
+                self._put(about["index"]["_index"], about["index"]["_id"], given)
+                items.append({"index": {"status": 200}})
             return {"errors": False, "items": items}
-        given = json.loads(body) if body else None
+        given = json.loads(body or "null")
         if parts == ["_aliases"]:
             added = given["actions"][-1]["add"]
             self.aliases[added["alias"]] = added["index"]
@@ -135,8 +135,7 @@ class Server:
 
     def _nearest(self, name: str, asked: Any) -> list[Any]:
         is_opensearch = self.kind == "opensearch"
-        if "knn" in asked:
-            assert not is_opensearch
+        if "knn" in asked:  # Elasticsearch's
             held, vector = asked["knn"]["filter"], asked["knn"]["query_vector"]
         elif "knn" in asked["query"]:
             assert is_opensearch

@@ -325,7 +325,7 @@ _ELSEWHERE = textwrap.dedent(
         setattr(home, name, call)
 
     for home, name in [
-        (manifest._Growing, "add"), (manifest._Growing, "finish"), (manifest.os, "fsync"), (Path, "unlink"),
+        (manifest._Growing, "add"), (manifest._Growing, "write"), (manifest.os, "fsync"), (Path, "unlink"),
         (Path, "replace"), (Path, "mkdir"), (folder.shutil, "rmtree"), (os, "unlink"),
     ]:
         counted(home, name)

@@ -203,10 +203,11 @@ class KnownFiles:
 class DocumentRows(Protocol):
     """Where the rows of documents go; what is not kept of the index there was, goes."""
 
-    def add(self, built: BuiltDocument) -> None: ...
+    def add(self, built: BuiltDocument) -> None:
+        """A new document, or what takes the place of the one with its id."""
 
     def add_segments(self, segments: Iterator[BuiltDocument]) -> None:
-        """One document, some rows at a time; where that raises, nothing is added."""
+        """The same, some rows at a time; where that raises, nothing is added."""
 
     def keep(self, number: int) -> None:
         """The document of this number stays as it is."""
@@ -225,7 +226,7 @@ class IndexUpdate:
         record: Callable[[Document], str] = record_of,
     ) -> None:
         self._before = before
-        self._rows = rows
+        self.rows = rows
         self._record = record
         """What the index before says of a document."""
         known = [] if before is None else before.fingerprints()
@@ -272,14 +273,6 @@ class IndexUpdate:
         """Whether it can do with what it has."""
         return self._find(id, fingerprint) is not None
 
-    def add(self, built: BuiltDocument) -> None:
-        """A new document, or what takes the place of the one with its id."""
-        self._rows.add(built)
-
-    def add_segments(self, segments: Iterator[BuiltDocument]) -> None:
-        """The same, some rows at a time; where that raises, nothing is added."""
-        self._rows.add_segments(segments)
-
     def keep(self, document: Document, fingerprint: str) -> None:
         """A document whose text it knows, perhaps under another id or with other metadata."""
         number = self._find(document.id, fingerprint)
@@ -287,13 +280,13 @@ class IndexUpdate:
         assert number is not None
         known = (self._before.text_of(name, number) for name in ("id", "record"))
         if (document.id, self._record(document)) == (*known,):
-            self._rows.keep(number)
+            self.rows.keep(number)
         else:
-            self._rows.copy(number, document)
+            self.rows.copy(number, document)
 
     def leave(self, id: str) -> None:
         """A document that stays as it was."""
-        self._rows.keep(self._number[id])
+        self.rows.keep(self._number[id])
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,7 +454,7 @@ class _Group:
             self._target.keep(long.document, fingerprint)
             self._tell(long.length)
         else:
-            self._target.add_segments(self._segments(long))
+            self._target.rows.add_segments(self._segments(long))
         self._tally.add(id, fingerprint)
 
     def _segments(self, long: ReadLater) -> Iterator[BuiltDocument]:
@@ -558,7 +551,7 @@ class _Group:
                 self._chunks += len(made.part.chunks)
                 self.long.add(made.part, embedder)
                 self.foreign.add(made.language, embedder)
-                self._target.add(made)
+                self._target.rows.add(made)
         told(max(0, self._characters - done))
         self._waiting.clear()
         self._characters = 0

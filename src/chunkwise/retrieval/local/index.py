@@ -279,8 +279,22 @@ class LocalIndex:
         return sum(count(text) * times for text, times in Counter(self.contexts()).items() if text)
 
     def stats(self) -> IndexStats:
-        """How much is in it, and how large its arrays are."""
-        return stats_of(self)
+        """How much is in it, counted in the tokens it was made with, and how large its arrays are."""
+        arrays, settings = self.arrays, self.settings
+        beside = self.count_context_tokens()
+        return IndexStats(
+            documents=self.document_count,
+            chunks=self.chunk_count,
+            atoms=len(arrays["atom.start"]),
+            tokens=_sum(arrays["atom.tokens"]),
+            indexed_tokens=_sum(arrays["chunk.tokens"]) + beside,
+            context_tokens=beside,
+            vectors=sum(
+                len(arrays[name]) for name in ("chunk.vector", "atom.vector") if name in arrays
+            ),
+            dimensions=settings.dimensions,
+            bytes=sum(each.nbytes for each in arrays.values()),
+        )
 
     def ids(self) -> list[str]:
         """The ids of all documents, in order."""
@@ -393,25 +407,6 @@ def open_local_index(folder: Path) -> LocalIndex:
     found, arrays = open_folder(folder)
     return LocalIndex(
         arrays, found.settings, found.languages, partial(check_bytes, folder, found, arrays)
-    )
-
-
-def stats_of(index: LocalIndex) -> IndexStats:
-    """Counted in the tokens the index was made with."""
-    arrays, settings = index.arrays, index.settings
-    beside = index.count_context_tokens()
-    return IndexStats(
-        documents=index.document_count,
-        chunks=index.chunk_count,
-        atoms=len(arrays["atom.start"]),
-        tokens=_sum(arrays["atom.tokens"]),
-        indexed_tokens=_sum(arrays["chunk.tokens"]) + beside,
-        context_tokens=beside,
-        vectors=sum(
-            len(arrays[name]) for name in ("chunk.vector", "atom.vector") if name in arrays
-        ),
-        dimensions=settings.dimensions,
-        bytes=sum(each.nbytes for each in arrays.values()),
     )
 
 

@@ -7,7 +7,6 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -56,42 +55,61 @@ class _Growing:
         self.width = values.shape[1:]
         self.rows = 0
         self._hash = blake2b(digest_size=16)
+        self._waiting: list[Array] = []
+        self._size = 0
         with says_what_it_writes(path):
-            self._file = path.open("wb", buffering=_PIECE)
+            self._file = path.open("wb", buffering=0)
 
     def add(self, values: Array) -> None:
         assert values.dtype == self.dtype, (self.path.name, values.dtype)
         assert values.shape[1:] == self.width, (self.path.name, values.shape)
         self.rows += len(values)
-        data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+        self._waiting.append(values)
+        self._size += values.nbytes
+        if self._size > _PIECE:
+            self.write()
+
+    def write(self) -> None:
+        small = self._size < _LARGE
+        pieces = [np.concatenate(self._waiting)] if small else self._waiting
+        for values in pieces:  # a column of an older index is not copied into memory first
+            self._put(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+        self._waiting = []
+        self._size = 0
+
+    def _put(self, data: memoryview) -> None:
         self._hash.update(data)
         with says_what_it_writes(self.path):
-            self._file.write(data)
+            while len(data):  # a disk that fills up may take a part
+                data = data[self._file.write(data) :]
 
     def finish(self, sync: bool) -> StoredColumn:
         """With `sync`, every byte is on the disk when this returns."""
-        with says_what_it_writes(self.path):
-            self._file.flush()
-            if sync:
+        if self._waiting:
+            self.write()
+        if sync:
+            with says_what_it_writes(self.path):
                 os.fsync(self._file.fileno())
         self.close()
         return StoredColumn(self.dtype.str, (self.rows, *self.width), self._hash.hexdigest())
 
     def mark(self) -> Callable[[], None]:
         """What takes away again all that is added from now on."""
+        if self._waiting:
+            self.write()
         rows, found, end = self.rows, self._hash.copy(), self._file.tell()
 
         def undo() -> None:
             self.rows, self._hash = rows, found
+            self._waiting, self._size = [], 0
             with says_what_it_writes(self.path):
+                self._file.truncate(end)
                 self._file.seek(end)
-                self._file.truncate()
 
         return undo
 
     def close(self) -> None:
-        with suppress(OSError):  # of what is abandoned; what counts was flushed before
-            self._file.close()
+        self._file.close()
 
 
 class FileSink:
