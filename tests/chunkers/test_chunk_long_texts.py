@@ -15,12 +15,13 @@ import pyarrow.parquet
 import pytest
 
 import chunkwise
-from chunkwise import Document, LoadOptions
+from chunkwise import Document
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.chunkers import get_strategy, strategies
 from chunkwise.chunkers.chunk import Chunked, chunk_each
 from chunkwise.chunkers.chunk_long_texts import SegmentSizes, in_segments, segments_of
 from chunkwise.chunkers.write_chunks import chunk_lines, row_of
+from chunkwise.documents.loader import LoadOptions
 from tables import cases
 
 STRATEGIES = [

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import chunkwise
-from chunkwise import LoadOptions
 from chunkwise.base import limited_processes as limited
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.limits import VARIABLE
 from chunkwise.chunkers.chunk import chunk_each
 from chunkwise.core import Document
 from chunkwise.documents import InputReader, reading
+from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.reading import SMALL
 from cli.in_process import Run, here
 from documents.hostile_files import compressed_pdf, plain_pdf, recursive_pdf

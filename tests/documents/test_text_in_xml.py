@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import docx
 
-from chunkwise import LoadOptions
 from chunkwise.core import Document
+from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.reading import loaded
 from chunkwise.documents.source import Source
 from documents.office_files import (
