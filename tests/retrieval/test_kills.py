@@ -50,7 +50,8 @@ def _write(place: str, texts: Texts, rebuild: bool) -> float:
 
 def _run(place: str, texts: Texts, rebuild: bool, at: str, ready: Callable[[], None]) -> None:
     """`at` says when it is ready to be killed: from its start on, or from where it publishes."""
-    with suppress(KeyboardInterrupt):
+    # Python may make a SystemError of an interrupt that comes while C asks for the text of a path.
+    with suppress(KeyboardInterrupt, SystemError):
         if at == "start":
             ready()
         for kind, name in ((Generation, "publish"), (PostgresStore, "settle")):
@@ -88,7 +89,8 @@ def _content(place: str) -> Texts:
 
 
 def _checked(index: Index) -> Texts:
-    index.verify()
+    if isinstance(index.place, Path):
+        index.verify()
     documents = [index.source.document(number) for number in index.source.document_numbers()]
     texts, words = {each.id: each.text for each in documents}, Counter[str]()
     for chunk in index.chunks():
