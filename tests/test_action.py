@@ -184,7 +184,7 @@ def test_a_base_is_made_then_held_against_and_a_worse_run_fails(project: Project
     status, told, log = project.run(
         **common,
         base="base.json",
-        accept_changed="questions, documents",
+        accept="questions, documents",
         arguments="--metrics recall,mrr -k 3",
     )
     assert (status, told["outcome"]) == (0, "passed"), log

@@ -91,7 +91,7 @@ Vectors = Literal["late", "own", "both", "none"]
 Graph = Literal["names", "relations"]
 Against = Literal["labels", "spans"]
 """What is taken for the truth: people's labels, or the references of the questions."""
-Accepted = Literal["documents", "questions"]
+Accepted = Literal["documents", "questions", "generated"]
 
 
 def parse_pages(text: str) -> tuple[int, int]:
@@ -390,6 +390,11 @@ class LintOptions(Options, group="Configuration"):
     )] = None  # fmt: skip
 
 
+Accept: TypeAlias = Annotated[tuple[Accepted, ...], Option(
+    "Gate also on other documents or questions, or on generated questions", metavar="WHAT"
+)]  # fmt: skip
+
+
 class GateOptions(Options, group="Gate"):
     """When a run counts as worse than another."""
 
@@ -399,9 +404,7 @@ class GateOptions(Options, group="Gate"):
     no_new_zero: Annotated[bool, Option(
         "Exit with 4 where a question falls to 0 or no score", common=True
     )] = False  # fmt: skip
-    accept: Annotated[tuple[Accepted, ...], Option(
-        "Compare runs on other documents or questions, too", long_flag="--accept-changed", metavar="WHAT"
-    )] = ()  # fmt: skip
+    accept: Accept = ()
 
 
 class CalibrationOptions(Options, group="Judge"):

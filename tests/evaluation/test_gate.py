@@ -107,12 +107,33 @@ def test_other_documents_questions_or_rules_are_not_comparable() -> None:
         other = replace(head, data={**head.data, what: {"count": 3, "hash": "else"}})
         found = gate([base, other], metrics=["recall"])
         assert found.outcome == "not comparable"
-        assert f"--accept-changed {what}" in found.not_comparable[0]
+        assert f"--accept {what}" in found.not_comparable[0]
         assert gate([base, other], metrics=["recall"], accept=[what]).outcome == "failed"
     other = replace(head, configuration={**head.configuration, "relevance_threshold": 0.9})
     found = gate([base, other], metrics=["recall"], accept=["documents", "questions"])
     assert found.outcome == "not comparable"
     assert "relevance_threshold differs" in found.not_comparable[0]
+
+
+@cases(
+    "counts, outcome",
+    [
+        ({"generated": 20}, "not comparable"),
+        ({"generated": 60, "reviewed": 24}, "not comparable"),
+        ({"generated": 60, "reviewed": 25}, "failed"),
+        ({"generated": 60, "count": 85}, "failed"),
+        ({}, "failed"),
+    ],
+)
+def test_nothing_fails_by_generated_questions_that_nobody_reviewed(
+    counts: dict[str, int], outcome: str
+) -> None:
+    runs = [
+        replace(made, data={**made.data, "questions": {"count": 60, "hash": "x", **counts}})
+        for made in (run(BASE), run(shifted(-0.3)))
+    ]
+    assert gate(runs, metrics=["recall"]).outcome == outcome
+    assert gate(runs, metrics=["recall"], accept=["generated"]).outcome == "failed"
 
 
 def test_questions_that_are_gone_are_not_passed_over() -> None:
@@ -149,7 +170,7 @@ def test_questions_that_have_no_score_any_more_are_not_passed_over() -> None:
     assert found.outcome == "not comparable"
     assert found.not_comparable == (
         "71 of the 72 questions with a score by recall@5 in a have none in b, such as 'q01': no answer; evaluate again "
-        "where they can be scored, or name it: --accept-changed questions (accept=['questions'] in Python)",
+        "where they can be scored, or name it: --accept questions (accept=['questions'] in Python)",
     )
     one = gate([base, run([1.0] * 71 + [None])], metrics=["recall"])
     assert one.not_comparable[0].startswith(

@@ -44,6 +44,7 @@ from chunkwise.cli.streams import (
     shown_place,
 )
 from chunkwise.core import Query
+from chunkwise.options import Accept
 from chunkwise.report.report import Report
 from chunkwise.tracking.watch import repeat_every, watched_metrics
 
@@ -86,6 +87,7 @@ class MonitorOptions(
     live: Annotated[Name | None, Option(
         "Questions people asked, compared with the test questions", metavar="FILE", common=True
     )] = None  # fmt: skip
+    accept: Accept = ()
     strict_alerts: Annotated[bool, Option("Exit with 3 when an alert could not be sent")] = False
     keep_text: Annotated[bool, Option(
         "Keep the text of passages, too", long_flag="--save-text"
@@ -196,6 +198,7 @@ class _Watch:
             say(line)
 
     def _compare(self, number: int, found: Evaluated, live: _LiveQuestions) -> WatchOutcome:
+        from chunkwise.evaluation.gate import unreviewed
         from chunkwise.tracking.watch import watch_run
 
         options, name = self._options, self._options.baseline
@@ -205,6 +208,8 @@ class _Watch:
             say(
                 f"nothing was watched as {name!r} yet: run {number} is its first; there are: {', '.join(sorted(known))}"
             )
+        if reasons := unreviewed(found.results.data, options.accept):
+            raise ChunkwiseError(reasons[0])
         live.compare(found.queries)
         return watch_run(
             self._history, self._history.run(number), name=name, metrics=self._metrics,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -42,11 +42,12 @@ from chunkwise.evaluation.comparison_result import (
     common_metrics,
     whole_figures,
 )
-from chunkwise.evaluation.results import Results
+from chunkwise.evaluation.results import Json, Results
 from chunkwise.metrics.registry import format_score, kind_of, lower_is_better, metric_of
 from chunkwise.options import Accepted, GateOptions
 from chunkwise.records.json import json_text
 from chunkwise.stats.paired import SIGNIFICANCE, equivalence, holm
+from chunkwise.testsets.testset import QuestionCounts
 
 ANY = "any"
 """Every metric that the runs have in common."""
@@ -183,7 +184,7 @@ def gate(
         metrics: Metrics that can fail [default: all].
         min_effect: Smallest difference that counts.
         no_new_zero: Also fail if a question newly scores 0.
-        accept: What may differ between the runs: "documents", "questions".
+        accept: What may differ between the runs, "documents" or "questions", and "generated" questions.
         options: The three above as one value, which they override.
         fails_by_tests: False: only questions that newly score 0 fail.
         lower: Says whether lower values of a metric are better.
@@ -207,7 +208,8 @@ def gate(
     results = read_runs(runs)
     labels = tuple(run.label for run in results)
     tested, whole, left_out = _named(results, named)
-    reasons = [
+    reasons = unreviewed(results[0].data, asked.accept)
+    reasons += [
         reason
         for at in range(1, len(results))
         for reason in _differing(results[0], results[at], ("a", run_name(at)), asked.accept)
@@ -275,9 +277,19 @@ def _named(
     )
 
 
+def unreviewed(data: Mapping[str, Json], accept: Sequence[Accepted]) -> list[str]:
+    """Why nothing fails by a run's questions: a program wrote them, and nobody looked; empty: it may."""
+    if "generated" in accept or not QuestionCounts.of(data.get("questions")).is_unreviewed:
+        return []
+    return [
+        "the questions were generated, and fewer than 25 were reviewed or written by people; review them (chunkwise "
+        f"testset review), or name it: {_accepting('generated')}"
+    ]
+
+
 def _accepting(what: str) -> str:
     """As it is written on the command line, and in Python."""
-    return f"--accept-changed {what} (accept=[{what!r}] in Python)"
+    return f"--accept {what} (accept=[{what!r}] in Python)"
 
 
 def _differing(

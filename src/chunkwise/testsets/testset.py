@@ -167,6 +167,11 @@ class QuestionCounts(NamedTuple):
         return "reviewed" if people + self.reviewed >= REVIEWED else "early"
 
     @property
+    def is_unreviewed(self) -> bool:
+        """Whether a program wrote too many of them to fail anything by what they say."""
+        return self.generated > 0 and self.grade == "early"
+
+    @property
     def note(self) -> str:
         """A warning for whoever reads a result; empty: people wrote the questions."""
         if not self.generated:
