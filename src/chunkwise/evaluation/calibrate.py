@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import counted, format_number, thousands
+from chunkwise.base.wording import as_set, counted, thousands
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query, Score
 from chunkwise.documents import LoadOptions, leaving_out
@@ -354,7 +354,7 @@ class _Watch:
             return self._llm.error if self._llm else ""
         took, reasons = self._spent.since(self._before), figures.unscored
         if took.unasked:
-            limit = f"limit of {format_number(self._llm.model.client.max_cost or 0.0, 'money')}"
+            limit = f"limit of ${as_set(self._llm.model.client.max_cost or 0.0)}"
             return next((why for why in reasons if limit in why), "")
         asked = figures.confusion.scored or took.calls or took.kept
         return "" if asked else max(reasons, key=lambda why: reasons[why], default="")

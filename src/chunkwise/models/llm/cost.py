@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import msgspec
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import counted, format_number
+from chunkwise.base.wording import as_set, counted, format_number
 
 PRICES_VARIABLE = "CHUNKWISE_PRICES"
 """A file of one's own, of the same form as prices.toml; its lines go before those of the package."""
@@ -205,6 +205,4 @@ class LlmBudget:
 
     @staticmethod
     def _reached(limit: float) -> LimitReached:
-        return LimitReached(
-            f"the limit of {format_number(limit, 'money')} would be passed by one more request"
-        )
+        return LimitReached(f"the limit of ${as_set(limit)} would be passed by one more request")

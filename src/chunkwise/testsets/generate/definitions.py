@@ -19,7 +19,7 @@ _MARKS = re.compile(
 )
 
 
-class Definition(NamedTuple):
+class DefinedTerm(NamedTuple):
     """A definition, and the question that it answers."""
 
     question: str
@@ -89,7 +89,7 @@ _LABEL = re.compile(
 _GERMAN = frozenset({"bedeutet", "bezeichnet", "heißt", "ist", "sind"})
 
 
-def definitions_in(analyzed: Analyzed) -> Iterator[Definition]:
+def definitions_in(analyzed: Analyzed) -> Iterator[DefinedTerm]:
     """What the sentences of paragraphs and list items define."""
     text = analyzed.text
     starts = analyzed.sentences.tolist()
@@ -100,7 +100,7 @@ def definitions_in(analyzed: Analyzed) -> Iterator[Definition]:
                 yield found
 
 
-def _sentence(text: str, start: int, end: int) -> Definition | None:
+def _sentence(text: str, start: int, end: int) -> DefinedTerm | None:
     plain = without_marks(text[start:end])
     if not plain.endswith((".", ";", "!", '."', ".”", "; and")) or len(plain) > _LONGEST:
         return None
@@ -108,13 +108,13 @@ def _sentence(text: str, start: int, end: int) -> Definition | None:
     for pattern in (_QUOTED, _MEANS):
         if (match := pattern.match(plain)) and _is_term(match["term"]):
             question = _meaning(match["term"], match["verb"] in _GERMAN)
-            return Definition(question, plain, span)
+            return DefinedTerm(question, plain, span)
     match = _IS.match(plain)
     if match is None or not _is_term(match["term"]) or not is_name(match["term"], text):
         return None
     asked = "Was" if match["verb"] in _GERMAN else "What"
     question = f"{asked} {match['verb']} {match['term']}?"
-    return Definition(question, plain, span, match["term"])
+    return DefinedTerm(question, plain, span, match["term"])
 
 
 def _meaning(term: str, german: bool) -> str:

@@ -34,10 +34,10 @@ class FoundQuestion(NamedTuple):
     answer: str | None = None
 
 
-class Place:
+class SearchedDocument:
     """A document that questions are looked for in, among its corpus."""
 
-    def __init__(self, corpus: Corpus, number: int) -> None:
+    def __init__(self, corpus: LinkedDocuments, number: int) -> None:
         self.corpus = corpus
         self.number = number
         self.text = corpus.source.documents[number].text
@@ -59,7 +59,7 @@ class Place:
         return None
 
 
-class Corpus:
+class LinkedDocuments:
     """Documents that refer to each other."""
 
     def __init__(self, source: SourcePassages) -> None:
@@ -94,10 +94,10 @@ def _slug(title: str) -> str:
     return re.sub(r"[^\w-]", "", title.lower().replace(" ", "-"))
 
 
-Finder = Callable[[Place], Iterator[FoundQuestion]]
+Finder = Callable[[SearchedDocument], Iterator[FoundQuestion]]
 
 
-def asked_questions(place: Place) -> Iterator[FoundQuestion]:
+def asked_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     """Headings that ask, with the first passage below them: the questions of an FAQ."""
     sections = place.analyzed.sections
     for at, path in enumerate(sections.paths):
@@ -111,7 +111,7 @@ _LEAST_WORDS = 2
 """Content words of a link that say where it leads: "here" does not."""
 
 
-def link_questions(place: Place) -> Iterator[FoundQuestion]:
+def link_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     """Texts of links to other documents and sections, with the passage they lead to."""
     document = place.analyzed.document
     for start, end, target in written_links(place.text, document):
@@ -124,7 +124,7 @@ def link_questions(place: Place) -> Iterator[FoundQuestion]:
                 yield found._replace(question=label)
 
 
-def definition_questions(place: Place) -> Iterator[FoundQuestion]:
+def definition_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     """What is defined, with the sentence that defines it."""
     for question, answer, span, subject in definitions_in(place.analyzed):
         rare = not subject or place.corpus.source.is_rare(words_in(subject, place.language))
@@ -132,7 +132,7 @@ def definition_questions(place: Place) -> Iterator[FoundQuestion]:
             yield FoundQuestion(question, place.number, span, answer)
 
 
-def row_questions(place: Place) -> Iterator[FoundQuestion]:
+def row_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     """The name of a column and what a row begins with, with that row."""
     analyzed, text = place.analyzed, place.text
     blocks = analyzed.blocks
@@ -175,7 +175,7 @@ _LEAST_COMMENT, _MOST_CODE = 5, 1500
 """Words of a comment that says what code does; characters of the code behind it that are its evidence."""
 
 
-def comment_questions(place: Place) -> Iterator[FoundQuestion]:
+def comment_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     """What a comment or docstring says of code, with the code that follows it, up to the next comment."""
     if place.analyzed.document.format != "code":
         return
@@ -197,7 +197,7 @@ _LONGEST_SENTENCE = 400
 _ENDS = (".", "!", "?", "。", "！", "？", "।")
 
 
-def sentence_questions(place: Place) -> Iterator[FoundQuestion]:
+def sentence_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     """The longest sentence of each passage without its rarest terms; weighty passages first."""
     text = place.text
     starts = [*place.analyzed.sentences.tolist(), len(text)]
@@ -219,7 +219,7 @@ def sentence_questions(place: Place) -> Iterator[FoundQuestion]:
                 yield FoundQuestion(question, place.number, span)
 
 
-def _without_rarest(place: Place, span: Span) -> str:
+def _without_rarest(place: SearchedDocument, span: Span) -> str:
     text = without_marks(place.text[span.start : span.end])
     terms = text_terms(text, place.language)
     if len(terms.vocabulary) < _LEAST_TERMS:
@@ -248,9 +248,9 @@ _POOL = 10
 
 def questions_in(source: SourcePassages, wanted: int) -> Iterator[tuple[Query, str]]:
     """Questions of all kinds in turn, each with the language of its document; documents take turns by size."""
-    corpus = Corpus(source)
+    corpus = LinkedDocuments(source)
     sizes = {number: len(each.text) for number, each in enumerate(source.documents)}
-    lines = {number: _of_document(Place(corpus, number)) for number in sizes}
+    lines = {number: _of_document(SearchedDocument(corpus, number)) for number in sizes}
     pool: dict[str, list[tuple[int, FoundQuestion]]] = {kind: [] for kind in KINDS}
     for number, (kind, found) in islice(by_size(lines, sizes), _POOL * wanted):
         pool[kind].append((number, found))
@@ -269,7 +269,7 @@ def _query(kind: str, found: FoundQuestion, source: SourcePassages) -> Query:
     return Query(id, found.question, (reference,), found.answer, (), (EXTRACTED, kind))
 
 
-def _of_document(place: Place) -> Iterator[tuple[str, FoundQuestion]]:
+def _of_document(place: SearchedDocument) -> Iterator[tuple[str, FoundQuestion]]:
     """The kinds take turns, each in its own order."""
     open_kinds = {kind: find(place) for kind, find in KINDS.items()}
     while open_kinds:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from chunkwise.core import Query, Span
 from chunkwise.testsets.generate.candidate import question_id, reference_at
 from chunkwise.testsets.generate.definitions import (
-    Definition,
+    DefinedTerm,
     definitions_in,
     said_at,
     without_marks,
@@ -53,7 +53,7 @@ def two_hop_questions(source_passages: SourcePassages) -> Iterator[tuple[Query, 
             german = passage.language == "de"
             asked = "was wird darüber gesagt?" if german else "what is said about it?"
             span = Span(passage.start, passage.end)
-            found = Definition(asked, "", span)
+            found = DefinedTerm(asked, "", span)
             yield _two_hop(found, passage.at, hop, source_passages), passage.language
 
 
@@ -75,7 +75,7 @@ def _left_out(place: NamedPlace, bounds: list[int]) -> tuple[str, Span] | None:
 
 
 def _two_hop(
-    found: Definition,
+    found: DefinedTerm,
     at: int,
     hop: tuple[NamedPlace, str, Span],
     source_passages: SourcePassages,
