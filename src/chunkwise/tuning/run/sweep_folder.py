@@ -25,6 +25,7 @@ from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.results import Json
 from chunkwise.records.json import json_text
 from chunkwise.records.write import text_file
+from chunkwise.testsets.generate.plan import EXTRACTED
 from chunkwise.testsets.testset import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.plan.plan import Plan
@@ -50,6 +51,7 @@ def sweep_fingerprint(
         "chunkwise": __version__,
         "documents": documents_hash(documents),
         "questions": hash_of(tuple(queries)),
+        "generated": all(EXTRACTED in query.types for query in queries),
         "objective": sweep.objective,
         "k": sweep.k,
         "model": sweep.embedder,
@@ -83,7 +85,13 @@ class SweepRecord:
                 f"{path} is damaged ({error}); name another folder: -o OTHER"
             ) from None
         names = dict.fromkeys([*fingerprint, *known])
-        if other := [name for name in names if known.get(name) != fingerprint.get(name)]:
+        other = [name for name in names if known.get(name) != fingerprint.get(name)]
+        if other and known.get("generated") and {*other} <= {"questions", "generated"}:
+            # What generated questions found gives way to the reviewed ones, or to those of people.
+            for outcome in self._files():
+                outcome.unlink()
+            _write(path, dict(fingerprint))
+        elif other:
             told = "; ".join(_difference(each, known, fingerprint) for each in other)
             raise ChunkwiseError(
                 f"{self.folder} is the record of another sweep: {told}. Name another folder (-o OTHER), or remove "
