@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -172,6 +173,10 @@ def test_a_sweep_of_the_command_line_is_shown_with_its_report_and_applied(
     write_sweep(tmp_path / "theirs")
     (row,) = client.get("/api/sweeps").json()["rows"]
     assert (row["name"], row["state"], row["done"], row["can_apply"]) == ("theirs", "done", 3, True)
+    assert client.get("/api/sweeps").json()["name"] == "chunkwise-tune"
+    write_sweep(tmp_path / "chunkwise-tune")
+    assert client.get("/api/sweeps").json()["name"] == "chunkwise-tune-2"
+    shutil.rmtree(tmp_path / "chunkwise-tune")
     assert client.get(f"/runs/{row['run']}").status_code == 200
     assert client.get("/api/sweeps").json()["rows"][0]["run"] == row["run"]  # it is read once
     client.post("/api/sweeps/apply", json={"name": "theirs"})

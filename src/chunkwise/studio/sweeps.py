@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -89,6 +90,8 @@ class SweepsView(View):
     """Questions that people have labeled."""
     into: str
     """Where a recommendation is applied."""
+    name: str
+    """A folder for the next sweep: no finished one's."""
     rows: tuple[SweepRow, ...]
 
 
@@ -225,9 +228,12 @@ def sweeps(project: Project, _: NoParameters) -> SweepsView:
     rows = tuple(_row(project, name) for name in there if _NAME.fullmatch(name))
     store = project.labels()
     labeled = len({each.query_id for each in store.events()}) if store.exists() else 0
+    done = {row.name for row in rows if row.state == "done"}
+    names = chain([USUAL_NAME], (f"{USUAL_NAME}-{number}" for number in count(2)))
     return SweepsView(
-        _why_not(project), get_args(Embedder), get_args(TimeLimit), labeled, project.into, rows
-    )
+        _why_not(project), get_args(Embedder), get_args(TimeLimit), labeled, project.into,
+        next(name for name in names if name not in done), rows,
+    )  # fmt: skip
 
 
 def _row(project: Project, name: str) -> SweepRow:
