@@ -45,6 +45,7 @@ function show(found) {
   form.questions.options[1].textContent = found.labeled ? `labels (${number(found.labeled)})` : "labels: none yet";
   if (form.name.value === form.name.defaultValue) form.name.value = form.name.defaultValue = found.name;
   rows.replaceChildren(...found.rows.map((each) => row(each, found.into)));
+  $("#sweep-ask").disabled = false; // its choices are there now
   startButton.disabled = !estimated || found.rows.some((each) => each.state === "running");
 }
 
