@@ -162,7 +162,7 @@ def test_an_evaluation_keeps_to_the_limit_too(here: Run, tmp_path: Path) -> None
         assert calls > 3
         assert server.requests == []
         done = here(*words, *llm, "--max-cost", "1")
-        assert "the limit of $1.00 would be passed" in done.stderr
+        assert "the limit of $1 would be passed" in done.stderr
         assert done.returncode == 3, done.stderr
         assert 0 < billed(server) <= 1
         assert here(*words, *llm, "-q").returncode == 0
