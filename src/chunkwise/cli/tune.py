@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 FOLDER = "chunkwise-tune"
 _UNASKED = (
-    "without questions (--queries FILE) cuts, sizes and costs are compared, and nothing is recommended; "
-    "chunkwise testset generate DOCUMENTS -o FILE makes questions"
+    "no question could be taken from the documents: chunks and costs are compared, and nothing is recommended; "
+    "name a file of questions (--queries FILE)"
 )
 
 

@@ -1,5 +1,6 @@
 """Questions without a model: found in the texts, sensible, located, marked."""
 
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -201,3 +202,21 @@ def test_long_lines_take_linear_time() -> None:
         "**" * 20_000 + "\n\n" + "A " * 20_000 + "\n\n" + '"' * 20_000 + "\n\n" + "The X " * 10_000
     )
     assert generate_questions([Document("d", text, format="markdown")], 3).wanted == 3
+
+
+@cases(
+    "text, format",
+    [
+        ("/* x " * 200_000, "code"),
+        ('"""' + "x\n" * 200_000, "code"),
+        ("A short sentence stands here. " * 60_000, "text"),
+        (
+            "".join(f"[to the section](#s{n})\n\n# Does s{n} stand?\n\n" for n in range(8_000)),
+            "markdown",
+        ),
+    ],
+)
+def test_large_documents_take_linear_time(text: str, format: str) -> None:
+    began = time.process_time()
+    list(questions_in(find_source_passages([Document("d", text, format=format)]), 20))  # type: ignore[arg-type]
+    assert time.process_time() - began < 30

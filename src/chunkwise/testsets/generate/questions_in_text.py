@@ -53,10 +53,10 @@ class SearchedDocument:
 
     def passage_behind(self, position: int, until: int) -> FoundQuestion | None:
         """The first passage between two positions, as evidence of a question still to be asked."""
-        inside = (each for each in self.passages if position <= each.start < until)
-        for found in inside:
-            return FoundQuestion("", self.number, Span(found.start, found.end))
-        return None
+        at = bisect_left(self.passages, position, key=lambda each: each.start)
+        if at == len(self.passages) or self.passages[at].start >= until:
+            return None
+        return _evidence(self.passages[at])
 
 
 class LinkedDocuments:
@@ -72,6 +72,12 @@ class LinkedDocuments:
     def _numbers(self) -> dict[str, int]:
         return {each.id: number for number, each in enumerate(self.source.documents)}
 
+    @cached_property
+    def _anchored(self) -> dict[tuple[int, str], SourcePassage]:
+        """The first passage below each heading, by its document and its anchor."""
+        named = [each for each in self.source.passages if each.path]
+        return {(each.at, _slug(each.path[-1])): each for each in reversed(named)}
+
     def linked(self, target: str, document_id: str) -> FoundQuestion | None:
         """The passage that a link leads to: the first of its document, or of the section it names."""
         path, _, anchor = unquote(target).partition("#")
@@ -82,11 +88,12 @@ class LinkedDocuments:
         number = self._numbers.get(name)
         if number is None or not self.passages[number]:
             return None
-        passages = self.passages[number]
-        if not anchor:
-            return FoundQuestion("", number, Span(passages[0].start, passages[0].end))
-        known = (each for each in passages if each.path and _slug(each.path[-1]) == anchor)
-        return next((FoundQuestion("", number, Span(each.start, each.end)) for each in known), None)
+        passage = self._anchored.get((number, anchor)) if anchor else self.passages[number][0]
+        return None if passage is None else _evidence(passage)
+
+
+def _evidence(passage: SourcePassage) -> FoundQuestion:
+    return FoundQuestion("", passage.at, Span(passage.start, passage.end))
 
 
 def _slug(title: str) -> str:
@@ -127,8 +134,7 @@ def link_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
 def definition_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     """What is defined, with the sentence that defines it."""
     for question, answer, span, subject in definitions_in(place.analyzed):
-        rare = not subject or place.corpus.source.is_rare(words_in(subject, place.language))
-        if rare:
+        if not subject or place.corpus.source.is_rare(words_in(subject, place.language)):
             yield FoundQuestion(question, place.number, span, answer)
 
 
@@ -164,12 +170,8 @@ def _has_letters(text: str) -> bool:
     return sum(map(str.isalpha, text)) > 2
 
 
-_COMMENT = re.compile(
-    r"(?P<lines>(?:^[ \t]*(?://[/!]?|\#|--)[ \t]+\S.*\n)+)"
-    r"|/\*\*?(?P<block>[^*]*(?:\*(?!/)[^*]*)*)\*/"
-    r'|"""(?P<doc>[^"]*(?:"(?!"")[^"]*)*)"""',
-    re.MULTILINE,
-)
+_COMMENT = re.compile(r'(?:^[ \t]*(?://[/!]?|\#|--)[ \t]+\S.*\n)+|/\*|"""', re.MULTILINE)
+_CLOSERS = {"/*": "*/", '"""': '"""'}
 _COMMENT_MARKS = re.compile(r"^[ \t]*(?://[/!]?|\#|--|\*)[ \t]*", re.MULTILINE)
 _LEAST_COMMENT, _MOST_CODE = 5, 1500
 """Words of a comment that says what code does; characters of the code behind it that are its evidence."""
@@ -180,14 +182,26 @@ def comment_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     if place.analyzed.document.format != "code":
         return
     text = place.text
-    comments = list(_COMMENT.finditer(text))
+    comments = list(_comments(text))
     for comment, following in zip_longest(comments, comments[1:]):
-        words = _COMMENT_MARKS.sub("", next(filter(None, comment.groups()), "")).strip()
+        words = _COMMENT_MARKS.sub("", text[comment.start : comment.end]).strip(' */"\n')
         sentence = " ".join(re.split(r"(?<=[.!?])\s|\n\s*\n", words, maxsplit=1)[0].split())
-        end = following.start() if following else len(text)
-        code = trimmed(text, comment.end(), min(end, comment.end() + _MOST_CODE))
+        end = following.start if following else len(text)
+        code = trimmed(text, comment.end, min(end, comment.end + _MOST_CODE))
         if len(sentence.split()) >= _LEAST_COMMENT and code.end > code.start:
             yield FoundQuestion(sentence.rstrip("."), place.number, code)
+
+
+def _comments(text: str) -> Iterator[Span]:
+    """Lines of comments that follow each other, block comments and docstrings; one that nothing ends is the last."""
+    at = 0
+    while opening := _COMMENT.search(text, at):
+        at = opening.end()
+        if closer := _CLOSERS.get(opening[0]):
+            at = text.find(closer, at) + len(closer)
+            if at < opening.end() + len(closer):
+                return
+        yield Span(opening.start(), at)
 
 
 _RAREST = 1 / 3
@@ -205,7 +219,7 @@ def sentence_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     fitting = [
         each
         for each in sentences
-        if each.end - each.start <= _LONGEST_SENTENCE and text[: each.end].endswith(_ENDS)
+        if each.end - each.start <= _LONGEST_SENTENCE and text.endswith(_ENDS, each.start, each.end)
     ]
     for passage in sorted(place.passages, key=lambda each: -each.weight):
         inside = fitting[
