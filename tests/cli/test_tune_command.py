@@ -255,11 +255,12 @@ def test_without_questions_some_are_generated_and_the_prior_decides(
     again = here("tune", "docs", *WORDS, "-o", "out", "--json")
     assert json.loads(again.stdout)["grade"] == "early"
     assert json.loads((tmp_path / "out" / "questions.json").read_text()) == asked
-    asked[0]["review"] = "edited"
-    (tmp_path / "own.json").write_text(json.dumps(asked[:30]))
-    own = here("tune", "docs", *WORDS, "-Q", "own.json", "-o", "out", "--json")
-    assert own.returncode == 0, own.stderr
-    assert "public question sets" not in json.loads(own.stdout)["sentence"]
+    for decision in ("edited", "accepted"):
+        asked[0]["review"] = decision
+        (tmp_path / "own.json").write_text(json.dumps(asked[:30]))
+        own = here("tune", "docs", *WORDS, "-Q", "own.json", "-o", "out", "--json")
+        assert own.returncode == 0, own.stderr
+        assert "public question sets" not in json.loads(own.stdout)["sentence"]
 
 
 @pytest.mark.unwatched

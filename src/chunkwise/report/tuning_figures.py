@@ -38,10 +38,11 @@ class SweepFigures:
         return any(standing.validation.mean is not None for standing in self.tuning.standings)
 
     @property
-    def asked_by_people(self) -> bool:
-        """Whether any question is not as a program generated it, or the prior is not asked for."""
+    def questions_decide(self) -> bool:
+        """Whether people wrote or accepted any question, or the prior is not asked for."""
         counts = QuestionCounts.of(self.tuning.data.get("questions"))
-        return not counts.generated or counts.generated < counts.total or not self.tuning.prior
+        unreviewed = counts.generated - counts.reviewed
+        return not unreviewed or unreviewed < counts.total or not self.tuning.prior
 
     @property
     def reported_on(self) -> str:

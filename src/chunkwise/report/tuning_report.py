@@ -134,7 +134,7 @@ def _headline(figures: SweepFigures) -> Headline:
     configuration = figures.chosen.configuration
     strongest = _strongest(figures)
     text = f"Use {configuration.label}"
-    if not figures.asked_by_people:
+    if not figures.questions_decide:
         return Headline(
             f"{tuning.sentence.partition(': ')[0]}, by what parameters do on public question sets."
         )

@@ -298,7 +298,7 @@ def left_out_scores(score_table: ScoreTable, unlimited: ScoreTable, sweep: Sweep
         met = part.meeting()
         if not met.entrants:
             met = replace(score_table, validation=rows[some])
-        expected = _expectation(met, sweep).means
+        expected = expected_scores(met, sweep).means
         return [recommended_column(met, expected), *baseline_columns(part).values()]
 
     return held_out(score_table.scores[rows], chosen_by, score_table.seed)
@@ -323,9 +323,10 @@ def _without_others_variations(score_table: ScoreTable, sweep: Sweep) -> ScoreTa
     return replace(score_table, aside={**score_table.aside, **dict.fromkeys(gone, "not tried")})
 
 
-def _expectation(score_table: ScoreTable, sweep: Sweep) -> Expectation:
+def expected_scores(score_table: ScoreTable, sweep: Sweep) -> Expectation:
+    """Of every entrant, from the questions that decide and the prior of the sweep's objective."""
     configurations = [score_table.outcomes[at].configuration for at in score_table.entrants]
-    scores = score_table.better(score_table.asked_by_people, score_table.entrants)
+    scores = score_table.better(score_table.deciding_rows, score_table.entrants)
     level = score_table.better(score_table.validation, score_table.entrants).mean()
     return expectation(scores, configurations, sweep.objective if sweep.prior else "", float(level))
 
@@ -359,10 +360,10 @@ def choose(
     of the data and `timing` are the caller's to add.
     """
     requested = _requested_plan(sweep, plan, outcomes)
-    generated = {id for id, origin in (origins or {}).items() if origin != "people"}
-    people = frozenset(row for row, query in enumerate(queries) if query.id not in generated)
+    generated = {id for id, origin in (origins or {}).items() if origin == "generated"}
+    deciding = frozenset(row for row, query in enumerate(queries) if query.id not in generated)
     unlimited = score_table_of(
-        outcomes, splits, sweep, people if generated and sweep.prior else None
+        outcomes, splits, sweep, deciding if generated and sweep.prior else None
     )
     if unlimited is None:
         return result_without_scores(outcomes, queries, splits, sweep, plan, requested)
@@ -372,7 +373,7 @@ def choose(
         score_table.better(score_table.validation, score_table.entrants), seed=score_table.seed
     )
     assert tied is not None  # every entrant has a score on these questions
-    expected = _expectation(score_table, sweep)
+    expected = expected_scores(score_table, sweep)
     chosen = recommended_column(score_table, expected.means)
     objective = metric_of(sweep.objective)
     standings = ranked_standings(

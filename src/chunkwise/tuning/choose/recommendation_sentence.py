@@ -115,7 +115,7 @@ def _of_questions(findings: Findings) -> Iterator[str]:
 
 
 def _of_the_choice(findings: Findings) -> Iterator[str]:
-    if not len(findings.score_table.asked_by_people):
+    if not len(findings.score_table.deciding_rows):
         return
     entrants = len(findings.score_table.entrants)
     if findings.tied > max(2, entrants // 4):
@@ -193,7 +193,7 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
 
 def sentence(findings: Findings) -> str:
     """What to use, what it reaches on test questions, what that is against the common defaults, and why this one."""
-    if not len(findings.score_table.asked_by_people):
+    if not len(findings.score_table.deciding_rows):
         return _expected(findings)
     return f"{_opening(findings)}{_reached(findings)}{_compared(findings)}. {_meeting(findings)}{_why(findings)}"
 

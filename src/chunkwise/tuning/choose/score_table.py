@@ -70,8 +70,8 @@ class ScoreTable:
     aside: Mapping[int, str]
     """Columns that are listed and not chosen from, and why."""
     seed: int
-    people: frozenset[int] | None = None
-    """Questions that people wrote; None: all of them."""
+    deciding: frozenset[int] | None = None
+    """Questions that people wrote, or accepted; None: all of them."""
     least: tuple[tuple[str, float, ScoreMatrix], ...] = ()
     """Metrics with the mean that a choice must have, and their scores: questions × configurations."""
 
@@ -94,12 +94,12 @@ class ScoreTable:
         return [at for at in range(len(self.outcomes)) if at not in self.aside]
 
     @property
-    def asked_by_people(self) -> Rows:
-        """Of the questions that choose, those that people wrote."""
-        people = self.people
-        if people is None:
+    def deciding_rows(self) -> Rows:
+        """Of the questions that choose, those that people wrote or accepted."""
+        deciding = self.deciding
+        if deciding is None:
             return self.validation
-        return np.array([row for row in self.validation.tolist() if row in people], dtype=np.intp)
+        return np.array([row for row in self.validation.tolist() if row in deciding], dtype=np.intp)
 
     @property
     def sign(self) -> float:
@@ -116,7 +116,7 @@ def score_table_of(
     outcomes: Sequence[Outcome],
     splits: tuple[str, ...],
     sweep: Sweep,
-    people: frozenset[int] | None = None,
+    deciding: frozenset[int] | None = None,
 ) -> ScoreTable | None:
     """None where no configuration has a score on a question that chooses."""
     validating = np.array([side == VALIDATION for side in splits], dtype=bool)
@@ -145,7 +145,7 @@ def score_table_of(
         budget_of(sweep.objective),
         aside,
         sweep.seed,
-        people,
+        deciding,
         tuple(
             (name, least, _scores(found, name))
             for name, least in constraints_of(sweep.at_least).items()
