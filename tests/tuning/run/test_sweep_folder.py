@@ -11,8 +11,11 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
@@ -104,7 +107,9 @@ def test_another_sweep_is_refused_with_what_differs(tmp_path: Path) -> None:
     changed = [*DOCUMENTS[:-1], Document(DOCUMENTS[-1].id, "Other.")]
     others = {
         "its documents are others": sweep_fingerprint(changed, QUERIES, sweep()),
-        "its questions are others": sweep_fingerprint(DOCUMENTS, QUERIES[1:], sweep()),
+        "its questions are others": sweep_fingerprint(
+            DOCUMENTS, [*QUERIES[1:], replace(QUERIES[0], text="Who?")], sweep()
+        ),
         "its objective is 'recall@1000t', here it is 'ndcg@5'": sweep_fingerprint(
             DOCUMENTS, QUERIES, sweep("ndcg@5")
         ),
@@ -112,7 +117,7 @@ def test_another_sweep_is_refused_with_what_differs(tmp_path: Path) -> None:
             DOCUMENTS, QUERIES, sweep(model="openai:x")
         ),
         "its k is 5, here it is 9": sweep_fingerprint(DOCUMENTS, QUERIES, replace(sweep(), k=9)),
-        "its layout is 2, here it is 3": {**ABOUT, "layout": 3},
+        "its layout is 3, here it is 4": {**ABOUT, "layout": 4},
     }
     for told, other in others.items():
         with pytest.raises(ChunkwiseError, match="record of another sweep") as raised:
@@ -126,6 +131,27 @@ def test_another_sweep_is_refused_with_what_differs(tmp_path: Path) -> None:
     record.keep(OUTCOME)
     with pytest.raises(ChunkwiseError, match="not what they are of"):
         record.matches(ABOUT)
+
+
+@given(st.permutations(range(3)), st.integers(0, 2), st.integers(0, 2))
+def test_scores_of_the_questions_that_are_left_stay(
+    order: list[int], left: int, killed_after: int
+) -> None:
+    """Whatever a review dropped, in any order, and however far a rewrite got that was killed."""
+    rows, others = order[:left], [Configuration("x", "y"), Configuration("x", "z")]
+    with TemporaryDirectory() as folder:
+        record = SweepRecord(folder)
+        record.matches(sweep_fingerprint(DOCUMENTS, QUERIES[:3], sweep()))
+        outcomes = [OUTCOME, *(replace(OUTCOME, configuration=each) for each in others)]
+        shorter = {
+            name: tuple(own[at] for at in rows) for name, own in OUTCOME.scores.items()
+        }  # fmt: skip
+        for at, outcome in enumerate(outcomes):
+            record.keep(replace(outcome, scores=shorter) if at < killed_after else outcome)
+        record.matches(sweep_fingerprint(DOCUMENTS, [QUERIES[at] for at in rows], sweep()))
+        known = record.known([each.configuration for each in outcomes])
+        assert {outcome.configuration.key for outcome in outcomes[killed_after:]} <= {*known}
+        assert all(outcome.scores == shorter for outcome in known.values())
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -34,8 +34,11 @@ from chunkwise.models import (
 )
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
 from chunkwise.models.llm.client import LlmClient
+from chunkwise.testsets.formats.chunkwise import QuestionsFile, dropped_file, is_there
+from chunkwise.testsets.generate.generate import GENERATED as GENERATED_BY
 from chunkwise.testsets.generate.generate import GenerationRun
 from chunkwise.testsets.reading import carries_documents
+from chunkwise.testsets.review import REVIEW
 from chunkwise.testsets.testset import TestSet, hash_of
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, canonical_name, get_tokenizer
@@ -351,13 +354,27 @@ GENERATED = 100
 def generated_questions(
     documents: Sequence[Document], file: Path | None, left_out: Skipped
 ) -> TestSet:
-    """Questions out of the documents; those in the file are kept, with what people decided about them."""
+    """Questions out of the documents; those in the file are kept, with what people decided about them.
+
+    Once a person has worked on the file no others are added, so that the next sweep asks nothing new.
+    """
+    if file is not None and _has_decisions(file):
+        return questions_read(str(file), documents, left_out)
     made = GenerationRun(documents, GENERATED, into=file).by_rules().queries
     if file is not None and file.exists():
         return questions_read(str(file), documents, left_out)
     return TestSet(
         made, "generated", hash_of(made), origins={query.id: "generated" for query in made}
     )
+
+
+def _has_decisions(file: Path) -> bool:
+    """Whether somebody has accepted, changed, dropped or written a question."""
+    if not is_there(file):
+        return False
+    rows = QuestionsFile.read(file).rows
+    is_changed = any(REVIEW in row or GENERATED_BY not in row for row in rows)
+    return is_changed or is_there(dropped_file(file))
 
 
 def read_sweep_inputs(

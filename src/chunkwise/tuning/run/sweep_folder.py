@@ -34,7 +34,7 @@ from chunkwise.tuning.plan.sweep_file import sweep_text
 from chunkwise.tuning.sweep import Configuration, Sweep
 from chunkwise.tuning.sweep_result import TIME_UP, Outcome
 
-LAYOUT = 2
+LAYOUT = 3
 """Of the folder; a record of another one is not gone on with."""
 _ABOUT = "about.json"
 _OUTCOMES = "outcomes"
@@ -50,7 +50,7 @@ def sweep_fingerprint(
         "layout": LAYOUT,
         "chunkwise": __version__,
         "documents": documents_hash(documents),
-        "questions": hash_of(tuple(queries)),
+        "questions": [hash_of([query]) for query in queries],
         "generated": all(EXTRACTED in query.types for query in queries),
         "objective": sweep.objective,
         "k": sweep.k,
@@ -68,7 +68,10 @@ class SweepRecord:
         self.folder = Path(folder)
 
     def matches(self, fingerprint: SweepFingerprint) -> None:
-        """Makes the folder this sweep's; an error says what differs where it is another one's."""
+        """Makes the folder this sweep's; an error says what differs where it is another one's.
+
+        Outcomes of more questions keep the scores of those that are left: a review drops some.
+        """
         path = self.folder / _ABOUT
         if not path.exists():
             if any(self._files()):
@@ -86,7 +89,12 @@ class SweepRecord:
             ) from None
         names = dict.fromkeys([*fingerprint, *known])
         other = [name for name in names if known.get(name) != fingerprint.get(name)]
-        if other and known.get("generated") and {*other} <= {"questions", "generated"}:
+        only_questions = bool(other) and {*other} <= {"questions", "generated"}
+        asked, wanted = _questions(known), _questions(fingerprint)
+        if only_questions and {*wanted} < {*asked}:
+            self._select(asked, wanted)
+            _write(path, dict(fingerprint))
+        elif only_questions and known.get("generated"):
             # What generated questions found gives way to the reviewed ones, or to those of people.
             for outcome in self._files():
                 outcome.unlink()
@@ -97,6 +105,24 @@ class SweepRecord:
                 f"{self.folder} is the record of another sweep: {told}. Name another folder (-o OTHER), or remove "
                 "this one to start anew"
             )
+
+    def _select(self, asked: Sequence[str], wanted: Sequence[str]) -> None:
+        """Rewrites every outcome with the scores of the wanted questions."""
+        place = {question: at for at, question in enumerate(asked)}
+        rows = [place[question] for question in wanted]
+        for path in self._files():
+            try:
+                value = _read(path)
+                scores = msgspec.convert(value.get("outcome"), Outcome).scores
+            except (ValueError, RecursionError, OSError):
+                continue  # `known` sets it aside
+            if any(len(own) != len(asked) for own in scores.values()):
+                path.unlink()  # killed while it was rewritten for other questions
+                continue
+            value["outcome"]["scores"] = {
+                name: [own[at] for at in rows] for name, own in scores.items()
+            }
+            _write(path, value)
 
     def known(self, planned: Iterable[Configuration] = ()) -> dict[str, Outcome]:
         """By key; a file that cannot be read is set aside, and its configuration is no longer known.
@@ -172,6 +198,12 @@ def run_unknown(
             advance(1, outcome.configuration.label)
             tell(outcome)
     return [known.get(each.key) or Outcome(each, error=TIME_UP) for each in plan.configurations]
+
+
+def _questions(fingerprint: SweepFingerprint) -> list[str]:
+    """Hashes, in the order of the scores."""
+    found = fingerprint.get("questions")
+    return [str(each) for each in found] if isinstance(found, list) else []
 
 
 def _difference(name: str, known: SweepFingerprint, now: SweepFingerprint) -> str:
