@@ -106,7 +106,7 @@ def test_it_is_sent_to_the_machines_of_a_cluster() -> None:
     resolved = resolve_settings(requested, None)
     builder = pickle.loads(pickle.dumps(row_builder(resolved)))
     chunks = list(resolved.strategy.chunks(FILM))
-    (built,) = builder([Chunked(FILM, chunks, unparsed=False)])
+    (built,) = builder([Chunked(FILM, chunks)])
     assert isinstance(built, BuiltChunked)
     mentions = built.built.part.mentions
     assert mentions is not None

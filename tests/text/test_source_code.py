@@ -8,7 +8,6 @@ import pytest
 from tree_sitter import Parser
 
 from chunkwise.chunkers import get_strategy
-from chunkwise.chunkers.chunk import chunk_each
 from chunkwise.core import Document
 from chunkwise.text import source_code
 from chunkwise.text.analyzed import Analyzed
@@ -284,40 +283,3 @@ def test_what_is_so_large_that_its_tree_may_fill_the_memory_is_not_parsed(
     text = (code + b" ").decode()
     cut = get_strategy("code(max_tokens=20)").chunks(Document("a", text, format="code", language="python"))  # fmt: skip
     assert " ".join(chunk.text for chunk in cut).split() == text.split()
-
-
-def junk(count: int) -> list[Document]:
-    return [
-        Document(f"{number}.js", "%w(" * 300, format="code", language="javascript")
-        for number in range(count)
-    ]
-
-
-def parsed(documents: list[Document], jobs: int = 1) -> list[bool]:
-    """Of each document whether it was tried."""
-    cut = list(chunk_each(documents, "code(max_tokens=40)", jobs=jobs))
-    assert [each.document.id for each in cut] == [each.id for each in documents]  # type: ignore[union-attr]
-    return [not each.unparsed for each in cut]  # type: ignore[union-attr]
-
-
-def test_many_small_texts_that_are_no_code_share_a_budget() -> None:
-    with pytest.warns(UserWarning, match=r"^\d+ documents named as source code were cut as text"):
-        tried = parsed(junk(64))
-    assert tried[0]
-    assert sum(tried) < 8
-
-
-@pytest.mark.usefixtures("processes")
-def test_the_budget_is_the_same_with_several_jobs() -> None:
-    documents = [*junk(100), Document("a.java", JAVA % (1, 1), format="code", language="java")]
-    with pytest.warns(UserWarning, match="cut as text"):
-        assert parsed(documents) == parsed(documents, jobs=2)
-
-
-@pytest.mark.usefixtures("large_inputs")
-def test_among_code_the_budget_has_no_end() -> None:
-    code = "".join(JAVA % (number, number) for number in range(1500))
-    real = [Document(f"{n}.java", code, format="code", language="java") for n in range(6)]
-    mixed = [each for pair in zip(junk(6), real, strict=True) for each in pair]
-    assert all(parsed(mixed))
-    assert all(parsed(real))

@@ -10,10 +10,9 @@ from itertools import chain, islice
 from typing import Literal, Protocol, TypeVar
 
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
-from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.garbage_collection import uncollected
 from chunkwise.base.runner import Jobs, WorkerDied, check_jobs, map_parts
-from chunkwise.base.wording import counted, one_or_many
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.chunkers.context_from_headings import with_headings
 from chunkwise.chunkers.write_chunks import SegmentPlace
@@ -34,7 +33,6 @@ from chunkwise.documents.formats.markdown import looks_like_markdown
 from chunkwise.documents.reading import SMALL
 from chunkwise.documents.source import Source
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.source_code import ParsingBudget
 
 DEFAULT_STRATEGY = "structure"
 
@@ -43,14 +41,10 @@ Context = Literal["none", "headings"]
 
 _BATCH_BYTES = 1 << 20
 _BATCH_ITEMS = 64
-_NOTHING_LEFT = ParsingBudget(0)
 
 
 class Chunked:
     """One document and its chunks; or a segment of a long one, to be let go of before the next is asked for."""
-
-    is_read_later = False
-    """Whether it is without its text and chunks, which are made when something is done with it."""
 
     def __init__(
         self,
@@ -58,15 +52,12 @@ class Chunked:
         chunks: list[Chunk],
         analyzed: Analyzed | None = None,
         *,
-        unparsed: bool = False,
         place: SegmentPlace | None = None,
         until: int | None = None,
     ) -> None:
         self.document = document
         self.chunks = chunks
         """Positions and numbers of a segment's are those of the segment."""
-        self.unparsed = unparsed
-        """Whether its code was cut as text because too much of the corpus is no code."""
         self.place = place or SegmentPlace()
         self.until = len(document.text) if until is None else until
         """Where the next segment begins, in positions of this one; the end of the text where there is none."""
@@ -81,12 +72,12 @@ class Chunked:
     def analyzed(self) -> Analyzed:
         """The analysis the chunks were made by; made anew where they came from another process."""
         if self._analyzed is None:
-            self._analyzed = Analyzed(self.document, _NOTHING_LEFT if self.unparsed else None)
+            self._analyzed = Analyzed(self.document)
         return self._analyzed
 
     def __reduce__(self) -> tuple[object, ...]:
         # The arrays stay where they were made.
-        made = partial(Chunked, unparsed=self.unparsed, place=self.place, until=self.until)
+        made = partial(Chunked, place=self.place, until=self.until)
         return made, (self.document, self.chunks)
 
     def with_pieces(self, pieces: Iterator[object]) -> Chunked:
@@ -97,7 +88,7 @@ class Chunked:
         """The same document with this id."""
         document = replace(self.document, id=id)
         chunks = [replace(chunk, document=document) for chunk in self.chunks]
-        return Chunked(document, chunks, unparsed=self.unparsed, place=self.place, until=self.until)
+        return Chunked(document, chunks, place=self.place, until=self.until)
 
 
 ChunkOutcome = Chunked | UnreadableDocument
@@ -270,25 +261,19 @@ class CutPart:
         return outcomes if self.further is None else self.further(outcomes)  # type: ignore[return-value]
 
     def _outcomes(self, part: Iterable[_Unit]) -> Iterator[Outcome]:
-        made, parsing = get_strategy(self.strategy), ParsingBudget()
-        items = size = 0
+        made = get_strategy(self.strategy)
         for unit in part:
-            for outcome in self._outcomes_of(unit, made, parsing):
+            for outcome in self._outcomes_of(unit, made):
                 if self.context == "headings" and isinstance(outcome, Chunked):
                     outcome.chunks = with_headings(outcome.chunks, outcome.analyzed)
                 yield outcome
                 del outcome  # before the next one is made
-            items, size = items + 1, size + weight(unit)
-            if _is_full(items, size):  # where a batch for a worker ends, so that all is cut alike
-                parsing, items, size = ParsingBudget(), 0, 0
 
-    def _outcomes_of(
-        self, unit: _Unit, made: Strategy, parsing: ParsingBudget
-    ) -> Iterator[Outcome]:
+    def _outcomes_of(self, unit: _Unit, made: Strategy) -> Iterator[Outcome]:
         if isinstance(unit, UnreadableDocument | UnchangedSource):
             yield unit
         elif isinstance(unit, Document):
-            yield _chunked(unit, made, parsing)
+            yield _chunked(unit, made)
         else:
             if self.cut_long is not None and unit.size > SMALL:
                 is_taken = False
@@ -299,33 +284,29 @@ class CutPart:
                 if is_taken:
                     return
             for each in loaded(unit, self.options):
-                yield _chunked(each, made, parsing) if isinstance(each, Document) else each
+                yield _chunked(each, made) if isinstance(each, Document) else each
 
 
-def _chunked(document: Document, strategy: Strategy, parsing: ParsingBudget) -> Chunked:
-    analyzed = Analyzed(document, parsing)
+def _chunked(document: Document, strategy: Strategy) -> Chunked:
+    analyzed = Analyzed(document)
     # A model is waited for, and others work meanwhile.
     with nullcontext() if strategy.asks_a_model else uncollected():
         chunks = list(strategy.chunks(analyzed))
-    return Chunked(document, chunks, analyzed, unparsed=analyzed.unparsed)
+    return Chunked(document, chunks, analyzed)
 
 
 def batches(work: Iterator[_U]) -> Iterator[list[_U]]:
-    """What is cut together: code is parsed as long as enough of a batch is code."""
+    """What is cut together."""
     batch: list[_U] = []
     size = 0
     for unit in work:
         batch.append(unit)
         size += weight(unit)
-        if _is_full(len(batch), size):
+        if size >= _BATCH_BYTES or len(batch) >= _BATCH_ITEMS:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _is_full(items: int, size: int) -> bool:
-    return size >= _BATCH_BYTES or items >= _BATCH_ITEMS
 
 
 def weight(unit: _Unit) -> int:
@@ -338,22 +319,15 @@ def weight(unit: _Unit) -> int:
 
 
 def _distinct(outcomes: Iterator[Outcome], reader: InputReader) -> Iterator[Outcome]:
-    unparsed, id = 0, ""
+    id = ""
     for outcome in outcomes:
         if isinstance(outcome, Chunked):
-            unparsed += outcome.unparsed
             if outcome.is_first:
                 id = reader.own_id(outcome.document)
             outcome = under_id(outcome, id).with_pieces(outcomes)
         if isinstance(outcome, Chunked | UnreadableDocument | UnchangedSource):
             yield outcome  # else it belongs to a document that nobody wanted
         del outcome  # before the next one is read
-    if unparsed:
-        warn_user(
-            f"{counted(unparsed, 'document')} named as source code {one_or_many(unparsed, 'was', 'were')} cut as text: "
-            "so many others here are no code that parsers are not tried on each; leave those out (exclude), or cut "
-            "documents by themselves"
-        )
 
 
 def under_id(chunked: Chunked, id: str) -> Chunked:

@@ -31,7 +31,7 @@ from chunkwise.text.positions import merge_sorted
 from chunkwise.text.sentences.atoms import ATOM_TOKENS, atom_starts
 from chunkwise.text.sentences.boundaries import sentence_starts
 from chunkwise.text.sentences.enumerations import NO_ENUMERATIONS, Enumerations, enumerations
-from chunkwise.text.source_code import CodeSections, ParsingBudget, grammar_for, syntax_tree
+from chunkwise.text.source_code import CodeSections, grammar_for, syntax_tree
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
@@ -45,21 +45,10 @@ _T = TypeVar("_T")
 class Analyzed:
     """A document with tokens, sentences, blocks and sections as offset arrays, each computed on first use."""
 
-    def __init__(
-        self,
-        document: Document,
-        parsing: ParsingBudget | None = None,
-        above: Sequence[HeadingAbove] = (),
-    ) -> None:
-        """`parsing`: what is left for parsers of source code, shared with other documents; None: no limit.
-
-        `above`: the headings that hold the beginning of the text, where it is a stretch of a longer one.
-        """
+    def __init__(self, document: Document, above: Sequence[HeadingAbove] = ()) -> None:
+        """`above`: the headings that hold the beginning of the text, where it is a stretch of a longer one."""
         self.document = document
         self.text = document.text
-        self.unparsed = False
-        """Whether its code was not parsed because nothing was left."""
-        self._parsing = parsing
         self._above = above
         self._measures: dict[str | int, TokenMeasure] = {}
         self._kept: dict[Hashable, object] = {}
@@ -107,12 +96,7 @@ class Analyzed:
         if language not in self._trees:
             grammar = grammar_for(language)
             source = self.text.encode("utf-8", "surrogatepass")
-            tree = None
-            if grammar is not None and (self._parsing is None or self._parsing.allows()):
-                tree = syntax_tree(source, grammar, self._parsing)
-            elif grammar is not None:
-                self.unparsed = True
-            self._trees[language] = tree, source
+            self._trees[language] = grammar and syntax_tree(source, grammar), source
         return self._trees[language]
 
     @cached_property

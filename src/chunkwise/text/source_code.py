@@ -37,37 +37,7 @@ _LARGEST = 16 << 20
 """Bytes: a tree takes up to 250 for each, of opening brackets alone, which would be 4 GB."""
 
 
-_MOST_WASTED = 20_000
-"""Lines of the log, over some tens of documents: a parser is lost after about 5,000, so these are a few texts."""
-_BYTES_A_STEP = 16
-"""Of code that is parsed: each so many allow a line of the log more."""
-_STEPS_A_TEXT = 50
-"""For each text that is passed over: after a hundred of them one is tried again."""
-
-
-class ParsingBudget:
-    """What parsers may spend on texts in which they get lost, over several documents: many small ones would cost as
-    much as a large one. Among code it never comes to its end; among other things the rest is cut as text."""
-
-    def __init__(self, most: int = _MOST_WASTED) -> None:
-        self._most = self._left = most
-
-    def allows(self) -> bool:
-        """Whether the next text is parsed; one that is not earns a little for those that follow."""
-        if self._left > 0:
-            return True
-        self._left += _STEPS_A_TEXT
-        return False
-
-    def spent(self, steps: int, size: int, *, lost: bool) -> None:
-        self._left = min(
-            self._left - steps if lost else self._left + size // _BYTES_A_STEP, self._most
-        )
-
-
-def syntax_tree(
-    source: bytes, grammar: Language, budget: ParsingBudget | None = None
-) -> Tree | None:
+def syntax_tree(source: bytes, grammar: Language) -> Tree | None:
     """The tree, or None where the text is too far from the grammar to be parsed in linear time, or too large."""
     if len(source) > _LARGEST:
         return None
@@ -77,8 +47,6 @@ def syntax_tree(
     reader = _Reader(source, parser)
     tree = parser.parse(reader.read)
     del parser.logger  # each would keep the other for good
-    if budget is not None:
-        budget.spent(reader.all_steps + reader.readings, len(source), lost=reader.lost)
     return None if reader.lost else tree
 
 
@@ -100,7 +68,6 @@ class _Reader:
         self._skipped = 0
         self._forked = 0
         self._steps = 0
-        self.all_steps = 0
         self._strain = 0.0
         self.lost = False
 
@@ -134,7 +101,6 @@ class _Reader:
     def _end_sample(self) -> None:
         del self._parser.logger
         self._sample_ends = 0
-        self.all_steps += self._steps
         # A second reading of what may be read in two ways is common, of each token it is not.
         strain = self._skipped + max(self._forked - _PIECE // 2, 0)
         self._next_sample = self._pieces + (_SOON if strain >= _HARD else _PERIOD - 1)

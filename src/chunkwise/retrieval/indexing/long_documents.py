@@ -39,7 +39,6 @@ from chunkwise.text.terms import TermCounts
 class ReadLater(Chunked):
     """A document without its text, whose rows come some at a time."""
 
-    is_read_later = True
     fingerprint: str
     """What it is for the same document as a whole."""
     length: int

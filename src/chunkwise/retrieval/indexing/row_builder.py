@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import groupby
 
 from chunkwise.base.errors import UnreadableDocument
@@ -27,12 +26,12 @@ from chunkwise.text.names_by_rules import own_file_key
 class BuiltChunked(Chunked):
     """A document whose rows were made where it was cut; its chunks are these rows."""
 
-    def __init__(self, built: BuiltDocument, *, unparsed: bool) -> None:
-        super().__init__(built.part.document, [], unparsed=unparsed)
+    def __init__(self, built: BuiltDocument) -> None:
+        super().__init__(built.part.document, [])
         self.built = built
 
     def __reduce__(self) -> tuple[object, ...]:
-        return partial(BuiltChunked, unparsed=self.unparsed), (self.built,)
+        return BuiltChunked, (self.built,)
 
     def under_id(self, id: str) -> Chunked:
         document = replace(self.document, id=id)
@@ -40,9 +39,9 @@ class BuiltChunked(Chunked):
             self.document.id
         ):
             # Names were found for another file: the rows are made again, by who has the index.
-            return Chunked(document, [], unparsed=self.unparsed)
+            return Chunked(document, [])
         part = replace(self.built.part, document=document)
-        return BuiltChunked(self.built._replace(part=part), unparsed=self.unparsed)
+        return BuiltChunked(self.built._replace(part=part))
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class RowBuilder:
             built = iter(build_documents(new, self.settings, self._models()))
         for each in outcomes:
             if isinstance(each, Chunked) and each.chunks:
-                yield BuiltChunked(next(built), unparsed=each.unparsed)
+                yield BuiltChunked(next(built))
             else:
                 yield each
 
