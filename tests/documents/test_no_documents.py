@@ -1,5 +1,6 @@
 """Files that lie beside documents and are none: results, pages, and questions with what is expected."""
 
+import io
 import json
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions, read
 from chunkwise.documents.walk import is_written_by_us
-from chunkwise.report.cuts_page import chunks_view
+from chunkwise.records.json import json_text
+from chunkwise.report.cuts_page import ChunksView
 from chunkwise.text.analyzed import Analyzed
 from tables import cases
 
@@ -99,8 +101,11 @@ def test_results_are_no_documents(tmp_path: Path, kind: str) -> None:
 def test_what_a_page_shows_is_no_document(tmp_path: Path) -> None:
     """The same is said of it whether it is HTML or data."""
     (tmp_path / "leave.md").write_text("Every employee has thirty days.")
-    view = chunks_view([(Analyzed(Document("leave.md", "Thirty days.")), [])], "sentences")
-    for name, text in (("cuts.html", view.page), ("cuts.json", json.dumps(view.to_page_dict()))):
+    view = ChunksView([(Analyzed(Document("leave.md", "Thirty days.")), [])], "sentences")
+    out = io.StringIO()
+    view.write(out)
+    page, values = out.getvalue(), json_text(view.to_page_dict())
+    for name, text in (("cuts.html", page), ("cuts.json", values)):
         path = tmp_path / name
         path.write_text(text, "utf-8")
         assert is_written_by_us(path)
@@ -109,8 +114,7 @@ def test_what_a_page_shows_is_no_document(tmp_path: Path) -> None:
         assert skipped == [f"{path}: a page written by chunkwise, not a document"]
         assert taken(path, text_field="text") == ([], skipped)
         path.unlink()
-    values = view.to_page_dict()
-    path.write_text(json.dumps({**values, "format": "a page"}))
+    path.write_text(json.dumps({**json.loads(values), "format": "a page"}))
     assert not is_written_by_us(path)
     assert len(taken(path)[0]) == 1
 

@@ -17,7 +17,7 @@ import pytest
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
-from chunkwise.report.cuts_page import ChunksStream, chunks_view, write_chunks_page
+from chunkwise.report.cuts_page import ChunksView
 from chunkwise.text.analyzed import Analyzed
 from real_browser import needs_browser, opened_browser
 
@@ -75,8 +75,7 @@ def chunks_page(
 ) -> str:
     """As `chunkwise chunk --html` writes it."""
     out = io.StringIO()
-    write_chunks_page(ChunksStream(iter(documents), strategy, limit, unit), out)
-    assert out.getvalue() == chunks_view(documents, strategy, limit=limit, unit=unit).page
+    ChunksView(iter(documents), strategy, limit, unit).write(out)
     return out.getvalue()
 
 

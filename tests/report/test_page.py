@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
 from chunkwise.report import page as pages
-from chunkwise.report.cuts_page import chunks_view
+from chunkwise.report.cuts_page import ChunksView
 from chunkwise.text.analyzed import Analyzed
 from report.reading_pages import EVIL, Page
 
@@ -29,7 +30,9 @@ def page_with(word: str) -> str:
         Document(f"a{word}.md", f"{TEXT}{word}", title=f"Lamps{word}", format="markdown")
     )
     chunks = list(get_strategy("recursive(max_tokens=12)").chunks(document))
-    return chunks_view([(document, chunks)], f"recursive{word}", limit=12).page
+    out = io.StringIO()
+    ChunksView([(document, chunks)], f"recursive{word}", 12).write(out)
+    return out.getvalue()
 
 
 def test_hostile_text_adds_no_element_no_control_and_is_no_template() -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from chunkwise.cli.streams import SkippedInputs, say
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.records.json import json_text
 from chunkwise.text.tokens.tokenizers import TokenizerLike
-
-if TYPE_CHECKING:
-    from chunkwise.report.cuts_page import ChunksView
 
 _CHARACTERS_AT_MOST = 20_000_000
 """Of a page: beyond this no browser shows it in good time."""
@@ -140,38 +137,24 @@ class CutsPage:
                 f"the page shows {counted(len(self._documents), 'document')}, the first; "
                 f"{thousands(self._left_out)} more would make it too large for a browser"
             )
-        from chunkwise.report.cuts_page import ChunksStream, write_chunks_page
+        from chunkwise.report.cuts_page import ChunksView
         from chunkwise.text.analyzed import Analyzed
+
+        pairs = ((Analyzed(document), chunks) for document, chunks in self._documents)
+        limit = self._strategy.limit
+        view = ChunksView(
+            pairs,
+            self._strategy.label,
+            limit[1] if limit else None,
+            self._strategy.unit,
+            shows_worst=self._shows_worst,
+        )
 
         with (
             replacing(self._path) as temporary,
             temporary.open("w", encoding="utf-8", errors="replace") as out,
         ):
             if self._path.suffix.lower() == ".json":
-                out.write(json_text(self._as_view().to_page_dict(), indent=1) + "\n")
-                return
-            pairs = ((Analyzed(document), chunks) for document, chunks in self._documents)
-            limit = self._strategy.limit
-            stream = ChunksStream(
-                pairs,
-                self._strategy.label,
-                limit[1] if limit else None,
-                self._strategy.unit,
-                shows_worst=self._shows_worst,
-            )
-            write_chunks_page(stream, out)
-
-    def _as_view(self) -> ChunksView:
-        """All documents at once, as data are."""
-        from chunkwise.report.cuts_page import chunks_view
-        from chunkwise.text.analyzed import Analyzed
-
-        pairs = ((Analyzed(document), chunks) for document, chunks in self._documents)
-        limit = self._strategy.limit
-        return chunks_view(
-            pairs,
-            self._strategy.label,
-            limit=limit[1] if limit else None,
-            unit=self._strategy.unit,
-            shows_worst=self._shows_worst,
-        )
+                out.write(json_text(view.to_page_dict(), indent=1) + "\n")
+            else:
+                view.write(out)

@@ -11,8 +11,7 @@ import numpy as np
 from chunkwise.base.own_files import PAGE_FORMAT
 from chunkwise.core import Chunk
 from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
-from chunkwise.report.page import OWN, rendered, stream
-from chunkwise.report.view import View
+from chunkwise.report.page import stream
 from chunkwise.text.analyzed import Analyzed
 
 TEMPLATE = "chunks.html.j2"
@@ -57,82 +56,55 @@ class DocumentEntry:
     bad_cuts: int
 
 
-@dataclass(frozen=True, slots=True)
-class ChunksView(View):
-    """Documents with their cuts drawn on the text."""
-
-    strategy: str
-    limit: int | None
-    """The most that a chunk may have of the `unit`."""
-    unit: str
-    documents: tuple[DocumentChunks, ...]
-    first: int = 1
-    """Number of the document that is shown, where the address names none."""
-
-    @property
-    def page(self) -> str:
-        """The page; nothing is fetched, and it can be read without its script."""
-        return rendered(TEMPLATE, OWN, view=self)
-
-    def to_page_dict(self) -> dict[str, Any]:
-        """What the page shows, behind what it is: nobody takes such a file for a document."""
-        about = {"format": PAGE_FORMAT, "version": PAGE_VERSION, "view": type(self).__name__}
-        return {**about, **self.to_dict()}
-
-    @property
-    def overview(self) -> dict[str, Any]:
-        """What the page's script reads first."""
-        entries = [_entry(each) for each in self.documents]
-        return _overview(self.strategy, self.limit, self.unit, entries, self.first)
-
-
-class ChunksStream:
-    """The same for as many documents as there are: each is looked at when its turn comes, and then let go."""
+class ChunksView:
+    """Documents with their cuts drawn on the text: each is looked at when its turn comes, and then let go."""
 
     def __init__(
         self,
         documents: Iterable[AnalyzedChunks],
         strategy: str,
-        limit: int | None,
-        unit: str,
+        limit: int | None = None,
+        unit: str = "tokens",
         *,
         shows_worst: bool = False,
     ) -> None:
-        """`shows_worst` opens the document with the most issues, not the first."""
+        """`limit` is the most that a chunk may have of the `unit`; `shows_worst` opens the document with the most
+        issues, not the first."""
         self._shows_worst = shows_worst
-        self._given, self._about = documents, (strategy, limit, unit)
+        self._given, self._about = documents, {"strategy": strategy, "limit": limit, "unit": unit}
         self._entries: list[DocumentEntry] = []
 
     @property
     def documents(self) -> Iterator[DocumentChunks]:
+        """Can be gone through once."""
         for document, chunks in self._given:
             shown = document_chunks(document, chunks)
-            self._entries.append(_entry(shown))
+            label = shown.title or shown.id
+            self._entries.append(DocumentEntry(label, len(shown.start), shown.bad_cuts))
             yield shown
 
     @property
+    def first(self) -> int:
+        """Number of the document that is shown, where the address names none; of equals the first."""
+        bad_cuts = [each.bad_cuts for each in self._entries if self._shows_worst]
+        return bad_cuts.index(max(bad_cuts)) + 1 if bad_cuts else 1
+
+    @property
     def overview(self) -> dict[str, Any]:
-        first = _worst(self._entries) if self._shows_worst else 1
-        return _overview(*self._about, self._entries, first)
+        """What the page's script reads first: what is known once all documents were gone through."""
+        kinds = [list(each) for each in KINDS.items()]
+        return {**self._about, "kinds": kinds, "documents": self._entries, "first": self.first}
 
+    def write(self, out: TextIO) -> None:
+        """The page; nothing is fetched, and it can be read without its script."""
+        for text in stream(TEMPLATE, view=self):
+            out.write(text)
 
-def chunks_view(
-    documents: Iterable[AnalyzedChunks],
-    strategy: str,
-    *,
-    limit: int | None = None,
-    unit: str = "tokens",
-    shows_worst: bool = False,
-) -> ChunksView:
-    """`shows_worst` opens the document with the most issues, not the first."""
-    shown = tuple(document_chunks(document, chunks) for document, chunks in documents)
-    return ChunksView(strategy, limit, unit, shown, _worst(shown) if shows_worst else 1)
-
-
-def _worst(documents: Sequence[DocumentChunks | DocumentEntry]) -> int:
-    """The number of the document with the most issues; of equals the first."""
-    bad_cuts = [each.bad_cuts for each in documents]
-    return bad_cuts.index(max(bad_cuts)) + 1 if bad_cuts else 1
+    def to_page_dict(self) -> dict[str, Any]:
+        """What the page shows, behind what it is: nobody takes such a file for a document."""
+        about = {"format": PAGE_FORMAT, "version": PAGE_VERSION, "view": type(self).__name__}
+        documents = list(self.documents)
+        return {**about, **self._about, "documents": documents, "first": self.first}
 
 
 def document_chunks(document: Analyzed, every: Sequence[Chunk]) -> DocumentChunks:
@@ -160,24 +132,3 @@ def document_chunks(document: Analyzed, every: Sequence[Chunk]) -> DocumentChunk
         issues=tuple((number[issue.kind], issue.chunk, issue.offset) for issue in found),
         bad_cuts=len({issue.cut for issue in found}),
     )
-
-
-def _entry(document: DocumentChunks) -> DocumentEntry:
-    return DocumentEntry(
-        document.title or document.id, len(document.start), document.bad_cuts
-    )  # fmt: skip
-
-
-def _overview(
-    strategy: str, limit: int | None, unit: str, entries: Sequence[DocumentEntry], first: int
-) -> dict[str, Any]:
-    kinds = [list(each) for each in KINDS.items()]
-    return {
-        "strategy": strategy, "limit": limit, "unit": unit, "kinds": kinds, "documents": entries, "first": first,
-    }  # fmt: skip
-
-
-def write_chunks_page(documents: ChunksStream, out: TextIO) -> None:
-    """The page of documents with their cuts, one document after the other; `ChunksView` needs all of them at once."""
-    for text in stream(TEMPLATE, view=documents):
-        out.write(text)

@@ -11,7 +11,7 @@ from chunkwise.records.json import json_text
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a page of the studio shows, or the page of cuts."""
+    """What a page of the studio shows."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready: fields by their names, lists for tuples."""
