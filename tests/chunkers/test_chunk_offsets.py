@@ -14,7 +14,6 @@ from chunkwise.chunkers.chunk_offsets import (
     StatedChunk,
     StatedId,
     StatedPlace,
-    TextFinder,
     document_of,
     find_in_own,
     find_texts,
@@ -31,7 +30,7 @@ from how_many import examples
 from tables import cases
 
 TEXT = "Write to us. The lamp is lit. Write to us. The door is shut. Write to us."
-TEXTS = {"d": TEXT}
+TEXTS = [Document("d", TEXT)]
 
 
 def kind(start: int | None, end: int | None, text: str | None, doc_id: str = "d") -> str:
@@ -86,7 +85,9 @@ def test_chunks_in_a_row_that_all_claim_the_first_occurrence_are_misplaced() -> 
     line, end = "Same line here.\n", "End."
     text = "Intro one. " + line * 400 + end
     rows = [(0, "Intro one. "), *[(11, line * 6)] * 66, (len(text) - 4, end)]
-    found = positions([StatedChunk("d", start, None, part) for start, part in rows], {"d": text})
+    found = positions(
+        [StatedChunk("d", start, None, part) for start, part in rows], [Document("d", text)]
+    )
     assert [verdict.kind for verdict in found] == ["exact"] * 2 + ["misplaced"] * 65 + ["exact"]
     places = [verdict.place.start for verdict in found if verdict.place]
     assert places[1:-1] == [11 + 96 * n for n in range(66)]
@@ -137,7 +138,7 @@ def test_true_offsets_are_exact_and_places_always_hold_the_text(
         part = data.draw(st.sampled_from([text[low:high], "b" + text[low:high]]))
         start = data.draw(st.one_of(st.just(low), offsets))
         rows.append(StatedChunk("d", start, data.draw(st.one_of(st.just(high), offsets)), part))
-    for row, verdict in zip(rows, positions(rows, {"d": text}), strict=True):
+    for row, verdict in zip(rows, positions(rows, [Document("d", text)]), strict=True):
         said = text[row.start : row.end] if row.start is not None and row.start >= 0 else None
         ends = row.end is None or (row.start or 0) + len(row.text or "") == row.end
         if row.end is None and said is not None:
@@ -152,10 +153,10 @@ def test_true_offsets_are_exact_and_places_always_hold_the_text(
     unknown = StatedChunk("other", 0, 1, "a")
     rows += [StatedChunk("d", None, None, part) for part in ("nowhere", text[-1:], text[:1], None)]
     rows = [*(row for row in rows if not (row.text or "").isspace()), unknown]
+    together = positions(rows, [Document("d", text)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chunk_offsets, "_NEAR", data.draw(st.sampled_from([2, size])))
-        finder = TextFinder(rows, [Document("d", text)])
-        assert positions(rows, {"d": text}, finder) == positions(rows, {"d": text})
+        assert positions(rows, [Document("d", text)]) == together
 
 
 Row = tuple[int | None, int | None, str]
@@ -251,10 +252,9 @@ def test_verdicts_are_those_of_a_plain_reading(
 ) -> None:
     text, rows = made
     chunks = [StatedChunk("d", *row) for row in rows]
-    finder = TextFinder(chunks, [Document("d", text)]) if near else None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chunk_offsets, "_NEAR", near or chunk_offsets._NEAR)
-        found = positions(chunks, {"d": text}, finder)
+        found = positions(chunks, [Document("d", text)])
     assert [(each.kind, each.place) for each in found] == naive(rows, text)
     assert [each.claimed for each in found] == [row[:2] for row in rows]
 
@@ -263,9 +263,10 @@ def test_documents_are_read_apart() -> None:
     rows = [(0, None, "ab"), (0, None, "ab"), (6, None, "ab"), (2, None, "b")]
     texts = {"d": "ab ab ab", "e": "xb ab ab"}
     both = [StatedChunk(name, *row) for row in rows for name in texts]
-    found = positions(both, texts)
+    documents = [Document(name, text) for name, text in texts.items()]
+    found = positions(both, documents)
     for at, name in enumerate(texts):
-        alone = positions([StatedChunk(name, *row) for row in rows], texts)
+        alone = positions([StatedChunk(name, *row) for row in rows], documents)
         assert found[at::2] == alone
         assert [(each.kind, each.place) for each in alone] == naive(rows, texts[name])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -20,8 +20,8 @@ from chunkwise.core import Document, Score, Span
 from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.fields import Fields, integer_in, kind, string_in
 from chunkwise.records.read import OnBadRow, Row, Shape, rows, shown_name
-from chunkwise.text.find_passages import TOLERANCES, Occurrences, Tolerance, occurrences
-from chunkwise.text.passages_with_front_matter import behind_blank_heads
+from chunkwise.text.find_passages import Occurrences, Tolerance
+from chunkwise.text.passages_with_front_matter import find_in_rounds
 
 _TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")
 _STARTS = (
@@ -206,23 +206,12 @@ def find_texts(texts: Iterable[str], documents: Sequence[Document]) -> dict[str,
     """The places of each text that stands anywhere: exactly or, where it does not, but for white space, quotes and
     dashes, then case, then Markdown's marks, as passages of questions are found; one that begins with what a document
     leaves white before its text, by the rest."""
-    missing = list(dict.fromkeys(text for text in texts if text.strip()))
-    found: dict[str, TextPlaces] = {}
-    for tolerance in TOLERANCES:
-        if not missing:
-            break
-        parts: dict[int, list[Occurrences]] = defaultdict(list)
-        for each in occurrences(missing, documents, tolerance):
-            parts[each.passage].append(each)
-        for passage, blocks in parts.items():
-            found[missing[passage]] = _places(tolerance, blocks)
-        missing = [text for text in missing if text not in found]
-    behind: dict[tuple[int, Tolerance], list[Occurrences]] = defaultdict(list)
-    for tolerance, each in behind_blank_heads(missing, documents):
-        behind[each.passage, tolerance].append(each)
-    for (passage, tolerance), blocks in behind.items():
-        found[missing[passage]] = _places(tolerance, blocks)
-    return found
+    wanted = list(dict.fromkeys(text for text in texts if text.strip()))
+    found: dict[int, tuple[Tolerance, list[Occurrences]]] = {}
+    for places in find_in_rounds(wanted, documents, lambda passage: passage not in found):
+        for tolerance, each in places:
+            found.setdefault(each.passage, (tolerance, []))[1].append(each)
+    return {wanted[passage]: _places(*places) for passage, places in found.items()}
 
 
 def find_in_own(
@@ -247,38 +236,6 @@ def _places(tolerance: Tolerance, blocks: Sequence[Occurrences]) -> TextPlaces:
     return TextPlaces(tolerance, document[order], start[order], end[order])
 
 
-class TextFinder:
-    """Finds the next exact place of a text; work grows with the documents and the chunks, not with their product."""
-
-    def __init__(self, chunks: Sequence[StatedChunk], documents: Sequence[Document]) -> None:
-        self._chunks = chunks
-        self._documents = documents
-        self._numbers = {document.id: n for n, document in enumerate(documents)}
-
-    def __call__(self, doc_id: str, text: str, behind: int) -> int:
-        """The first place from an offset on, else from the beginning; -1: nowhere."""
-        number = self._numbers[doc_id]
-        whole = self._documents[number].text
-        at = whole.find(text, behind, behind + _NEAR + len(text))
-        if at >= 0:
-            return at
-        if len(whole) <= _NEAR:
-            return whole.find(text)
-        places = self._places.get((number, text))
-        return places.next_from(behind)[0] if places and places.tolerance == "exact" else -1
-
-    @cached_property
-    def _places(self) -> dict[tuple[int, str], TextPlaces]:
-        lost = []
-        for chunk in self._chunks:
-            number = self._numbers.get(chunk.doc_id)
-            if number is not None and chunk.text:
-                whole = self._documents[number].text
-                if len(whole) > _NEAR and not stands(chunk, whole):
-                    lost.append((number, chunk.text))
-        return find_in_own(lost, self._documents)
-
-
 EXACT = "exact"
 NO_TEXT = "no_text"
 
@@ -296,10 +253,6 @@ KINDS: Mapping[str, str] = MappingProxyType(
     }
 )
 """What can be said of a chunk's offsets, with its explanation."""
-
-
-Seek = Callable[[str, str, int], int]
-"""Document, text and offset to the first place of the text from there on, else from the beginning; -1: nowhere."""
 
 
 class StatedChunk(NamedTuple):
@@ -336,29 +289,62 @@ class PositionVerdict(NamedTuple):
 
 
 def positions(
-    chunks: Sequence[StatedChunk], texts: Mapping[str, str], seek: Seek | None = None
+    chunks: Sequence[StatedChunk], documents: Sequence[Document]
 ) -> list[PositionVerdict]:
     """A verdict a chunk. A text that does not stand at its offsets is sought from the previous chunk of its document
-    on, then anywhere: files of chunks are in the order of the text. `seek` knows the places of many texts already."""
-    verdicts = []
-    behind: dict[str, int] = defaultdict(int)
-    seek = seek or _plain_seek(texts)
-    for chunk in chunks:
-        verdict = _verdict(chunk, texts.get(chunk.doc_id), behind[chunk.doc_id], seek)
-        if verdict.place is not None:
-            behind[chunk.doc_id] = verdict.place.start + 1
-        verdicts.append(verdict)
+    on, then anywhere: files of chunks are in the order of the text."""
+    verdicts = [PositionVerdict("unknown_document", None, chunk[1:3]) for chunk in chunks]
     of_document: dict[str, list[int]] = defaultdict(list)
-    for number, (chunk, verdict) in enumerate(zip(chunks, verdicts, strict=True)):
-        if verdict.place is not None and chunk.text:
-            of_document[chunk.doc_id].append(number)
-    for doc_id, numbers in of_document.items():
-        _move_repeated(texts[doc_id], [chunks[n].text or "" for n in numbers], verdicts, numbers)
-        _move_misplaced(texts[doc_id], [chunks[n].text or "" for n in numbers], verdicts, numbers)
+    for number, chunk in enumerate(chunks):
+        of_document[chunk.doc_id].append(number)
+    for document in documents:
+        numbers = of_document[document.id]
+        found = _verdicts([chunks[number] for number in numbers], document)
+        for number, verdict in zip(numbers, found, strict=True):
+            verdicts[number] = verdict
     return verdicts
 
 
-def stands(chunk: StatedChunk, text: str) -> bool:
+def _verdicts(chunks: Sequence[StatedChunk], document: Document) -> list[PositionVerdict]:
+    """Of one document's chunks."""
+    finder, verdicts, behind = _TextFinder(chunks, document), [], 0
+    for chunk in chunks:
+        verdict = _verdict(chunk, finder, behind)
+        if verdict.place is not None:
+            behind = verdict.place.start + 1
+        verdicts.append(verdict)
+    numbers = [n for n, each in enumerate(verdicts) if each.place is not None and chunks[n].text]
+    parts, placed = [chunks[n].text or "" for n in numbers], [verdicts[n] for n in numbers]
+    _move_repeated(document.text, parts, placed)
+    _move_misplaced(document.text, parts, placed)
+    for number, verdict in zip(numbers, placed, strict=True):
+        verdicts[number] = verdict
+    return verdicts
+
+
+class _TextFinder:
+    """Finds the next exact place of a text; work grows with the document and its chunks, not with their product."""
+
+    def __init__(self, chunks: Sequence[StatedChunk], document: Document) -> None:
+        self._chunks = chunks
+        self._document = document
+        self.text = document.text
+
+    def find(self, part: str, behind: int) -> int:
+        """The first place from an offset on, else from the beginning; -1: nowhere."""
+        at = self.text.find(part, behind, behind + _NEAR + len(part))
+        if at >= 0 or len(self.text) <= _NEAR:
+            return at if at >= 0 else self.text.find(part)
+        places = self._places.get(part)
+        return places.next_from(behind)[0] if places and places.tolerance == "exact" else -1
+
+    @cached_property
+    def _places(self) -> dict[str, TextPlaces]:
+        lost = [chunk.text for chunk in self._chunks if chunk.text and not stands(chunk, self.text)]
+        return find_texts(lost, [self._document])
+
+
+def stands(chunk: StatedChunk | StatedPlace, text: str) -> bool:
     """Whether a chunk's text stands exactly at its offsets."""
     if not chunk.text or _fault(chunk, len(text)) or chunk.start is None:
         return False
@@ -366,18 +352,8 @@ def stands(chunk: StatedChunk, text: str) -> bool:
     return ends and text.startswith(chunk.text, chunk.start)
 
 
-def _plain_seek(texts: Mapping[str, str]) -> Seek:
-    def seek(doc_id: str, part: str, behind: int) -> int:
-        at = texts[doc_id].find(part, behind)
-        return at if at >= 0 else texts[doc_id].find(part)
-
-    return seek
-
-
-def _verdict(chunk: StatedChunk, text: str | None, behind: int, seek: Seek) -> PositionVerdict:
-    claimed = chunk.start, chunk.end
-    if text is None:
-        return PositionVerdict("unknown_document", None, claimed)
+def _verdict(chunk: StatedChunk, finder: _TextFinder, behind: int) -> PositionVerdict:
+    claimed, text = (chunk.start, chunk.end), finder.text
     fault = _fault(chunk, len(text))
     if not chunk.text:
         if fault or chunk.start is None or chunk.end is None:
@@ -385,13 +361,13 @@ def _verdict(chunk: StatedChunk, text: str | None, behind: int, seek: Seek) -> P
         return PositionVerdict(NO_TEXT, Span(chunk.start, chunk.end), claimed)
     if chunk.start is not None and stands(chunk, text):
         return PositionVerdict(EXACT, Span(chunk.start, chunk.start + len(chunk.text)), claimed)
-    at = seek(chunk.doc_id, chunk.text, behind)
+    at = finder.find(chunk.text, behind)
     if at < 0:
         return PositionVerdict("changed", None, claimed)
     return PositionVerdict(fault or "shifted", Span(at, at + len(chunk.text)), claimed)
 
 
-def _fault(chunk: StatedChunk, size: int) -> str:
+def _fault(chunk: StatedChunk | StatedPlace, size: int) -> str:
     """What is wrong with offsets whatever the text is."""
     if chunk.start is None:
         return "no_offsets"
@@ -401,47 +377,42 @@ def _fault(chunk: StatedChunk, size: int) -> str:
     return "" if chunk.start < end <= size else "outside"
 
 
-def _move_repeated(
-    text: str, parts: Sequence[str], verdicts: list[PositionVerdict], numbers: Sequence[int]
-) -> None:
+def _move_repeated(text: str, parts: Sequence[str], verdicts: list[PositionVerdict]) -> None:
     """Chunks in a row that all claim one place: the text of the later ones stands again behind it, before the place of
     the next other chunk. A chunk that is only written down twice stays where it is."""
-    places = [verdicts[n].place for n in numbers]
+    places = [verdict.place for verdict in verdicts]
     for same, group in groupby(range(len(places)), lambda i: (places[i], parts[i])):
         row = list(group)
         place, part = same
         following = places[row[-1] + 1] if row[-1] + 1 < len(places) else None
         limit = len(text) if following is None else following.end
         for i in row[1:]:
-            if place is None or verdicts[numbers[i]].kind != EXACT:
+            if place is None or verdicts[i].kind != EXACT:
                 break
             at = text.find(part, place.end, limit)
             at = at if at >= 0 else text.find(part, place.start + 1, limit)
             if at < 0:
                 break
             place = Span(at, at + len(part))
-            verdicts[numbers[i]] = verdicts[numbers[i]]._replace(kind="misplaced", place=place)
+            verdicts[i] = verdicts[i]._replace(kind="misplaced", place=place)
 
 
-def _move_misplaced(
-    text: str, parts: Sequence[str], verdicts: list[PositionVerdict], numbers: Sequence[int]
-) -> None:
+def _move_misplaced(text: str, parts: Sequence[str], verdicts: list[PositionVerdict]) -> None:
     """A repeated text can be taken for another occurrence of itself: then the chunk stands outside its neighbors,
     while the text stands between them, too."""
-    starts = [place.start for n in numbers if (place := verdicts[n].place) is not None]
+    starts = [verdict.place.start for verdict in verdicts if verdict.place is not None]
     back = sum(later < earlier for earlier, later in pairwise(starts))
     if back * 4 > len(starts):  # not in the order of the text: neighbors show nothing
         return
     for i in range(1, len(starts) - 1):
         low, high = starts[i - 1], starts[i + 1]
-        if verdicts[numbers[i]].kind != EXACT or low <= starts[i] <= high or low > high:
+        if verdicts[i].kind != EXACT or low <= starts[i] <= high or low > high:
             continue
         at = text.find(parts[i], low, high + len(parts[i]))
         if at >= 0:
             starts[i] = at
-            moved = verdicts[numbers[i]]
             place = Span(at, at + len(parts[i]))
-            verdicts[numbers[i]] = moved._replace(kind="misplaced", place=place)
+            verdicts[i] = verdicts[i]._replace(kind="misplaced", place=place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from chunkwise.chunkers.chunk_offsets import (
     PositionVerdict,
     StatedChunk,
     StatedPlace,
-    TextFinder,
     TextPlaces,
     document_of,
     find_in_own,
@@ -222,8 +221,7 @@ def read_chunks(
         StatedChunk(documents[n].id if isinstance(n, int) else "", *row.said[1:4])
         for row, n in zip(rows, number, strict=True)
     ]
-    texts = {document.id: document.text for document in documents}
-    verdicts = positions(claimed, texts, TextFinder(claimed, documents))
+    verdicts = positions(claimed, documents)
     placed = _placed(rows, number, verdicts, documents)
     problems = [
         f"{row.where}: {n if isinstance(n, str) else _why(row.said, verdict)}"

@@ -26,6 +26,7 @@ from chunkwise.chunkers.chunk_offsets import (
     find_texts,
     read_rows,
     shown_offset,
+    stands,
     stated_id,
     stated_place,
     usable_rows,
@@ -439,7 +440,11 @@ def _places(rows: Sequence[_HitRow], chunks: ChunkNames) -> Iterator[_Place | st
     for row, number in zip(rows, numbers, strict=True):
         if row.said.text and number is None:
             nameless.append(row.said.text)
-        elif row.said.text and isinstance(number, int) and not _stands(row.said, documents[number]):
+        elif (
+            row.said.text
+            and isinstance(number, int)
+            and not stands(row.said, documents[number].text)
+        ):
             named.append((number, row.said.text))
     anywhere, in_own = find_texts(nameless, documents), find_in_own(named, documents)
     for row, number in zip(rows, numbers, strict=True):
@@ -455,7 +460,7 @@ def _places(rows: Sequence[_HitRow], chunks: ChunkNames) -> Iterator[_Place | st
             yield number
         elif number is None:
             yield _anywhere(row.said, anywhere.get(text), documents)
-        elif row.said.text and not _stands(row.said, documents[number]):
+        elif row.said.text and not stands(row.said, documents[number].text):
             places = in_own.get((number, text))
             if places is None:
                 yield _lost(row.said, documents[number])
@@ -490,16 +495,6 @@ def _named_chunk(row: _HitRow, number: int | str | None, chunks: ChunkNames) -> 
             return Passage(chunks.documents[document].id, span.start, span.end)
         return NO_END if inside else ""
     return ""
-
-
-def _stands(said: StatedPlace, document: Document) -> bool:
-    return (
-        said.start is not None
-        and said.start >= 0
-        and bool(said.text)
-        and said.end in (None, said.start + len(said.text or ""))
-        and document.text.startswith(said.text or "", said.start)
-    )
 
 
 def _anywhere(

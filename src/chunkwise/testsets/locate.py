@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -14,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Passage, Span
-from chunkwise.text.find_passages import TOLERANCES, Occurrences, Tolerance, occurrences
-from chunkwise.text.passages_with_front_matter import behind_blank_heads
+from chunkwise.text.find_passages import Occurrences, Tolerance
+from chunkwise.text.passages_with_front_matter import find_in_rounds
 
 _OWNERS = 64
 """Passages that a pair of words speaks for at most."""
@@ -156,13 +155,13 @@ def locate(wanted: Sequence[SoughtPassage], documents: Sequence[Document]) -> li
         return [known[each] for each in wanted]
     outcomes: list[LocateResult | None] = [None] * len(wanted)
     elsewhere: dict[int, tuple[Passage, ...]] = {}
-    looks: list[_Look] = [partial(_places, tolerance=each) for each in TOLERANCES]
-    for look in (*looks, _behind_heads):
-        open_ones = [number for number, outcome in enumerate(outcomes) if outcome is None]
-        if not open_ones:
-            break
-        places = look([wanted[number] for number in open_ones], documents)
-        for number, found in zip(open_ones, places, strict=True):
+    texts = [each.text for each in wanted]
+    for occurring in find_in_rounds(texts, documents, lambda number: outcomes[number] is None):
+        places: dict[int, _Places] = {}
+        for tolerance, each in occurring:
+            number = each.passage
+            places.setdefault(number, _Places(wanted[number].document, tolerance)).add(each)
+        for number, found in places.items():
             if found.here or (wanted[number].document is None and found.others):
                 outcomes[number] = _decided(found, documents)
             elif found.others:
@@ -227,25 +226,6 @@ def _keep(kept: list[_Place], found: Occurrences, at: NDArray[np.int64]) -> None
 
 _Place = tuple[int, int, int]
 """Number of a document, start and end."""
-_Look = Callable[[Sequence[SoughtPassage], Sequence[Document]], list[_Places]]
-
-
-def _places(
-    wanted: Sequence[SoughtPassage], documents: Sequence[Document], tolerance: Tolerance
-) -> list[_Places]:
-    found = [_Places(each.document, tolerance) for each in wanted]
-    for each in occurrences([want.text for want in wanted], documents, tolerance):
-        found[each.passage].add(each)
-    return found
-
-
-def _behind_heads(wanted: Sequence[SoughtPassage], documents: Sequence[Document]) -> list[_Places]:
-    """Of passages that begin with what a document leaves white before its text."""
-    found = [_Places(each.document, "signs") for each in wanted]
-    for tolerance, each in behind_blank_heads([want.text for want in wanted], documents):
-        found[each.passage].tolerance = tolerance
-        found[each.passage].add(each)
-    return found
 
 
 def _decided(found: _Places, documents: Sequence[Document]) -> Located | Ambiguous:

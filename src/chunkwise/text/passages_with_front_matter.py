@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +44,24 @@ def is_in_blank_head(document: Document, start: int | None, part: str) -> bool:
     if start is None or not 0 <= start < start + len(part) <= blank_head(document.text):
         return False
     return _INK.sub(" ", part) == document.text[start : start + len(part)]
+
+
+def find_in_rounds(
+    passages: Sequence[str], documents: Sequence[Document], is_open: Callable[[int], bool]
+) -> Iterator[Iterator[tuple[Tolerance, Occurrences]]]:
+    """Where passages stand, the strictest tolerance first, and last behind blank heads. Each round looks for those that
+    are open when it begins; what it finds is to be looked at before the next one.
+    """
+    for tolerance in (*TOLERANCES, None):
+        numbers = [number for number in range(len(passages)) if is_open(number)]
+        if not numbers:
+            return
+        wanted = [passages[number] for number in numbers]
+        if tolerance is None:
+            found = behind_blank_heads(wanted, documents)
+        else:
+            found = zip(repeat(tolerance), occurrences(wanted, documents, tolerance), strict=False)
+        yield ((how, each._replace(passage=numbers[each.passage])) for how, each in found)
 
 
 def behind_blank_heads(
