@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from threading import Event, Thread
 from typing import TypeVar
 
@@ -62,6 +61,8 @@ def retry_after(header: str | None) -> float | None:
     try:
         seconds = float(header or "nan")
     except ValueError:
+        from email.utils import parsedate_to_datetime
+
         try:
             date = parsedate_to_datetime(header or "")
         except (ValueError, IndexError, OverflowError):

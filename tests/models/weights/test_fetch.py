@@ -24,6 +24,7 @@ import chunkwise
 from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.models.home_folder import fetched_models, home
+from chunkwise.models.weights import installed
 from chunkwise.models.weights.catalog import (
     ALL,
     SETS,
@@ -78,7 +79,7 @@ def beside_parcels() -> dict[str, str]:
 
 
 def nothing_but(folder: Path, *names: str) -> bool:
-    return sorted(path.name for path in folder.rglob("*") if path.is_file()) == sorted(names)
+    return sorted(path.name for path in folder.rglob("[!.]*") if path.is_file()) == sorted(names)
 
 
 @pytest.mark.usefixtures("processes")
@@ -512,6 +513,23 @@ class TestShelf:
         here = model_status(THINGS, read=True)
         assert here.state == "here"
         assert here.files == ensure(THINGS)
+
+    def test_a_file_is_hashed_again_only_after_a_change(
+        self, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(installed, "_SETTLED", -1)
+        target.parent.mkdir(parents=True)
+        target.write_bytes(CONTENT)
+        assert find(THINGS, THING) == target
+        with monkeypatch.context() as patched:
+            patched.setattr(installed, "digest", lambda path: "")
+            assert find(THINGS, THING) == target
+            assert find(THINGS, THING, read=True) is None
+        before = target.stat()
+        target.write_bytes(CONTENT[::-1])
+        while target.stat().st_ctime_ns == before.st_ctime_ns:
+            os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert find(THINGS, THING) is None
 
     @pytest.mark.usefixtures("processes")
     def test_two_processes_at_the_same_time(self, tmp_path: Path) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import shutil
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from chunkwise.base.atomic_files import bytes_in, says_what_it_writes, scratch_folder
+from chunkwise.base.atomic_files import bytes_in, replacing, says_what_it_writes, scratch_folder
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.progress import model_stage
 from chunkwise.base.wording import counted, shortened
 from chunkwise.models.home_folder import fetched_models, given_models
 from chunkwise.models.weights.catalog import ALL, WeightFile, Weights, digest
+
+_SETTLED = 2.0
+"""Seconds without a change after which the next one shows in a file's times."""
 
 ModelState = Literal["here", "partly here", "not here", "damaged"]
 
@@ -47,10 +52,29 @@ def _places(weights: Weights, file: WeightFile) -> list[Path]:
     return [*brought, fetched_path(weights, file)]
 
 
-def find(weights: Weights, file: WeightFile) -> Path | None:
-    """Where the file is and its hash is right."""
-    right = (path for path in _candidates(weights, file) if digest(path) == file.sha256)
+def find(weights: Weights, file: WeightFile, *, read: bool = False) -> Path | None:
+    """Where the file is and its hash is right; `read`: hashed again even if it did not change since."""
+    right = (path for path in _candidates(weights, file) if _is_right(path, weights, file, read))
     return next(right, None)
+
+
+def _is_right(path: Path, weights: Weights, file: WeightFile, read: bool) -> bool:
+    if path != fetched_path(weights, file):
+        return digest(path) == file.sha256
+    # Every write changes the time of the last change, which nobody can set, but not by less than a clock tick.
+    now = path.stat()
+    is_settled = time.time() - now.st_ctime > _SETTLED
+    seen = f"{file.sha256} {now.st_size} {now.st_mtime_ns} {now.st_ctime_ns} {now.st_ino}"
+    record = path.with_name(f".{path.name}.hashed")
+    with suppress(OSError, UnicodeError):
+        if not read and record.read_text("utf-8") == seen:
+            return True
+    if digest(path) != file.sha256:
+        return False
+    if is_settled:
+        with suppress(ChunkwiseError), replacing(record) as temporary:
+            temporary.write_text(seen, "utf-8")
+    return True
 
 
 def ensure(weights: Weights, source: str | None = None) -> dict[str, Path]:
@@ -102,7 +126,7 @@ def model_status(weights: Weights, *, read: bool = False) -> ModelStatus:
     damaged = False
     for file in weights.files:
         candidates = _candidates(weights, file)
-        right = find(weights, file) if read else next(iter(candidates), None)
+        right = find(weights, file, read=True) if read else next(iter(candidates), None)
         damaged |= bool(candidates) and right is None
         if candidates:
             here[file.name] = right or candidates[0]

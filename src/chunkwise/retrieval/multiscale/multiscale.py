@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -419,5 +418,7 @@ def _in_blocks(
     if len(low) < 2 or threads < 2:
         parts = map(answer, low, high)
         return [found for part in parts for found in part]
+    from concurrent.futures import ThreadPoolExecutor
+
     with one_blas_thread(), ThreadPoolExecutor(min(threads, len(low))) as pool:
         return [found for part in pool.map(answer, low, high) for found in part]
