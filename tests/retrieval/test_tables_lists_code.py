@@ -96,18 +96,6 @@ def test_a_comment_in_code_is_shown_with_the_line_it_tells_of(words: str, mark: 
     assert any(told.rstrip() in hit.text for hit in hits)
 
 
-@cases("more", [6, 12, 18, 30])
-def test_of_a_file_of_code_whole_statements_are_shown_with_their_comments(more: int) -> None:
-    told = "    # the lantern hangs at the gate,\n    # and its oil is filled at dusk.\n    lamp.keeper = None\n"
-    code = "".join(f"    other_{n} = light({n})\n" for n in range(60))
-    text = f"def lights():\n{code}{told}{code}"
-    document = Document("lamps.py", text, format="code", language="python")
-    index = chunkwise.index([document], "sentences(max_tokens=60)", vectors="none")
-    hits = index.search("keeper", budget=COUNT(told) + more, retriever="multiscale")
-    check(hits, COUNT(told) + more)
-    assert any(told.strip() in hit.text for hit in hits)
-
-
 @cases("retriever", ["multiscale", "bm25"])
 def test_a_comment_between_a_heading_and_its_text_is_not_shown_and_parts_nothing(
     retriever: str,

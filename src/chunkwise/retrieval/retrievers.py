@@ -465,8 +465,7 @@ class _Texts:
 
     def parts(self, atom: int) -> list[range]:
         blocks, found = self._blocks_of(atom), self._around(atom)
-        is_file = blocks.document.format == "code"
-        if found is None or found.kind != "code" or not (is_file or found.body > found.own):
+        if found is None or found.kind != "code" or found.body == found.own:
             return []
         return self._atoms_of(atom, blocks.parts_of_code(found, int(self.atoms.start[atom])))
 

@@ -7,7 +7,6 @@ from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
 from threading import Lock
 from typing import Literal, NamedTuple
 
@@ -356,9 +355,7 @@ def _table_headers(
 def _blocks_in(analyzed: Analyzed) -> list[WholeBlock]:
     text = analyzed.text
     if analyzed.document.format == "code":
-        # Lines without a blank one between them; no grammar is needed for that.
-        bounds = [*analyzed.paragraphs.tolist(), len(text)]
-        return [WholeBlock("code", a, a, a, b, b) for a, b in pairwise(bounds)]
+        return []  # whole paragraphs of a source file take the budget from lines that answer
     blocks = analyzed.blocks
     if not len(blocks.of("item", "code", "header", "row")):
         return []
