@@ -20,7 +20,7 @@ import pytest
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.retrieval.databases import Store, StoredDocument, StoreProblem
-from chunkwise.retrieval.databases.store import State, Writer, parse_state, runs_of
+from chunkwise.retrieval.databases.store import CALLS, State, Writer, parse_state, runs_of
 from chunkwise.retrieval.databases.update import Reservation
 from chunkwise.retrieval.engine import engine_at
 from chunkwise.testkit.sample_run import HashedWords
@@ -74,16 +74,19 @@ class _Stops(ChunkwiseError):
 def _stopping(kind: type[Store], at: int, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """The store is interrupted before its call of this number, and for good; gives how many there were."""
     calls = 0
-    whole: Any = kind._explained  # type: ignore[attr-defined]
 
-    def counted(self: Store) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls >= at:
-            raise _Stops
-        return whole(self)
+    def counted(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls >= at:
+                raise _Stops
+            return method(*given, **named)
 
-    monkeypatch.setattr(kind, "_explained", counted)
+        return call
+
+    for name in CALLS:
+        monkeypatch.setattr(kind, name, counted(getattr(kind, name)))
     return lambda: calls
 
 

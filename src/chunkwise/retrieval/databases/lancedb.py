@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from datetime import timedelta
 from hashlib import blake2b
 from pathlib import Path
@@ -23,7 +22,6 @@ from chunkwise.retrieval.databases.address import (
     checked_name,
     parse_store_address,
 )
-from chunkwise.retrieval.databases.store import explained
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 
 MANY = 50_000
@@ -33,10 +31,6 @@ _LISTED = 1000
 _TEXTS = ("doc_id", "title", "source", "section", "text", "context")
 _NUMBERS = ("position", "start", "end", "tokens", "page")
 _OBJECT_STORES = ("s3", "gs", "az")
-
-
-_FAILURES = (RuntimeError, OSError, ValueError, KeyError)
-"""What LanceDB raises."""
 
 
 def lance_storage_options(uri: str) -> dict[str, str] | None:
@@ -99,8 +93,8 @@ class LanceStore(Store):
         except ImportError:
             raise MissingExtra("a LanceDB index", "lancedb") from None
 
-    def _explained(self) -> AbstractContextManager[None]:
-        return explained(self.shown, lambda: _FAILURES)
+    def failures(self) -> tuple[type[Exception], ...]:
+        return RuntimeError, OSError, ValueError
 
     def _open_database(self) -> Any:
         if self._database is None:
@@ -119,8 +113,7 @@ class LanceStore(Store):
 
     def _table(self, table: str) -> Any:
         if table not in self._tables:
-            with self._explained():
-                self._tables[table] = self._open_database().open_table(self._table_name(table))
+            self._tables[table] = self._open_database().open_table(self._table_name(table))
         return self._tables[table]
 
     def use(self, rows: str) -> None:
@@ -134,9 +127,8 @@ class LanceStore(Store):
         if not self._has_state():
             return None
         state = self._table("state")
-        with self._explained():
-            state.checkout_latest()
-            rows = state.search().limit(2).to_arrow().to_pylist()
+        state.checkout_latest()
+        rows = state.search().limit(2).to_arrow().to_pylist()
         text = str(rows[0].get("text", "")) if rows else ""
         self._seen = seen, text
         return text
@@ -151,13 +143,12 @@ class LanceStore(Store):
     def _has_state(self) -> bool:
         if self._folder:
             return self._home("state").is_dir()
-        with self._explained():
-            try:
-                self._open_database().open_table(self._table_name("state"))
-            except (ValueError, FileNotFoundError) as error:
-                if "not found" in str(error).lower():
-                    return False
-                raise
+        try:
+            self._open_database().open_table(self._table_name("state"))
+        except (ValueError, FileNotFoundError) as error:
+            if "not found" in str(error).lower():
+                return False
+            raise
         return True
 
     def swap_state(self, old: str | None, new: str) -> None:
@@ -165,24 +156,21 @@ class LanceStore(Store):
         import pyarrow
 
         row = {"stamp": _stamp(new), "text": new}
-        with self._explained():
-            if old is None:
-                table = pyarrow.Table.from_pylist([row])
-                self._open_database().create_table(self._table_name("state"), table)
-            else:
-                self._table("state").update(where=f"stamp = '{_stamp(old)}'", values=row)
+        if old is None:
+            table = pyarrow.Table.from_pylist([row])
+            self._open_database().create_table(self._table_name("state"), table)
+        else:
+            self._table("state").update(where=f"stamp = '{_stamp(old)}'", values=row)
 
     def make(self, dimensions: int) -> None:
         for table, schema in _schemas(dimensions).items():
-            with self._explained():
-                name = self._table_name(table)
-                self._tables[table] = self._open_database().create_table(name, schema=schema)
+            name = self._table_name(table)
+            self._tables[table] = self._open_database().create_table(name, schema=schema)
 
     def drop(self, rows: str) -> None:
         for table in ("documents", "chunks"):
-            with self._explained():
-                name = f"{self._name}__{rows}_{table}"
-                self._open_database().drop_table(name, ignore_missing=True)
+            name = f"{self._name}__{rows}_{table}"
+            self._open_database().drop_table(name, ignore_missing=True)
 
     def put(self, documents: Sequence[StoredDocument]) -> None:
         import pyarrow
@@ -204,26 +192,23 @@ class LanceStore(Store):
             values = np.ascontiguousarray(np.concatenate(vectors), np.float32)
             flat = pyarrow.array(values.reshape(-1))
             chunks["vector"] = pyarrow.FixedSizeListArray.from_arrays(flat, values.shape[1])
-        with self._explained():
-            tables[0].add(pyarrow.Table.from_pylist(rows, schema=tables[0].schema))
-            if chunks["number"]:
-                tables[1].add(pyarrow.table(chunks, schema=tables[1].schema))
+        tables[0].add(pyarrow.Table.from_pylist(rows, schema=tables[0].schema))
+        if chunks["number"]:
+            tables[1].add(pyarrow.table(chunks, schema=tables[1].schema))
 
     def delete(self, first: int, last: int) -> None:
         for table, column in (("documents", "number"), ("chunks", "document")):
             opened = self._table(table)
-            with self._explained():
-                opened.delete(f"{column} >= {first} and {column} <= {last}")
+            opened.delete(f"{column} >= {first} and {column} <= {last}")
 
     def get(self, part: PartName, numbers: Sequence[int]) -> dict[int, bytes]:
         table = self._table("documents")
-        with self._explained():
-            asked = table.search().select(["number", part])
-            if len(numbers) <= _LISTED:
-                asked = asked.where(_among("number", numbers)).limit(max(1, len(numbers)))
-            else:
-                asked = asked.limit(max(1, table.count_rows()))
-            found = asked.to_arrow()
+        asked = table.search().select(["number", part])
+        if len(numbers) <= _LISTED:
+            asked = asked.where(_among("number", numbers)).limit(max(1, len(numbers)))
+        else:
+            asked = asked.limit(max(1, table.count_rows()))
+        found = asked.to_arrow()
         every = zip(found["number"].to_pylist(), found[part].to_pylist(), strict=True)
         return dict(every)
 
@@ -232,16 +217,15 @@ class LanceStore(Store):
         low, high = int(wanted.min()), int(wanted.max())
         run = f"number >= {low} and number <= {high}"
         condition = run if high - low < 2 * len(wanted) else _among("number", wanted)
-        with self._explained():
-            found = (
-                self._table("chunks")
-                .search()
-                .where(condition)
-                .select(["number", "vector"])
-                .limit(max(2 * len(wanted), 1))
-                .to_arrow()
-                .combine_chunks()
-            )
+        found = (
+            self._table("chunks")
+            .search()
+            .where(condition)
+            .select(["number", "vector"])
+            .limit(max(2 * len(wanted), 1))
+            .to_arrow()
+            .combine_chunks()
+        )
         numbers = found["number"].to_numpy()
         order = np.argsort(numbers)
         at = np.minimum(numbers[order].searchsorted(wanted), max(0, len(numbers) - 1))
@@ -277,24 +261,22 @@ class LanceStore(Store):
         if depth < 1:
             return NOTHING
         table = self._table("chunks")
-        with self._explained():
-            # Vectors have length 1: the product is the cosine, and one of zeros is as far as any.
-            asked = table.search(vector, vector_column_name="vector").distance_type("dot")
-            asked = asked.limit(depth).select(["number", "_distance"])
-            if condition is not None:
-                asked = asked.where(condition, prefilter=True)
-            if exact:
-                asked = asked.bypass_vector_index()
-            else:
-                asked = asked.nprobes(_PROBES)
-            found = asked.to_arrow()
+        # Vectors have length 1: the product is the cosine, and one of zeros is as far as any.
+        asked = table.search(vector, vector_column_name="vector").distance_type("dot")
+        asked = asked.limit(depth).select(["number", "_distance"])
+        if condition is not None:
+            asked = asked.where(condition, prefilter=True)
+        if exact:
+            asked = asked.bypass_vector_index()
+        else:
+            asked = asked.nprobes(_PROBES)
+        found = asked.to_arrow()
         scores = 1 - found["_distance"].to_numpy().astype(np.float64)
         return Ranking(found["number"].to_numpy().astype(np.int64), scores.astype(np.float32))
 
     def is_exact(self) -> bool:
         table = self._table("chunks")
-        with self._explained():
-            return not table.list_indices()
+        return not table.list_indices()
 
     def settle(self) -> None:
         """Small files are joined, and versions that nobody reads any more go."""
@@ -302,20 +284,17 @@ class LanceStore(Store):
 
         for name in ("state", "documents", "chunks"):
             table = self._table(name)
-            with self._explained():
-                table.optimize(cleanup_older_than=_KEPT)
-        with self._explained():
-            known = any("vector" in each.columns for each in table.list_indices())
-            if "vector" in table.schema.names and not known and table.count_rows() >= MANY:
-                table.create_index("vector", config=IvfFlat(distance_type="dot"))
+            table.optimize(cleanup_older_than=_KEPT)
+        known = any("vector" in each.columns for each in table.list_indices())
+        if "vector" in table.schema.names and not known and table.count_rows() >= MANY:
+            table.create_index("vector", config=IvfFlat(distance_type="dot"))
 
     def size(self) -> int:
         """All files of its tables, with the versions that are still kept; in an object store what counts now."""
         if self._folder:
             return sum(bytes_in(self._home(each)) for each in ("state", "documents", "chunks"))
-        with self._explained():
-            tables = [self._table(each) for each in ("documents", "chunks")]
-            return sum(int(each.stats().total_bytes) for each in tables)
+        tables = [self._table(each) for each in ("documents", "chunks")]
+        return sum(int(each.stats().total_bytes) for each in tables)
 
     def close(self) -> None:
         self._database, self._tables = None, {}

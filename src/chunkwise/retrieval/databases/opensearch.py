@@ -7,7 +7,6 @@ import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any, Literal
 
@@ -28,7 +27,7 @@ from chunkwise.retrieval.databases.address import (
     checked_name,
     parse_store_address,
 )
-from chunkwise.retrieval.databases.store import explained, join_pieces, pieces_of
+from chunkwise.retrieval.databases.store import join_pieces, pieces_of
 from chunkwise.retrieval.ranking import Ranking
 
 Kind = Literal["opensearch", "elasticsearch"]
@@ -56,6 +55,8 @@ Body = dict[str, Any]
 class OpenSearchStore(Store):
     """One index of the server per set of rows, and an alias for the one that is live."""
 
+    advice = "check host, port, user and password or key, and that the server runs"
+
     def __init__(self, address: StoreAddress) -> None:
         self.shown = address.shown
         self._address = address
@@ -69,24 +70,22 @@ class OpenSearchStore(Store):
 
     @cached_property
     def _client(self) -> Any:
-        with self._explained():
-            return _connected(self._address)
+        return _connected(self._address)
 
     @property
     def _entries(self) -> str:
         return f"{self._name}__{self.rows}"
 
-    def _explained(self) -> AbstractContextManager[None]:
-        return explained(
-            self.shown, _failures, "check host, port, user and password or key, and that the server runs"
-        )  # fmt: skip
+    def failures(self) -> tuple[type[Exception], ...]:
+        from opensearchpy.exceptions import ImproperlyConfigured, OpenSearchException
+
+        return OpenSearchException, ImproperlyConfigured, OSError, ValueError
 
     @cached_property
     def _kind(self) -> Kind:
         """Which of the two answers, whatever the address calls it."""
-        with self._explained():
-            version = self._client.info()["version"]
-            number = str(version["number"])
+        version = self._client.info()["version"]
+        number = str(version["number"])
         is_first = version.get("distribution") == "opensearch"
         known: Kind = "opensearch" if is_first else "elasticsearch"
         _check_version(known, number, self.shown)
@@ -100,11 +99,10 @@ class OpenSearchStore(Store):
         """The entry that is the state, whether it is searched already or not."""
         from opensearchpy.exceptions import NotFoundError
 
-        with self._explained():
-            try:
-                found: Body = self._client.get(index=self._about, id=_STATE)
-            except NotFoundError:
-                return None
+        try:
+            found: Body = self._client.get(index=self._about, id=_STATE)
+        except NotFoundError:
+            return None
         return found
 
     def read_state(self) -> str | None:
@@ -123,28 +121,23 @@ class OpenSearchStore(Store):
         if (found and found["_source"].get("text")) != old:
             return
         _ = self._kind  # too old a server is refused before anything is written
-        with self._explained():
-            if old is None and not self._client.indices.exists(index=self._about):
-                mappings: Body = {"dynamic": False, "properties": {}}
-                self._client.indices.create(
-                    index=self._about, body={"mappings": mappings}, params={"ignore": "400"}
-                )
-            try:
-                self._client.index(
-                    index=self._about, id=_STATE, body={"text": new}, params=condition
-                )
-            except ConflictError:
-                return
+        if old is None and not self._client.indices.exists(index=self._about):
+            mappings: Body = {"dynamic": False, "properties": {}}
+            self._client.indices.create(
+                index=self._about, body={"mappings": mappings}, params={"ignore": "400"}
+            )
+        try:
+            self._client.index(index=self._about, id=_STATE, body={"text": new}, params=condition)
+        except ConflictError:
+            return
 
     def make(self, dimensions: int) -> None:
-        with self._explained():
-            self._client.indices.create(index=self._entries, body=_made(dimensions, self._kind))
+        self._client.indices.create(index=self._entries, body=_made(dimensions, self._kind))
 
     def drop(self, rows: str) -> None:
-        with self._explained():
-            self._client.indices.delete(
-                index=f"{self._name}__{rows}", params={"ignore_unavailable": "true"}
-            )
+        self._client.indices.delete(
+            index=f"{self._name}__{rows}", params={"ignore_unavailable": "true"}
+        )
 
     def put(self, documents: Sequence[StoredDocument]) -> None:
         from opensearchpy.helpers import BulkIndexError, bulk
@@ -154,35 +147,32 @@ class OpenSearchStore(Store):
             for document in documents
             for id, entry in _entries_of(document)
         )
-        with self._explained():
-            try:
-                bulk(
-                    self._client, actions, chunk_size=_ENTRIES, max_chunk_bytes=_BYTES,
-                    max_retries=_TRIES, initial_backoff=1,
-                )  # fmt: skip
-            except BulkIndexError as error:
-                first: Any = next(iter(error.errors[0].values()), {}) if error.errors else {}
-                raise ValueError(f"{first.get('error', error)}") from None
+        try:
+            bulk(
+                self._client, actions, chunk_size=_ENTRIES, max_chunk_bytes=_BYTES,
+                max_retries=_TRIES, initial_backoff=1,
+            )  # fmt: skip
+        except BulkIndexError as error:
+            first: Any = next(iter(error.errors[0].values()), {}) if error.errors else {}
+            raise ValueError(f"{first.get('error', error)}") from None
 
     def delete(self, first: int, last: int) -> None:
         """Numbers are never used again: it does no harm where the server goes on with it for longer than we wait."""
         self.settle()  # what is not searched yet is not found
         for low in range(first, last + 1, _DELETED):
             run = {"gte": low, "lte": min(last, low + _DELETED - 1)}
-            with self._explained():
-                self._client.delete_by_query(
-                    index=self._entries, body={"query": {"range": {"document": run}}},
-                    params={"conflicts": "proceed", "refresh": "true"},
-                )  # fmt: skip
+            self._client.delete_by_query(
+                index=self._entries, body={"query": {"range": {"document": run}}},
+                params={"conflicts": "proceed", "refresh": "true"},
+            )  # fmt: skip
 
     def _sources(self, ids: Sequence[str], fields: str) -> Iterator[Body | None]:
         """What entries hold; None: there is no such entry."""
-        with self._explained():
-            answer = self._client.mget(
-                index=self._entries, body={"ids": list(ids)}, params={"_source": fields}
-            )
-            for entry in answer["docs"]:
-                yield entry["_source"] if entry.get("found") else None
+        answer = self._client.mget(
+            index=self._entries, body={"ids": list(ids)}, params={"_source": fields}
+        )
+        for entry in answer["docs"]:
+            yield entry["_source"] if entry.get("found") else None
 
     def get(self, part: PartName, numbers: Sequence[int]) -> dict[int, bytes]:
         def fetch(
@@ -209,11 +199,10 @@ class OpenSearchStore(Store):
         return np.array(found, np.float32)
 
     def _search(self, body: Body) -> list[Body]:
-        with self._explained():
-            found: Body = self._client.search(index=self._entries, body=body)
-            if found.get("timed_out") or found["_shards"]["failed"]:
-                raise StoreProblem(f"{self.shown}: a part of the index did not answer; ask again")
-            hits: list[Body] = found["hits"]["hits"]
+        found: Body = self._client.search(index=self._entries, body=body)
+        if found.get("timed_out") or found["_shards"]["failed"]:
+            raise StoreProblem(f"{self.shown}: a part of the index did not answer; ask again")
+        hits: list[Body] = found["hits"]["hits"]
         return hits
 
     def nearest(
@@ -281,32 +270,28 @@ class OpenSearchStore(Store):
     def is_exact(self) -> bool:
         """Few are all compared."""
         if self._is_small is None:
-            with self._explained():
-                found = self._client.count(index=self._entries, body={"query": _IS_CHUNK})
+            found = self._client.count(index=self._entries, body={"query": _IS_CHUNK})
             self._is_small = int(found["count"]) <= MANY
         return self._is_small
 
     def settle(self) -> None:
-        with self._explained():
-            found = self._client.indices.refresh(index=self._entries)
-            if found["_shards"]["failed"]:
-                raise ValueError("a part of the index was not written")
+        found = self._client.indices.refresh(index=self._entries)
+        if found["_shards"]["failed"]:
+            raise ValueError("a part of the index was not written")
 
     def expose(self) -> None:
         name = self._name
-        with self._explained():
-            known = self._client.indices.get_alias(
-                index=f"{name}__*", params={"ignore_unavailable": "true"}
-            )
-            old = [each for each, about in known.items() if name in about["aliases"]]
-            actions: list[Body] = [{"remove": {"index": each, "alias": name}} for each in old]
-            added = {"index": self._entries, "alias": name, "filter": _IS_CHUNK}
-            self._client.indices.update_aliases(body={"actions": [*actions, {"add": added}]})
+        known = self._client.indices.get_alias(
+            index=f"{name}__*", params={"ignore_unavailable": "true"}
+        )
+        old = [each for each, about in known.items() if name in about["aliases"]]
+        actions: list[Body] = [{"remove": {"index": each, "alias": name}} for each in old]
+        added = {"index": self._entries, "alias": name, "filter": _IS_CHUNK}
+        self._client.indices.update_aliases(body={"actions": [*actions, {"add": added}]})
 
     def size(self) -> int:
-        with self._explained():
-            found = self._client.indices.stats(index=self._entries, metric="store")
-            return int(found["_all"]["primaries"]["store"]["size_in_bytes"])
+        found = self._client.indices.stats(index=self._entries, metric="store")
+        return int(found["_all"]["primaries"]["store"]["size_in_bytes"])
 
     def close(self) -> None:
         client = self.__dict__.pop("_client", None)
@@ -315,12 +300,6 @@ class OpenSearchStore(Store):
 
 
 _IS_CHUNK: Body = {"exists": {"field": "number"}}
-
-
-def _failures() -> tuple[type[Exception], ...]:
-    from opensearchpy.exceptions import ImproperlyConfigured, OpenSearchException
-
-    return OpenSearchException, ImproperlyConfigured, OSError, ValueError
 
 
 def _entries_of(document: StoredDocument) -> Iterator[tuple[str, Body]]:

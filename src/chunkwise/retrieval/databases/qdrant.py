@@ -7,7 +7,6 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from hashlib import blake2b
 from typing import Any
 
@@ -24,7 +23,7 @@ from chunkwise.retrieval.databases.address import (
     checked_name,
     parse_store_address,
 )
-from chunkwise.retrieval.databases.store import CHUNK_BITS, explained, join_pieces, pieces_of
+from chunkwise.retrieval.databases.store import CHUNK_BITS, join_pieces, pieces_of
 from chunkwise.retrieval.ranking import Ranking
 
 KEY = "QDRANT_API_KEY"
@@ -43,6 +42,8 @@ _STATE = 1
 class QdrantStore(Store):
     """One collection per set of rows, and an alias for the one that is live."""
 
+    advice = f"check host, port, key ({KEY}), and that the server runs"
+
     def __init__(self, address: StoreAddress) -> None:
         self.shown = address.shown
         self._address = address
@@ -53,45 +54,40 @@ class QdrantStore(Store):
     @property
     def _client(self) -> Any:
         if self._made_client is None:
-            with self._explained():
-                self._made_client = open_client(self._address)
+            self._made_client = open_client(self._address)
         return self._made_client
 
     @property
     def _entries(self) -> str:
         return f"{self._name}__{self.rows}"
 
-    def _explained(self) -> AbstractContextManager[None]:
-        return explained(
-            self.shown, _failures, f"check host, port, key ({KEY}), and that the server runs"
-        )
+    def failures(self) -> tuple[type[Exception], ...]:
+        from qdrant_client.http.exceptions import ApiException
+
+        return ApiException, RuntimeError, OSError, ValueError, sqlite3.Error
 
     def read_state(self) -> str | None:
-        with self._explained():
-            if not self._client.collection_exists(self._state):
-                return None
-            found = self._client.retrieve(self._state, ids=[_STATE], with_payload=True)
+        if not self._client.collection_exists(self._state):
+            return None
+        found = self._client.retrieve(self._state, ids=[_STATE], with_payload=True)
         return str((found[0].payload or {}).get("text", "")) if found else None
 
     def swap_state(self, old: str | None, new: str) -> None:
         """Where there is no point yet, the condition is not asked."""
         from qdrant_client import models
 
-        with self._explained():
-            if old is None and not self._client.collection_exists(self._state):
-                if self._address.folder is None:
-                    _check_version(self._client.info().version, self.shown)
-                self._client.create_collection(self._state, vectors_config={})
-            unchanged = models.FieldCondition(
-                key="stamp", match=models.MatchValue(value=_stamp(old))
-            )
-            payload = {"text": new, "stamp": _stamp(new)}
-            self._client.upsert(
-                self._state,
-                [models.PointStruct(id=_STATE, vector={}, payload=payload)],
-                update_filter=models.Filter(must=[unchanged]),
-                wait=True,
-            )
+        if old is None and not self._client.collection_exists(self._state):
+            if self._address.folder is None:
+                _check_version(self._client.info().version, self.shown)
+            self._client.create_collection(self._state, vectors_config={})
+        unchanged = models.FieldCondition(key="stamp", match=models.MatchValue(value=_stamp(old)))
+        payload = {"text": new, "stamp": _stamp(new)}
+        self._client.upsert(
+            self._state,
+            [models.PointStruct(id=_STATE, vector={}, payload=payload)],
+            update_filter=models.Filter(must=[unchanged]),
+            wait=True,
+        )
 
     def make(self, dimensions: int) -> None:
         from qdrant_client import models
@@ -99,14 +95,12 @@ class QdrantStore(Store):
         vectors = {}
         if dimensions:
             vectors["vector"] = models.VectorParams(size=dimensions, distance=models.Distance.DOT)
-        with self._explained():
-            self._client.create_collection(self._entries, vectors_config=vectors)
-            if self._address.folder is None:
-                self._client.create_payload_index(self._entries, "document", "integer")
+        self._client.create_collection(self._entries, vectors_config=vectors)
+        if self._address.folder is None:
+            self._client.create_payload_index(self._entries, "document", "integer")
 
     def drop(self, rows: str) -> None:
-        with self._explained():
-            self._client.delete_collection(f"{self._name}__{rows}")
+        self._client.delete_collection(f"{self._name}__{rows}")
 
     def put(self, documents: Sequence[StoredDocument]) -> None:
         waiting: list[Any] = []
@@ -121,8 +115,7 @@ class QdrantStore(Store):
             self._send(waiting)
 
     def _send(self, points: Sequence[Any]) -> None:
-        with self._explained():
-            self._client.upsert(self._entries, list(points), wait=True)
+        self._client.upsert(self._entries, list(points), wait=True)
 
     def delete(self, first: int, last: int) -> None:
         """Some at a time: what takes longer than an answer is waited for is never asked in one request."""
@@ -131,35 +124,32 @@ class QdrantStore(Store):
         for low in range(first, last + 1, _DELETED):
             run = models.Range(gte=low, lte=min(last, low + _DELETED - 1))
             held = models.Filter(must=[models.FieldCondition(key="document", range=run)])
-            with self._explained():
-                self._client.delete(self._entries, models.FilterSelector(filter=held), wait=True)
+            self._client.delete(self._entries, models.FilterSelector(filter=held), wait=True)
 
     def get(self, part: PartName, numbers: Sequence[int]) -> dict[int, bytes]:
         def fetch(
             asked: Sequence[tuple[int, int]],
         ) -> Mapping[tuple[int, int], tuple[bytes, int]]:
             ids = {_piece_id(part, number) + place: (number, place) for number, place in asked}
-            with self._explained():
-                points = self._client.retrieve(
-                    self._entries, ids=list(ids), with_payload=["bytes", "pieces"], with_vectors=False
-                )  # fmt: skip
-                return {
-                    ids[point.id]: (
-                        base64.b64decode(point.payload["bytes"]),
-                        point.payload["pieces"],
-                    )
-                    for point in points
-                }
+            points = self._client.retrieve(
+                self._entries, ids=list(ids), with_payload=["bytes", "pieces"], with_vectors=False
+            )  # fmt: skip
+            return {
+                ids[point.id]: (
+                    base64.b64decode(point.payload["bytes"]),
+                    point.payload["pieces"],
+                )
+                for point in points
+            }
 
         return join_pieces(numbers, fetch)
 
     def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
         found: dict[int, NDArray[np.float32]] = {}
         for low in range(0, len(chunks), _POINTS):
-            with self._explained():
-                points = self._client.retrieve(
-                    self._entries, ids=list(chunks[low : low + _POINTS]), with_payload=False, with_vectors=["vector"]
-                )  # fmt: skip
+            points = self._client.retrieve(
+                self._entries, ids=list(chunks[low : low + _POINTS]), with_payload=False, with_vectors=["vector"]
+            )  # fmt: skip
             # As arrays at once: many lists of numbers would take eight times the room.
             found |= {
                 int(point.id): np.array(point.vector["vector"], np.float32) for point in points
@@ -186,11 +176,10 @@ class QdrantStore(Store):
         params = None  # in a folder all are compared
         if self._address.folder is None:
             params = models.SearchParams(exact=bool(exact), hnsw_ef=max(128, 2 * depth))
-        with self._explained():
-            found = self._client.query_points(
-                self._entries, query=vector.tolist(), using="vector", limit=depth,
-                query_filter=held, search_params=params, with_payload=False,
-            ).points  # fmt: skip
+        found = self._client.query_points(
+            self._entries, query=vector.tolist(), using="vector", limit=depth,
+            query_filter=held, search_params=params, with_payload=False,
+        ).points  # fmt: skip
         numbers = np.array([int(point.id) for point in found], np.int64)
         return Ranking(numbers, np.array([point.score for point in found], np.float32))
 
@@ -201,20 +190,18 @@ class QdrantStore(Store):
     def expose(self) -> None:
         from qdrant_client import models
 
-        with self._explained():
-            named = models.CreateAlias(collection_name=self._entries, alias_name=self._name)
-            actions: list[Any] = [models.CreateAliasOperation(create_alias=named)]
-            if any(each.alias_name == self._name for each in self._client.get_aliases().aliases):
-                old = models.DeleteAlias(alias_name=self._name)
-                actions.insert(0, models.DeleteAliasOperation(delete_alias=old))
-            self._client.update_collection_aliases(change_aliases_operations=actions)
+        named = models.CreateAlias(collection_name=self._entries, alias_name=self._name)
+        actions: list[Any] = [models.CreateAliasOperation(create_alias=named)]
+        if any(each.alias_name == self._name for each in self._client.get_aliases().aliases):
+            old = models.DeleteAlias(alias_name=self._name)
+            actions.insert(0, models.DeleteAliasOperation(delete_alias=old))
+        self._client.update_collection_aliases(change_aliases_operations=actions)
 
     def size(self) -> int:
         """Of a local folder its files; a server tells how many points it has, and not what they take."""
         if (folder := self._address.folder) is not None:
             return bytes_in(folder)
-        with self._explained():
-            about = self._client.get_collection(self._entries)
+        about = self._client.get_collection(self._entries)
         given = about.config.params.vectors
         width = given["vector"].size if isinstance(given, dict) and "vector" in given else 0
         return 4 * width * (about.points_count or 0)
@@ -223,12 +210,6 @@ class QdrantStore(Store):
         client, self._made_client = self._made_client, None
         if client is not None:
             close_client(self._address, client)
-
-
-def _failures() -> tuple[type[Exception], ...]:
-    from qdrant_client.http.exceptions import ApiException
-
-    return ApiException, RuntimeError, OSError, ValueError, sqlite3.Error
 
 
 def _stamp(text: str | None) -> str:

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import wraps
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -57,6 +58,21 @@ class StoredDocument:
     """Of each chunk, for a database that searches words itself."""
 
 
+CALLS = frozenset(
+    "read_state swap_state make drop put delete get vectors nearest is_exact settle expose size".split()
+)
+"""Methods of a store that ask its database."""
+
+
+def _explaining(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def call(self: Store, /, *given: Any, **named: Any) -> Any:
+        with explained(self.shown, self.failures, self.advice):
+            return method(self, *given, **named)
+
+    return call
+
+
 class Store(ABC):
     """What an engine offers; the rest is arithmetic of ours on what it keeps. No call needs more than one row changed
     in one step, and only `swap_state` is conditional."""
@@ -70,6 +86,17 @@ class Store(ABC):
 
     has_versions = False
     """Whether rows stay as they are for whoever called `use`, also where they are removed."""
+    advice = ""
+    """What a user can do about an error of the client."""
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        for name in CALLS & vars(cls).keys():
+            setattr(cls, name, _explaining(vars(cls)[name]))
+
+    def failures(self) -> tuple[type[Exception], ...]:
+        """What the client of the database raises; in the methods below it becomes a `StoreProblem`."""
+        return ()
 
     def lock(self, wait: float) -> AbstractContextManager[object]:
         """Held by one writer at a time, where the database has locks that end with their holder."""
