@@ -11,7 +11,6 @@ from chunkwise.vector_databases.database import (
     DatabaseAddress,
     StoredChunk,
     check_dimensions,
-    telling,
 )
 
 KEY = "CHROMA_API_KEY"
@@ -31,46 +30,42 @@ class ChromaDatabase:
         except ImportError:
             raise MissingExtra("pushing into Chroma", "chroma") from None
         self._address = address
-        with telling(address):
-            if address.folder is not None:
-                address.folder.mkdir(parents=True, exist_ok=True)
-                # With its usual settings: one folder has one client in a process, maybe the user's own.
-                self._client: Any = chromadb.PersistentClient(str(address.folder))
-            else:
-                key = address.secret(KEY)
-                self._client = chromadb.HttpClient(
-                    address.hostname, address.port or (443 if address.is_encrypted else 8000), ssl=address.is_encrypted,
-                    headers={"x-chroma-token": key} if key else None,
-                )  # fmt: skip
+        if address.folder is not None:
+            address.folder.mkdir(parents=True, exist_ok=True)
+            # With its usual settings: one folder has one client in a process, maybe the user's own.
+            self._client: Any = chromadb.PersistentClient(str(address.folder))
+        else:
+            key = address.secret(KEY)
+            self._client = chromadb.HttpClient(
+                address.hostname, address.port or (443 if address.is_encrypted else 8000), ssl=address.is_encrypted,
+                headers={"x-chroma-token": key} if key else None,
+            )  # fmt: skip
         self._collection: Any = None
 
     def open(self, dimensions: int) -> None:
-        with telling(self._address):
-            # Without a model of its own: it would be fetched, and give other vectors than ours.
-            self._collection = self._client.get_or_create_collection(
-                self._address.collection, embedding_function=None, metadata={"hnsw:space": "cosine"}
-            )
-            there = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
+        # Without a model of its own: it would be fetched, and give other vectors than ours.
+        self._collection = self._client.get_or_create_collection(
+            self._address.collection, embedding_function=None, metadata={"hnsw:space": "cosine"}
+        )
+        there = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
         if len(there):
             check_dimensions(self._address, len(there[0]), dimensions)
 
     def write(self, chunks: Sequence[StoredChunk]) -> None:
-        with telling(self._address):
-            self._collection.upsert(
-                ids=[each.id for each in chunks],
-                embeddings=[[*each.vector] for each in chunks],
-                documents=[each.text for each in chunks],
-                metadatas=[dict(each.fields) for each in chunks],
-            )
+        self._collection.upsert(
+            ids=[each.id for each in chunks],
+            embeddings=[[*each.vector] for each in chunks],
+            documents=[each.text for each in chunks],
+            metadatas=[dict(each.fields) for each in chunks],
+        )
 
     def prune(self, doc_id: str, push: str) -> None:
-        with telling(self._address):
-            # "not this mark" is also true of rows without one, which are the user's own.
-            found = self._collection.get(where={"doc_id": doc_id}, include=["metadatas"])
-            every = zip(found["ids"], found["metadatas"], strict=True)
-            older = [id for id, fields in every if fields.get(PUSH) not in (None, push)]
-            for at in range(0, len(older), self.most):
-                self._collection.delete(ids=older[at : at + self.most])
+        # "not this mark" is also true of rows without one, which are the user's own.
+        found = self._collection.get(where={"doc_id": doc_id}, include=["metadatas"])
+        every = zip(found["ids"], found["metadatas"], strict=True)
+        older = [id for id, fields in every if fields.get(PUSH) not in (None, push)]
+        for at in range(0, len(older), self.most):
+            self._collection.delete(ids=older[at : at + self.most])
 
     def close(self) -> None:
         """It writes as it goes."""

@@ -36,7 +36,7 @@ class StoredChunk(NamedTuple):
 
 
 class VectorDatabase(Protocol):
-    """A collection of a vector database; what it raises of its own is told with its place."""
+    """A collection of a vector database; what it raises is told with its place by who calls it."""
 
     most: int
     """Rows that one call of `write` takes."""
@@ -156,7 +156,8 @@ def _collection(name: str | None) -> str:
 
 def open_database(address: DatabaseAddress) -> VectorDatabase:
     """The database at this address; nothing is written yet."""
-    made = registry.get(address.engine)(address)
+    with telling(address):
+        made = registry.get(address.engine)(address)
     database: VectorDatabase = registry.checked(made, address.engine)
     return database
 

@@ -39,29 +39,27 @@ class MilvusDatabase:
             raise InvalidParameter(
                 f"{address.folder} is no file of Milvus Lite: its name ends in .db, as milvus:///home/you/kb.db"
             )
-        with telling(address):
-            if address.folder is not None:
-                address.folder.parent.mkdir(parents=True, exist_ok=True)
-                self._client: Any = MilvusClient(str(address.folder))
-            else:
-                url = address.url(19530)
-                self._client = MilvusClient(url, token=address.secret(KEY) or "")
+        if address.folder is not None:
+            address.folder.parent.mkdir(parents=True, exist_ok=True)
+            self._client: Any = MilvusClient(str(address.folder))
+        else:
+            url = address.url(19530)
+            self._client = MilvusClient(url, token=address.secret(KEY) or "")
 
     def open(self, dimensions: int) -> None:
         from pymilvus import DataType
 
         client = self._client
-        with telling(self._address):
-            if client.has_collection(self._name):
-                self._check(client.describe_collection(self._name), dimensions)
-                client.load_collection(self._name)
-                return
-            schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
-            schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=self.longest_id)
-            schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimensions)
-            by_cosine = client.prepare_index_params()
-            by_cosine.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
-            client.create_collection(self._name, schema=schema, index_params=by_cosine)
+        if client.has_collection(self._name):
+            self._check(client.describe_collection(self._name), dimensions)
+            client.load_collection(self._name)
+            return
+        schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
+        schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=self.longest_id)
+        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimensions)
+        by_cosine = client.prepare_index_params()
+        by_cosine.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
+        client.create_collection(self._name, schema=schema, index_params=by_cosine)
 
     def _check(self, described: dict[str, Any], dimensions: int) -> None:
         fields = {each["name"]: each.get("params", {}) for each in described["fields"]}
@@ -73,24 +71,22 @@ class MilvusDatabase:
         check_dimensions(self._address, int(fields["vector"].get("dim", 0)), dimensions)
 
     def write(self, chunks: Sequence[StoredChunk]) -> None:
-        with telling(self._address):
-            self._has_written = True
-            self._client.upsert(
-                self._name,
-                [
-                    {**{_apart(name): value for name, value in each.fields.items()},
-                     "id": each.id, "vector": [*each.vector], "text": each.text}
-                    for each in chunks
-                ],
-            )  # fmt: skip
+        self._has_written = True
+        self._client.upsert(
+            self._name,
+            [
+                {**{_apart(name): value for name, value in each.fields.items()},
+                 "id": each.id, "vector": [*each.vector], "text": each.text}
+                for each in chunks
+            ],
+        )  # fmt: skip
 
     def prune(self, doc_id: str, push: str) -> None:
-        with telling(self._address):
-            # Quoted as JSON quotes: an id of a document may hold quotes of its own.
-            own = json.dumps(doc_id, ensure_ascii=False)
-            self._client.delete(
-                self._name, filter=f'doc_id == {own} and {PUSH} != "" and {PUSH} != "{push}"'
-            )
+        # Quoted as JSON quotes: an id of a document may hold quotes of its own.
+        own = json.dumps(doc_id, ensure_ascii=False)
+        self._client.delete(
+            self._name, filter=f'doc_id == {own} and {PUSH} != "" and {PUSH} != "{push}"'
+        )
 
     def close(self) -> None:
         with telling(self._address):

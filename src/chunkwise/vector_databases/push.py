@@ -34,6 +34,7 @@ from chunkwise.vector_databases.database import (
     kept_fields,
     open_database,
     parse_database,
+    telling,
 )
 
 OnBadRow = Callable[[str], None]
@@ -133,11 +134,13 @@ def push(
     names: dict[str, None] = {}
     every = chain([first], every)
     with closing(open_database(address)) as database:
-        database.open(dimensions)
+        with telling(address):
+            database.open(dimensions)
         while batch := [*islice(every, database.most)]:
             made = [*_stored(batch, model, dimensions, mark, database, told)]
-            for part in _parts(made, database.most_bytes):
-                database.write(part)
+            with telling(address):
+                for part in _parts(made, database.most_bytes):
+                    database.write(part)
             written += len(made)
             for each in made:
                 names |= dict.fromkeys(each.fields)
@@ -148,8 +151,8 @@ def push(
                 advance(size, counted(written, "chunk"))
         # What was not pushed this time may be there from the last.
         pruned = prune and not bad
-        if pruned:
-            for doc_id in documents:
+        with telling(address):
+            for doc_id in documents if pruned else ():
                 database.prune(doc_id, mark)
     return PushResult(
         str(address), mark, written, len(documents), dimensions, pruned, bad, tuple(names)

@@ -13,7 +13,6 @@ from chunkwise.vector_databases.database import (
     StoredChunk,
     check_dimensions,
     row_uuid,
-    telling,
 )
 
 
@@ -27,24 +26,20 @@ class QdrantDatabase:
 
     def __init__(self, address: DatabaseAddress) -> None:
         self._address = address
-        with telling(address):
-            self._client: Any = open_client(address)
+        self._client: Any = open_client(address)
 
     def open(self, dimensions: int) -> None:
         from qdrant_client import models
 
         name = self._address.collection
-        with telling(self._address):
-            if not self._client.collection_exists(name):
-                cosine = models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
-                self._client.create_collection(name, vectors_config=cosine)
-                if (
-                    self._address.folder is None
-                ):  # what `prune` asks for; the local mode has no indexes
-                    for field in ("doc_id", PUSH):
-                        self._client.create_payload_index(name, field, "keyword")
-                return
-            vectors = self._client.get_collection(name).config.params.vectors
+        if not self._client.collection_exists(name):
+            cosine = models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
+            self._client.create_collection(name, vectors_config=cosine)
+            if self._address.folder is None:  # what `prune` asks for; the local mode has no indexes
+                for field in ("doc_id", PUSH):
+                    self._client.create_payload_index(name, field, "keyword")
+            return
+        vectors = self._client.get_collection(name).config.params.vectors
         if not hasattr(vectors, "size"):
             raise InvalidParameter(
                 f"{self._address} has several named vectors; name another collection"
@@ -62,8 +57,7 @@ class QdrantDatabase:
             )
             for each in chunks
         ]
-        with telling(self._address):
-            self._client.upsert(self._address.collection, points=points, wait=True)
+        self._client.upsert(self._address.collection, points=points, wait=True)
 
     def prune(self, doc_id: str, push: str) -> None:
         from qdrant_client import models
@@ -75,13 +69,11 @@ class QdrantDatabase:
                 models.IsEmptyCondition(is_empty=models.PayloadField(key=PUSH)),
             ],
         )
-        with telling(self._address):
-            self._client.delete(
-                self._address.collection,
-                points_selector=models.FilterSelector(filter=others),
-                wait=True,
-            )
+        self._client.delete(
+            self._address.collection,
+            points_selector=models.FilterSelector(filter=others),
+            wait=True,
+        )
 
     def close(self) -> None:
-        with telling(self._address):
-            close_client(self._address, self._client)
+        close_client(self._address, self._client)
