@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from itertools import islice, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +112,8 @@ _PERHAPS_LAST = frozenset().union(BEFORE_NUMBER, RARELY_LAST, OFTEN_LAST, BEHIND
 _INSIDE_WORD = ".-’'"
 _SPACES = 8
 _CLAUSE_ENDS = '.;:!?)”"'
-_THREE = np.array([3, 2, 1])
+_TAIL = np.arange(1, 5)
+"""How far before a full stop the letters stand that tell most words from abbreviations."""
 _ANY_STOP = re.compile(r"""[.!?](?<=\w.)["'”’)\]]*\s+(?=\S)""")
 
 
@@ -144,24 +146,29 @@ def full_stop_ends(
 
 
 def _behind_plain_words(characters: CharacterArrays, at: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether three letters of ASCII stand before a full stop that end no abbreviation: most are told at once."""
-    places = at[:, None] - _THREE
+    """Whether the word before a full stop ends with two letters of ASCII, and as no abbreviation: as most do."""
+    places = at[:, None] - _TAIL
     last = characters.points.take(places, mode="clip")
-    letters = characters.have(places, LETTER) & (last < 128)
-    return (at > 2) & letters.all(axis=1) & ~_endings().take(_number_of(last))
+    letters = characters.have(places, LETTER) & (last < 128) & (places >= 0)
+    np.logical_and.accumulate(letters, axis=1, out=letters)
+    return letters[:, 1] & ~_endings().take(_number_of(last * letters))
 
 
 def _number_of(letters: Points) -> NDArray[np.int64]:
-    """Of each three letters, small or capital, in rows."""
-    return np.asarray((letters & 31).astype(np.int64) @ np.array([1 << 10, 1 << 5, 1]))
+    """Of the last letters of words, small or capital, in rows, the last letter first; 0 stands for none."""
+    return np.asarray((letters & 31).astype(np.int64) @ (1 << 5 * np.arange(len(_TAIL))))
 
 
 @cache
 def _endings() -> NDArray[np.bool_]:
-    """By their numbers whether three letters end an abbreviation."""
-    found = np.zeros(1 << 15, dtype=np.bool_)
-    words = [word[-3:] for word in NEVER_LAST | _PERHAPS_LAST if len(word) > 2]
-    found[_number_of(np.array([list(map(ord, word)) for word in words]))] = True
+    """By their numbers whether these letters end an abbreviation."""
+    found = np.zeros(1 << 5 * len(_TAIL), dtype=np.bool_)
+    tails = np.zeros((len(NEVER_LAST | _PERHAPS_LAST), len(_TAIL)), dtype=np.uint8)
+    for row, word in enumerate(NEVER_LAST | _PERHAPS_LAST):
+        letters = takewhile(lambda char: char.isascii() and char.isalpha(), reversed(word))
+        tail = [ord(letter) for letter in islice(letters, len(_TAIL))]
+        tails[row, : len(tail)] = tail
+    found[_number_of(tails)] = True
     return found
 
 
