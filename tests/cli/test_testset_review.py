@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.cli.testset.review import ReviewCard, ReviewOptions, walk
+from chunkwise.cli.review_questions import ReviewCard, walk
+from chunkwise.cli.testset.review import ReviewOptions
 from chunkwise.cli.testset.review import _documents as review_documents
 from chunkwise.core import Document
 from chunkwise.testsets.review import Review

@@ -29,6 +29,8 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import progress
 from chunkwise.cli.report_options import JsonOrReport, say_written
+from chunkwise.cli.review_questions import refuse_without_terminal
+from chunkwise.cli.review_sweep import review_sweep
 from chunkwise.cli.streams import SkippedInputs, say
 from chunkwise.core import OnProgress
 from chunkwise.options import LiveOptions, LlmOptions, TuneOptions
@@ -66,6 +68,9 @@ class TuneCommandOptions(TuneOptions, LiveOptions, KeepOptions, SweepOptions, gr
         "Tune the PARAMETERS of your own pipeline", metavar="FILE.py:NAME", common=True
     )] = None  # fmt: skip
     resume: Annotated[bool, Option("Continue the sweep in the output folder", common=True)] = False
+    review: Annotated[bool, Option(
+        "Review generated questions, most decisive first", common=True
+    )] = False  # fmt: skip
 
 
 @dataclass_command("tune", TuneCommandOptions)
@@ -81,12 +86,15 @@ def command(options: TuneCommandOptions) -> None:
       chunkwise tune docs/ -Q q.json --dry-run
       chunkwise tune sweep.toml -o out
       chunkwise tune docs/ -Q q.json --save
+      chunkwise tune docs/ --review
 
     Then: chunkwise index docs/ --into kb -c chunkwise-tune/recommendation.toml
     """
     from chunkwise.evaluation.sources import SCRIPTS, documents_beside
     from chunkwise.tuning.plan.prepare import sweep_from_source, sweep_of_pipeline
 
+    if options.review:
+        refuse_without_terminal()
     given = {
         field.name: getattr(options, field.name)
         for field in schema(TuneOptions)
@@ -107,13 +115,19 @@ def command(options: TuneCommandOptions) -> None:
         limit = sweep.sweep.max_cost and sweep.sweep.max_cost.amount
         clients = LlmClients(LlmOptions(max_cost=limit), options.quiet)
         sweep = replace(sweep, client=clients.of(sweep.sweep.llm))
-    tune_and_show(sweep, options, RunKeeper(options, quiet=options.quiet))
+    tune_and_show(sweep, options, RunKeeper(options, quiet=options.quiet), options.review)
 
 
 def tune_and_show(
-    source: SweepSource, options: SweepOptions, keeper: RunKeeper | None = None
+    source: SweepSource,
+    options: SweepOptions,
+    keeper: RunKeeper | None = None,
+    is_reviewed: bool = False,
 ) -> None:
-    """Runs a sweep as its options say, shows what it found, and ends with the status that tells what was left out."""
+    """Runs a sweep as its options say, shows what it found, and ends with the status that tells what was left out.
+
+    One that is reviewed is run once more with the answers: its scores are known, but for those of edited questions.
+    """
     from chunkwise.evaluation.sources import Skipped
     from chunkwise.tracking.record_run import run_of_sweep
     from chunkwise.tuning.run.sweep_folder import SweepFolder
@@ -160,6 +174,9 @@ def tune_and_show(
         if if_interrupted:
             say(if_interrupted)
         raise
+    if completed and is_reviewed and review_sweep(completed, SweepFolder(folder).drafts):
+        tune_and_show(source, options, keeper)
+        return
     outcomes = completed.result.outcomes if completed else ()
     if failed := [outcome for outcome in outcomes if outcome.error and not outcome.waits]:
         say(
@@ -269,12 +286,16 @@ def _write(completed: CompletedSweep, options: SweepOptions) -> None:
 
 
 def _next_command(completed: CompletedSweep, folder: Path) -> str:
-    """Go on with what had no time, apply the recommendation, or make questions."""
+    """Go on with what had no time, review questions, apply the recommendation, or make questions."""
     from chunkwise.tuning.run.sweep_folder import RECOMMENDATION
 
     result, sweep = completed.result, completed.prepared.sweep
+    origins = completed.prepared.inputs.questions.origins.values()
+    resume = f"chunkwise tune --resume -o {shlex.quote(str(folder))}"
     if any(outcome.waits for outcome in result.outcomes):
-        return f"chunkwise tune --resume -o {shlex.quote(str(folder))}"
+        return resume
+    if result.chosen and result.grade == "early" and "generated" in origins:
+        return f"{resume} --review"
     documents = " ".join(map(shlex.quote, sweep.documents))
     if result.chosen and not sweep.pipeline:
         file = shlex.quote(str(folder / RECOMMENDATION))

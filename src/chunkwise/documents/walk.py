@@ -34,6 +34,7 @@ SWEEP_FILES = (
     "results.json",
     "report.html",
     "questions.json",
+    "questions.dropped.json",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -87,6 +87,14 @@ class Review:
                 self.at = at
                 return
         self.at = len(self._line)
+
+    def bring(self, ids: Iterable[str]) -> bool:
+        """Makes the first of these that was not at hand yet the question at hand; False: all of them were."""
+        ahead = {id_of_row(self._line[at]): at for at in range(self.at, len(self._line))}
+        at = next((ahead[id] for id in ids if id in ahead), None)
+        if at is not None:
+            self._line.insert(self.at, self._line.pop(at))
+        return at is not None
 
     @property
     def row(self) -> QuestionRow | None:

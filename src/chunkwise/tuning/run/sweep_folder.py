@@ -245,7 +245,7 @@ def _write(path: Path, value: object) -> None:
         out.write(json_text(value) + "\n")
 
 
-PLAN, RECOMMENDATION, RESULTS, REPORT, QUESTIONS = SWEEP_FILES
+PLAN, RECOMMENDATION, RESULTS, REPORT, QUESTIONS, _ = SWEEP_FILES
 
 
 class SweepFolder:
