@@ -97,7 +97,7 @@ class MissingExtra(ChunkwiseError, ImportError):
 _PACKAGE = __name__.partition(".")[0]
 
 
-def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
+def warn_user(text: str) -> None:
     """Warns at the nearest line that is neither ours nor of the standard library."""
     # A fixed stacklevel is right for one way of calling alone; generators and decorators have many.
     place = sys._getframe(1)
@@ -107,7 +107,7 @@ def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
         place = place.f_back
     names = place.f_globals
     warnings.warn_explicit(
-        text, category, place.f_code.co_filename, place.f_lineno, str(names.get("__name__", "")),
+        text, UserWarning, place.f_code.co_filename, place.f_lineno, str(names.get("__name__", "")),
         names.setdefault("__warningregistry__", {}),
     )  # fmt: skip
 

@@ -201,13 +201,13 @@ class _WithoutBlanksAtEnds:
         return self._out.write(self._AT_ENDS.sub("", text))
 
 
-def stdout_console(*, highlight: bool = False) -> Console:
+def stdout_console() -> Console:
     """What tables and lines for people are printed with."""
     from rich.console import Console
 
     out = sys.stdout
     file = out if out.isatty() else cast(TextIO, _WithoutBlanksAtEnds(out))
-    return Console(file=file, highlight=highlight)
+    return Console(file=file, highlight=False)
 
 
 class JsonLines(Generic[T]):

@@ -46,9 +46,7 @@ class _Place(Protocol):
 P = TypeVar("P", bound=_Place)
 
 
-def team_draft(
-    first: Sequence[P], second: Sequence[P], rng: random.Random, most: int = _MOST_DRAFTED
-) -> list[tuple[P, Team]]:
+def team_draft(first: Sequence[P], second: Sequence[P], rng: random.Random) -> list[tuple[P, Team]]:
     """One list of two rankings: in every round each takes its best hit that is not there yet, a coin says who begins.
 
     Team-draft interleaving (Radlinski, Kurup and Joachims 2008). Hits that share half of the shorter one are the same.
@@ -56,7 +54,7 @@ def team_draft(
     """
     waiting: dict[Team, list[P]] = {"a": list(first), "b": list(second)}
     drafted: list[tuple[P, Team]] = []
-    while len(drafted) < most:
+    while len(drafted) < _MOST_DRAFTED:
         order: list[Team] = ["a", "b"]
         rng.shuffle(order)
         for team in order:

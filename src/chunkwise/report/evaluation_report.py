@@ -271,7 +271,6 @@ def _group_table(
     results: Results,
     *,
     brief_rows: int = 10,
-    detail: bool = False,
 ) -> ValueTable:
     columns = (
         Column(head),
@@ -279,7 +278,7 @@ def _group_table(
         Column("questions", "count"),
     )
     rows = tuple((name or "(none)", estimate_of(figure), figure.scored) for name, figure in groups)
-    return ValueTable(columns, rows, title, head, brief_rows=brief_rows, detail=detail)
+    return ValueTable(columns, rows, title, head, brief_rows=brief_rows)
 
 
 def _by_document(results: Results) -> Iterator[ReportPart]:

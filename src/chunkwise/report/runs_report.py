@@ -134,7 +134,7 @@ def _run_details(row: RunRow) -> Iterator[Note]:
         yield Note(" · ".join(figures))
 
 
-def run_report(history: History, number: int, next_command: str = "") -> Report:
+def run_report(history: History, number: int) -> Report:
     """Build the report of one run: figures, what changed since the one before, what it was made with."""
     run: KeptRun = history.run(number)
     every = history.runs()
@@ -165,7 +165,6 @@ def run_report(history: History, number: int, next_command: str = "") -> Report:
         *([ValueTable(columns, rows, noun="metric", brief_rows=12)] if rows else []),
         settings_table("Settings", run.settings),
         settings_table("Versions", run.versions),
-        *([Next(next_command)] if next_command else []),
     ]
     title = f"Run {number}: {run.kind} {run.label}"
     return Report(title, tuple(parts), "run", " · ".join(filter(None, facts)))

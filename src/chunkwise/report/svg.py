@@ -134,11 +134,11 @@ class Drawing:
         )  # fmt: skip
 
     def curve(
-        self, points: Sequence[tuple[float, float]], stroke: str, *, width: float = 2.2, dash: str = ""
+        self, points: Sequence[tuple[float, float]], stroke: str, *, dash: str = ""
     ) -> None:  # fmt: skip
         path = "M" + "L".join(f"{_number(x)},{_number(y)}" for x, y in points)
         self.add(
-            "path", d=path, stroke=stroke, stroke_width=width, stroke_dasharray=dash, fill="none"
+            "path", d=path, stroke=stroke, stroke_width=2.2, stroke_dasharray=dash, fill="none"
         )
 
     def sign(self, x: float, y: float, look: Look, hint: str = "") -> None:
@@ -151,9 +151,9 @@ class Drawing:
         )  # fmt: skip
 
     def bar(
-        self, x: float, y: float, width: float, height: float, fill: str, hint: str = "", radius: float = 2
+        self, x: float, y: float, width: float, height: float, fill: str, hint: str = ""
     ) -> None:  # fmt: skip
-        self.add("rect", hint=hint, x=x, y=y, width=width, height=height, rx=radius, fill=fill)
+        self.add("rect", hint=hint, x=x, y=y, width=width, height=height, rx=2, fill=fill)
 
     def legend(self, entries: Sequence[tuple[str, Look]]) -> None:
         """Name every look below the rest, in at most three lines each."""

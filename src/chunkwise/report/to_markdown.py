@@ -27,22 +27,21 @@ _PLAIN = frozenset(" ,?'+=%/().:;-–−▲≈▼●○")
 """Signs that Markdown leaves alone inside a line."""
 
 
-def to_markdown(report: Report, *, verbose: bool = True) -> str:
-    """The report; without `verbose` as much of it as a terminal shows."""
+def to_markdown(report: Report) -> str:
+    """All of the report."""
     lines = [f"# {_text(report.title)}", ""]
     if report.subtitle:
         lines += [_text(report.subtitle), ""]
-    lines += _parts(report.parts, 2, verbose=verbose)
+    lines += _parts(report.parts, 2)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _parts(parts: Iterable[ReportPart], level: int, *, verbose: bool) -> Iterator[str]:
+def _parts(parts: Iterable[ReportPart], level: int) -> Iterator[str]:
     for part in parts:
-        if verbose or not getattr(part, "detail", False):
-            yield from _part(part, level, verbose=verbose)
+        yield from _part(part, level)
 
 
-def _part(part: ReportPart, level: int, *, verbose: bool) -> Iterator[str]:
+def _part(part: ReportPart, level: int) -> Iterator[str]:
     match part:
         case Headline():
             yield from (f"**{_text(f'{sign_of(part.level)} {part.text}'.strip())}**", "")
@@ -54,9 +53,9 @@ def _part(part: ReportPart, level: int, *, verbose: bool) -> Iterator[str]:
                 yield f"- {_text(each.title)}: **{_text(format_value(each.value, each.kind))}**{note}"
             yield ""
         case ValueTable():
-            yield from _table(part, level, verbose=verbose)
+            yield from _table(part)
         case Chart():
-            yield from _table(chart_table(part), level, verbose=verbose)
+            yield from _table(chart_table(part))
         case Excerpt():
             head = " · ".join(_text(each) for each in (part.title, part.place) if each)
             text = "".join(
@@ -78,27 +77,24 @@ def _part(part: ReportPart, level: int, *, verbose: bool) -> Iterator[str]:
             )
         case Section(is_folded=True):
             yield from (f"<details><summary>{_text(part.title)}</summary>", "")
-            yield from _parts(part.parts, level + 1, verbose=verbose)
+            yield from _parts(part.parts, level + 1)
             yield from ("</details>", "")
         case Section():
             yield from (f"{'#' * min(level, 6)} {_text(part.title)}", "")
             if part.lead:
                 yield from (_text(part.lead), "")
-            yield from _parts(part.parts, level + 1, verbose=verbose)
+            yield from _parts(part.parts, level + 1)
         case Next():
             yield from (f"Next: <code>{_text(part.command)}</code>", "")
 
 
-def _table(table: ValueTable, level: int, *, verbose: bool) -> Iterator[str]:
+def _table(table: ValueTable) -> Iterator[str]:
     if table.title:
         yield from (f"**{_text(table.title)}**", "")
     yield f"| {' | '.join(_text(column.title) for column in table.columns)} |"
     yield f"|{'|'.join('---' if column.kind in ('text', 'code') else '---:' for column in table.columns)}|"
-    rows = table.rows if verbose else table.rows[: table.brief_rows]
-    for row in rows:
+    for row in table.rows:
         yield f"| {' | '.join(_cell(*each) for each in zip(row, table.columns, strict=True))} |"
-    if len(rows) < len(table.rows):
-        yield from ("", f"{len(table.rows) - len(rows):,} more")
     yield ""
 
 

@@ -32,13 +32,11 @@ def weighted_fusion(sides: Sequence[WeightedRanking], depth: int) -> Ranking:
     )  # fmt: skip
 
 
-def reciprocal_rank_fusion(
-    sides: Sequence[WeightedRanking], depth: int, constant: int = RRF_CONSTANT
-) -> Ranking:
-    """Sum of 1 / (constant + rank), weighted: reciprocal rank fusion."""
+def reciprocal_rank_fusion(sides: Sequence[WeightedRanking], depth: int) -> Ranking:
+    """Sum of 1 / (60 + rank), weighted: reciprocal rank fusion."""
     return _summed(
         [
-            (side.ranking.numbers, side.weight / (constant + np.arange(1, len(side.ranking.numbers) + 1)))
+            (side.ranking.numbers, side.weight / (RRF_CONSTANT + np.arange(1, len(side.ranking.numbers) + 1)))
             for side in sides
         ],
         depth,

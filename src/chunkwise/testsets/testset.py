@@ -202,9 +202,9 @@ def hash_of(queries: Iterable[Query]) -> str:
     return digest.hexdigest()
 
 
-def shown_quote(text: str, most: int = 80) -> str:
+def shown_quote(text: str) -> str:
     """A passage for a message: on one line, cut in the middle where it is long."""
     line = " ".join(text.split())
-    if len(line) > most:
-        line = f"{line[: most - most // 3]} … {line[-(most // 3) :]}"
+    if len(line) > 80:
+        line = f"{line[:54]} … {line[-26:]}"
     return f'"{line}"'

@@ -85,10 +85,10 @@ class DatabaseAddress(StoreAddress):
 
     collection: str = COLLECTION
 
-    def url(self, usual: int | None = None, encrypted: int = 443) -> str:
+    def url(self, usual: int | None = None) -> str:
         """Of the server, without a path; where no port is named, with the usual one, over TLS that of the web."""
         name = f"[{self.hostname}]" if ":" in self.hostname else self.hostname
-        port = self.port or (usual and (encrypted if self.is_encrypted else usual))
+        port = self.port or (usual and (443 if self.is_encrypted else usual))
         return f"{'https' if self.is_encrypted else 'http'}://{name}{f':{port}' if port else ''}"
 
     def __str__(self) -> str:

@@ -72,7 +72,7 @@ class Claims(NamedTuple):
     """Of each citation, whether it contains what it is cited for."""
 
 
-def read_claims(answer: Answer, texts: CitedTexts, threshold: float) -> Claims:
+def read_claims(answer: Answer, texts: CitedTexts) -> Claims:
     """Claims are the sentences of the answer that say something."""
     claims = sentences(answer.said)
     claims_cited, claims_supported = [False] * len(claims), [False] * len(claims)
@@ -82,7 +82,7 @@ def read_claims(answer: Answer, texts: CitedTexts, threshold: float) -> Claims:
         cited = texts.readable(citation)
         own = Readable(citation.said)
         meant = [n for n, claim in enumerate(claims) if _is_for(citation, own, claim)]
-        held = [n for n in meant if any(supports(text, claims[n], threshold) for text in cited)]
+        held = [n for n in meant if any(supports(text, claims[n]) for text in cited)]
         for n in meant:
             claims_cited[n] = True
         for n in held:
@@ -90,12 +90,12 @@ def read_claims(answer: Answer, texts: CitedTexts, threshold: float) -> Claims:
         good = bool(held)
         # A part of a sentence may have a source of its own: the part is what the place must contain.
         if citation.said:
-            good = any(supports(text, own, threshold) for text in cited)
+            good = any(supports(text, own) for text in cited)
             for n in meant if good else []:
                 parts[n].append(own)
         supporting.append(good)
     for n, claim in enumerate(claims):
-        claims_supported[n] |= _cover(parts[n], claim, threshold)
+        claims_supported[n] |= _cover(parts[n], claim)
     return Claims(claims_cited, claims_supported, supporting)
 
 
@@ -106,7 +106,7 @@ def _is_for(citation: AnswerCitation, own: Readable, claim: Readable) -> bool:
     return holds(claim.plain, own.plain) or holds(own.plain, claim.plain)
 
 
-def _cover(parts: list[Readable], claim: Readable, threshold: float) -> bool:
+def _cover(parts: list[Readable], claim: Readable) -> bool:
     """Whether parts that are supported make up a sentence: enough of its terms, its numbers and its negation."""
     if not parts:
         return False
@@ -115,7 +115,7 @@ def _cover(parts: list[Readable], claim: Readable, threshold: float) -> bool:
     numbers = [number for part in parts for number in part.numbers]
     said = " ".join(part.plain for part in parts)
     return (
-        len(covered) >= threshold * len(terms) - 1e-9
+        len(covered) >= THRESHOLD * len(terms) - 1e-9
         and all(has_number(numbers, number) for number in claim.numbers)
         and (bool(denied(said, claim.language)) or not denied(claim.plain, claim.language))
     )
@@ -128,17 +128,16 @@ def citation_precision(
     queries: Sequence[Query],
     answers: Mapping[str, Answer],
     texts: Mapping[str, str],
-    threshold: float = THRESHOLD,
 ) -> list[Score]:
     """Supported claims / claims that carry a citation; one citation that supports a claim is enough.
 
     A citation for a part of a sentence supports the sentence where its place contains the whole, or where the
-    supported parts together have all its numbers and at least `threshold` of its content terms.
+    supported parts together have all its numbers and at least 0.7 of its content terms.
     """
     cited = CitedTexts(texts)
 
     def score(_: Query, answer: Answer) -> Score:
-        claims = read_claims(answer, cited, threshold)
+        claims = read_claims(answer, cited)
         if not claims.cited:
             return Score(None, NO_CLAIMS)
         if not any(claims.cited):
@@ -153,7 +152,7 @@ def citation_recall(queries: Sequence[Query], answers: Mapping[str, Answer]) -> 
     nowhere = CitedTexts({})  # where citations lead is not asked here
 
     def score(_: Query, answer: Answer) -> Score:
-        cited = read_claims(answer, nowhere, THRESHOLD).cited
+        cited = read_claims(answer, nowhere).cited
         return Score(sum(cited) / len(cited)) if cited else Score(None, NO_CLAIMS)
 
     return each_answer(queries, answers, score, uncited=True)
@@ -163,7 +162,6 @@ def citation_support(
     queries: Sequence[Query],
     answers: Mapping[str, Answer],
     texts: Mapping[str, str],
-    threshold: float = THRESHOLD,
 ) -> list[Score]:
     """Share of an answer's citations that contain what they are cited for; `texts` are the documents by id.
 
@@ -174,7 +172,7 @@ def citation_support(
     cited = CitedTexts(texts)
 
     def score(_: Query, answer: Answer) -> Score:
-        supporting = read_claims(answer, cited, threshold).supporting
+        supporting = read_claims(answer, cited).supporting
         return Score(sum(supporting) / len(supporting))
 
     return each_answer(queries, answers, score)

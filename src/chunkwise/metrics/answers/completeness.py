@@ -14,7 +14,7 @@ from chunkwise.metrics.answers.question_evidence import (
     QuestionEvidence,
     claims_of,
 )
-from chunkwise.metrics.claims.claim_support import THRESHOLD, share_held, without_yes_no
+from chunkwise.metrics.claims.claim_support import share_held, without_yes_no
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
 from chunkwise.metrics.claims.text_normalization import plain_form, sentences
 from chunkwise.metrics.evidence import Answer
@@ -59,14 +59,12 @@ NO_REFERENCE_ANSWER = "no reference answer"
 NOTHING_TO_SEEK = "the reference answer has no words to look for"
 
 
-def coverage(
-    queries: Sequence[Query], hits: Sequence[Sequence[Hit]], threshold: float = THRESHOLD
-) -> list[Score]:
+def coverage(queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[Score]:
     """Share of what the reference answer says that at least one hit holds.
 
     What it says are the expected facts where they are given, sought as `facts` seeks them in hits; else its sentences,
     each of which one hit must hold, word by word or as `claim_support.supports` says: the same numbers, names and
-    negations, and at least `threshold` of the content terms in neighboring sentences. A sentence of one or two terms,
+    negations, and at least 0.7 of the content terms in neighboring sentences. A sentence of one or two terms,
     or of numbers alone ("12/31/14"), must stand there. The yes or no that a reference opens with is not looked for: no
     document says it.
     """
@@ -80,7 +78,7 @@ def coverage(
         elif not (expected := without_yes_no(query.answer)):
             found.append(Score(None, YES_OR_NO))
         else:
-            held = share_held(sentences(expected), map(read, own), threshold)
+            held = share_held(sentences(expected), map(read, own))
             found.append(held or Score(None, NOTHING_TO_SEEK))
     return found
 

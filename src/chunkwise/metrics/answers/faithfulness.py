@@ -15,7 +15,7 @@ from chunkwise.metrics.answers.question_evidence import (
     claims_of,
     each_answer,
 )
-from chunkwise.metrics.claims.claim_support import THRESHOLD, share_held
+from chunkwise.metrics.claims.claim_support import share_held
 from chunkwise.metrics.claims.hit_texts import ReadableHits
 from chunkwise.metrics.claims.text_normalization import sentences
 from chunkwise.metrics.evidence import Answer
@@ -27,7 +27,6 @@ def faithfulness(
     queries: Sequence[Query],
     hits: Sequence[Sequence[Hit]],
     answers: Mapping[str, Answer],
-    threshold: float = THRESHOLD,
 ) -> list[Score]:
     """Supported claims / claims, by their words; one hit must hold a claim, as `claim_support.supports` says.
 
@@ -39,7 +38,7 @@ def faithfulness(
 
     def score(query: Query, answer: Answer) -> Score:
         claims = sentences(answer.said)
-        return share_held(claims, map(read, found[query.id]), threshold) or Score(None, NO_CLAIMS)
+        return share_held(claims, map(read, found[query.id])) or Score(None, NO_CLAIMS)
 
     return each_answer(queries, answers, score, uncited=True)
 

@@ -190,14 +190,12 @@ def supports(text: Readable, claim: Readable, threshold: float = THRESHOLD) -> b
     )
 
 
-def share_held(
-    claims: Sequence[Readable], texts: Iterable[Readable], threshold: float
-) -> Score | None:
+def share_held(claims: Sequence[Readable], texts: Iterable[Readable]) -> Score | None:
     """Of the claims, those that at least one of the texts supports; None: there is no claim."""
     if not claims:
         return None
     known = list(texts)
-    held = sum(any(supports(text, claim, threshold) for text in known) for claim in claims)
+    held = sum(any(supports(text, claim) for text in known) for claim in claims)
     return Score(held / len(claims))
 
 
