@@ -15,6 +15,7 @@ import chunkwise.studio.labeling as labeling
 import chunkwise.studio.pdf_pages as pdf_pages
 import chunkwise.studio.question_review as question_review
 import chunkwise.studio.questions as questions
+import chunkwise.studio.review_outlook as review_outlook
 import chunkwise.studio.runs as runs
 import chunkwise.studio.search as searching
 import chunkwise.studio.serve_endpoints as serving
@@ -109,6 +110,8 @@ ENDPOINTS = (
     ApiEndpoint("/api/adjudication", "Passages that people graded differently.", labeling.adjudication),
     ApiEndpoint("/api/documents/{number}/sentences", "A stretch of a document in sentences.", labeling.sentences),
     ApiEndpoint("/api/edit", "A question as it stands in its file, to be changed.", question_review.edit),
+    ApiEndpoint("/api/edit/outlook", "What the reviewed questions of a sweep choose so far.",
+                review_outlook.review_outlook, units=0.1),
     ApiEndpoint("/api/edit/save", "Makes, changes, accepts or drops a question, unless somebody else changed it.",
                 question_review.save, method="POST", role="owner"),
     ApiEndpoint("/api/drafts", "How far drafting questions is, and what waits for a review.", draft_questions.drafts),

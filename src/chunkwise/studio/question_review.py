@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,6 +17,7 @@ from chunkwise.records.json import json_text
 from chunkwise.report.view import View
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, Conflict, NotFound
+from chunkwise.studio.review_outlook import outlook_of
 from chunkwise.testsets.formats.chunkwise import QuestionRow, QuestionsFile, id_of_row, row_of
 from chunkwise.testsets.question_record import TYPES, as_list
 from chunkwise.testsets.review import REVIEW, Review, answer_of, question_of, state_of
@@ -100,11 +102,21 @@ def _view(project: Project, path: Path, id: str, told: tuple[str, ...] = ()) -> 
     at = ids.index(id)
     row = rows[at]
     others = [*range(at + 1, len(rows)), *range(at)]
-    following = next((ids[each] for each in others if state_of(rows[each]) == "unreviewed"), "")
+    waiting = [ids[each] for each in others if state_of(rows[each]) == "unreviewed"]
     return EditView(
         id, question_of(row), answer_of(row), _types(row), state_of(row), revision(row), _gold(project, id),
-        str(path), at + 1, len(rows), following, told,
+        str(path), at + 1, len(rows), _following(project, id, waiting), told,
     )  # fmt: skip
+
+
+def _following(project: Project, id: str, waiting: Sequence[str]) -> str:
+    """Of a sweep's questions the one whose answer matters most, and none when more change nothing; else the next."""
+    outlook = outlook_of(project)
+    if outlook is not None:
+        order = [] if outlook.is_settled else list(outlook.order)
+        # Behind a question that is skipped comes the one after it.
+        waiting = order[order.index(id) + 1 :] if id in order else order
+    return next(iter(waiting), "")
 
 
 def revision(row: QuestionRow) -> str:

@@ -1,6 +1,7 @@
 // One question: made, changed, accepted or dropped. What is typed stays in this browser until the studio has it.
 import { $, Refused, ask, counted, element, number, plain, tell } from "./shared.js";
 import { isTyping, send } from "./labels.js";
+import { showOutlook } from "./review_outlook.js";
 
 const form = $("#edit"), box = $("#refused"), note = $("#note"), mine = $("#mine");
 const wanted = new URLSearchParams(location.search).get("id") ?? "";
@@ -9,6 +10,7 @@ const draft = () => `chunkwise-draft ${view.id}`;
 const values = () => ({ text: form.elements.text.value, answer: form.elements.answer.value, types: form.elements.types.value.split(",").map((each) => each.trim()).filter(Boolean) });
 
 function draw() {
+  showOutlook();
   const isNew = !view.id;
   $("#heading").textContent = isNew ? "New question" : plain(view.text);
   $("#state").textContent = isNew ? `Kept in ${view.file}` : `${number(view.position)} of ${number(view.count)} · ${view.state} · ${view.file}`;

@@ -106,6 +106,14 @@ class SweepRecord:
                 "this one to start anew"
             )
 
+    @property
+    def questions(self) -> list[str]:
+        """Hashes of the questions that were asked, in the order of the scores; none: nothing was."""
+        try:
+            return _questions(_read(self.folder / _ABOUT))
+        except (ValueError, RecursionError, OSError):
+            return []
+
     def _select(self, asked: Sequence[str], wanted: Sequence[str]) -> None:
         """Rewrites every outcome with the scores of the wanted questions."""
         place = {question: at for at, question in enumerate(asked)}
