@@ -14,7 +14,7 @@ from chunkwise.report.runs_report import (
     runs_report,
 )
 from chunkwise.report.to_terminal import terminal_text
-from chunkwise.report.watch_report import watch_report
+from chunkwise.report.watch_report import WatchedRunReport
 from chunkwise.tracking.history import History
 from chunkwise.tracking.run_rows import list_runs, metric_history
 from chunkwise.tracking.watch import watch_run
@@ -87,7 +87,7 @@ def test_a_watch_says_what_fell_and_why_on_one_screen(tmp_path: Path) -> None:
     for scores in (GOOD, GOOD, BAD):
         run = history.run(history.add(kept_run(scores)).number)
         outcome = watch_run(history, run, command="chunkwise evaluate docs -Q q.json")
-        reports.append(watch_report(outcome))
+        reports.append(WatchedRunReport(outcome).report())
     first, same, fell = reports
     assert headline(first) == "The first run: later ones are compared with it."
     assert headline(same) == "No metric is shown to be worse than in run 1."

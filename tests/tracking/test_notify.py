@@ -13,7 +13,7 @@ from apprise.plugins.slack import NotifySlack
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.report.alert_messages import AlertTemplates, alert_message
-from chunkwise.report.watch_report import PassageTexts
+from chunkwise.report.watch_report import PassageTexts, WatchedRunReport
 from chunkwise.tracking import notify
 from chunkwise.tracking.history import History
 from chunkwise.tracking.notify import (
@@ -59,7 +59,8 @@ def message(tmp_path: Path) -> AlertMessage:
     outcome = watch_run(history, history.run(history.add(hostile_run(0.1)).number), command=HOSTILE)
     assert outcome.alerts
     texts = {"a.md": HOSTILE, "b.md": HOSTILE}
-    return alert_message(outcome, texts=PassageTexts(texts, history.run(1), outcome.run))
+    passages = PassageTexts(texts, history.run(1), outcome.run)
+    return alert_message(WatchedRunReport(outcome, texts=passages))
 
 
 def test_channels_are_separated_by_commas_and_may_have_commas_in_them() -> None:

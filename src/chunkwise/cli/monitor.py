@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,12 +45,11 @@ from chunkwise.cli.streams import (
 )
 from chunkwise.core import Query
 from chunkwise.options import Accept
-from chunkwise.report.report import Report
 from chunkwise.tracking.watch import repeat_every, watched_metrics
 
 if TYPE_CHECKING:
     from chunkwise.evaluation.scoring import SearchMore
-    from chunkwise.report.watch_report import PassageTexts
+    from chunkwise.report.watch_report import WatchedRunReport
     from chunkwise.tracking.drift import DriftFigure, QuestionDrift
     from chunkwise.tracking.watch import WatchOutcome
 
@@ -216,8 +215,10 @@ class _Watch:
             tolerance=options.tolerance, live=live.kept(), command=_again(options, self._prepared.paths),
         )  # fmt: skip
 
-    def _watched(self, outcome: WatchOutcome, found: Evaluated, live: _LiveQuestions) -> _Watched:
-        from chunkwise.report.watch_report import PassageTexts
+    def _watched(
+        self, outcome: WatchOutcome, found: Evaluated, live: _LiveQuestions
+    ) -> WatchedRunReport:
+        from chunkwise.report.watch_report import PassageTexts, WatchedRunReport
         from chunkwise.tracking.drift import corpus_drift
         from chunkwise.tracking.explain_difference import changes_between
         from chunkwise.tracking.watch import corpus_of
@@ -234,16 +235,16 @@ class _Watch:
             changes = changes_between(first, outcome.run)
             drift = corpus_drift(corpus_of(first), outcome.watched.corpus, changes)
         passages = PassageTexts(texts, first, outcome.run)
-        return _Watched(outcome, drift, live.drift, passages, tuple(found.left_out))
+        return WatchedRunReport(outcome, drift, live.drift, passages, tuple(found.left_out))
 
-    def _tell(self, watched: _Watched) -> bool:
+    def _tell(self, watched: WatchedRunReport) -> bool:
         """Send the alerts; whether every channel worked."""
         if not watched.outcome.alerts:
             return True
         from chunkwise.report.alert_messages import alert_message
         from chunkwise.tracking.notify import NotSent, send
 
-        message = alert_message(watched.outcome, watched.corpus, watched.live, watched.texts)
+        message = alert_message(watched)
         fine = True
         try:
             message = self._templates.apply(message)
@@ -289,47 +290,6 @@ def _again(options: MonitorOptions, paths: list[str]) -> str:
 
 _OWN = ("output", "page", "as_json", "quiet", "at_least", "at_most", "dry_run")
 """What of an evaluation a watch does with what it finds."""
-
-
-@dataclass(frozen=True)
-class _Watched:
-    """A watched run with what is known beside it."""
-
-    outcome: WatchOutcome
-    corpus: tuple[DriftFigure, ...]
-    live: QuestionDrift | None
-    texts: PassageTexts
-    left_out: tuple[str, ...]
-    """What could not be used: files, questions whose passage is gone."""
-
-    def report(self) -> Report:
-        """What a terminal shows."""
-        from chunkwise.report.watch_report import watch_report
-
-        return watch_report(
-            self.outcome, corpus=self.corpus, live=self.live, texts=self.texts, left_out=self.left_out
-        )  # fmt: skip
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        from chunkwise.report.watch_report import verdict_word, watch_notes
-
-        outcome = self.outcome
-        watched = outcome.watched
-        rows = [
-            {
-                "metric": metric,
-                "figure": figure,
-                "verdict": verdict_word(figure, outcome.charts[metric]),
-            }
-            for metric, figure in watched.figures.items()
-        ]
-        return {
-            "run": outcome.run.number, "when": outcome.run.when, "reference": watched.reference,
-            "name": watched.name, "notes": watch_notes(outcome, self.left_out), "rows": rows,
-            "alerts": outcome.alerts, "quiet": outcome.quiet, "corpus": self.corpus, "live": self.live,
-            "left_out": self.left_out,
-        }  # fmt: skip
 
 
 class _LiveQuestions:

@@ -13,10 +13,13 @@ from chunkwise.records.json import json_text
 from chunkwise.report.report import Report
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.to_terminal import terminal_text
-from chunkwise.report.watch_report import PassageTexts, alert_reports, alerts_subject, drift_parts
-from chunkwise.tracking.drift import DriftFigure, QuestionDrift
+from chunkwise.report.watch_report import (
+    WatchedRunReport,
+    alert_reports,
+    alerts_subject,
+    drift_parts,
+)
 from chunkwise.tracking.notify import AlertMessage
-from chunkwise.tracking.watch import WatchOutcome
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -24,18 +27,13 @@ if TYPE_CHECKING:
 _WIDTH = 100
 
 
-def alert_message(
-    outcome: WatchOutcome,
-    corpus: Sequence[DriftFigure] = (),
-    live: QuestionDrift | None = None,
-    texts: PassageTexts | None = None,
-) -> AlertMessage:
+def alert_message(watched: WatchedRunReport) -> AlertMessage:
     """The alerts of a run for every kind of channel."""
-    alerts = outcome.alerts
+    outcome, alerts = watched.outcome, watched.outcome.alerts
     head = alerts_subject(alerts)
-    reports = alert_reports(alerts, texts, outcome.option)
+    reports = alert_reports(alerts, watched.texts, outcome.option)
     told = [terminal_text(report, _WIDTH, verbose=True) for report in reports]
-    drift = Report(head, tuple(drift_parts(corpus, live)))
+    drift = Report(head, tuple(drift_parts(watched.corpus, watched.live)))
     text = "\n\n".join(
         [*told, *([terminal_text(drift, _WIDTH, verbose=True)] if drift.parts else [])]
     )
@@ -52,7 +50,7 @@ def alert_message(
     payload: dict[str, Any] = {
         "kind": "chunkwise alerts", "version": 1, "subject": head, "text": text, "run": run,
         "alerts": [alert.to_dict() for alert in alerts],
-        "drift": json.loads(json_text({"corpus": corpus, "questions": live})),
+        "drift": json.loads(json_text({"corpus": watched.corpus, "questions": watched.live})),
     }  # fmt: skip
     return AlertMessage(head, text, tuple(rows), payload)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from chunkwise.base.wording import counted, from_to, listed, percent, thousands
 from chunkwise.report.comparison_report import change_of, score_of
@@ -53,32 +55,57 @@ class PassageTexts:
         return one_line(text.strip(), _EXCERPT)
 
 
-def watch_report(
-    outcome: WatchOutcome,
-    *,
-    corpus: Sequence[DriftFigure] = (),
-    live: QuestionDrift | None = None,
-    texts: PassageTexts | None = None,
-    left_out: Sequence[str] = (),
-) -> Report:
-    """Build the report of a watched run."""
-    run, reference = outcome.run, outcome.watched.reference
-    is_first = reference == run.number
-    parts: list[ReportPart] = [
-        _headline(outcome),
-        *(Note(note) for note in watch_notes(outcome, left_out)),
-        *([_first_figures(run)] if is_first else _figures(outcome)),
-        *_alert_sections(outcome, texts),
-        *(
-            Note(f"Alert {alert.number} is acknowledged: {alert.metric} {difference_words(alert)}")
-            for alert in outcome.quiet
-        ),
-        *drift_parts(corpus, live),
-    ]
-    if outcome.alerts and outcome.alerts[0].check:
-        parts.append(Next(outcome.alerts[0].check))
-    title = f"Run {run.number}" + ("" if is_first else f" against run {reference}")
-    return Report(title, tuple(parts), "watch", run.label)
+@dataclass(frozen=True)
+class WatchedRunReport:
+    """A watched run with what is known beside it."""
+
+    outcome: WatchOutcome
+    corpus: tuple[DriftFigure, ...] = ()
+    live: QuestionDrift | None = None
+    texts: PassageTexts | None = None
+    left_out: tuple[str, ...] = ()
+    """What could not be used: files, questions whose passage is gone."""
+
+    def report(self) -> Report:
+        """Build the report of a watched run."""
+        outcome, run = self.outcome, self.outcome.run
+        reference = outcome.watched.reference
+        is_first = reference == run.number
+        parts: list[ReportPart] = [
+            _headline(outcome),
+            *(Note(note) for note in _notes(outcome, self.left_out)),
+            *([_first_figures(run)] if is_first else _figures(outcome)),
+            *_alert_sections(outcome, self.texts),
+            *(
+                Note(
+                    f"Alert {alert.number} is acknowledged: {alert.metric} {difference_words(alert)}"
+                )
+                for alert in outcome.quiet
+            ),
+            *drift_parts(self.corpus, self.live),
+        ]
+        if outcome.alerts and outcome.alerts[0].check:
+            parts.append(Next(outcome.alerts[0].check))
+        title = f"Run {run.number}" + ("" if is_first else f" against run {reference}")
+        return Report(title, tuple(parts), "watch", run.label)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        outcome, watched = self.outcome, self.outcome.watched
+        rows = [
+            {
+                "metric": metric,
+                "figure": figure,
+                "verdict": _verdict_word(figure, outcome.charts[metric]),
+            }
+            for metric, figure in watched.figures.items()
+        ]
+        return {
+            "run": outcome.run.number, "when": outcome.run.when, "reference": watched.reference,
+            "name": watched.name, "notes": _notes(outcome, self.left_out), "rows": rows,
+            "alerts": outcome.alerts, "quiet": outcome.quiet, "corpus": self.corpus, "live": self.live,
+            "left_out": self.left_out,
+        }  # fmt: skip
 
 
 def _headline(outcome: WatchOutcome) -> Headline:
@@ -115,14 +142,14 @@ def _figures(outcome: WatchOutcome) -> Iterator[ValueTable]:
             score_of(metric, figure.before),
             score_of(metric, figure.after),
             change_of(metric, Interval(figure.difference, figure.low, figure.high)),
-            Badge(word := verdict_word(figure, outcome.charts[metric]), _LEVELS.get(word, "tie")),
+            Badge(word := _verdict_word(figure, outcome.charts[metric]), _LEVELS.get(word, "tie")),
         )
         for metric, figure in figures.items()
     )
     yield ValueTable(columns, rows, noun="metric", brief_rows=8)
 
 
-def verdict_word(figure: WatchedFigure, chart: ChartState) -> str:
+def _verdict_word(figure: WatchedFigure, chart: ChartState) -> str:
     """What the test against the reference and the control chart say, in a word or two."""
     if figure.alarm:
         return _fell(figure) if figure.alarm == "fall" else "decays"
@@ -134,7 +161,7 @@ def verdict_word(figure: WatchedFigure, chart: ChartState) -> str:
     return "better" if figure.low > 0 or figure.high < 0 else "no change shown"
 
 
-def watch_notes(outcome: WatchOutcome, left_out: Sequence[str] = ()) -> list[str]:
+def _notes(outcome: WatchOutcome, left_out: Sequence[str]) -> list[str]:
     """What is to be known of the comparison: a first run, other questions."""
     run, held = outcome.run.number, outcome.reference
     found = []
