@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from chunkwise.base import wording
 from chunkwise.base.wording import thousands
@@ -44,8 +45,14 @@ def field_of(names: Iterable[str], usual: tuple[str, ...], chosen: str | None) -
     """The record's own spelling of the first usual name it has, or the user's choice."""
     if chosen is not None:
         return chosen if chosen in names else None
-    spelled = {name.strip().lower(): name for name in reversed(list(names))}
+    spelled = spellings(tuple(names))
     return next((spelled[name] for name in usual if name in spelled), None)
+
+
+@lru_cache(maxsize=256)
+def spellings(names: tuple[str, ...]) -> Mapping[str, str]:
+    """Names of fields in small letters, with the first spelling of each; most records of a file have the same names."""
+    return {name.strip().lower(): name for name in reversed(names)}
 
 
 def listed(names: Iterable[str]) -> str:

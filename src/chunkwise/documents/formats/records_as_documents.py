@@ -4,7 +4,7 @@ the usual shapes of a corpus (a list, `{"id": "text"}`); and when a file of reco
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ from chunkwise.records.fields import (
     is_chunk,
     listed,
     no_text,
+    spellings,
     text_field_of,
 )
 from chunkwise.records.json import without_half_characters
@@ -43,7 +44,6 @@ PROBLEMS_NAMED = 20
 """Bad records of a file that are told one by one; of more their number."""
 _SHOWN_ALONE = 3
 """Bad records of a file without a good one that are told one by one."""
-_SHAPES_KEPT = 256
 _DEEPEST = 64  # what is read must be written again, by a writer that may stand deeper in the stack
 _SIMPLE = (str, int, type(None))  # bool is an int
 _PLACES = ("source", "path", "file_path", "filepath", "file", "filename", "file_name", "url")
@@ -173,17 +173,6 @@ def _has_no_text_field(record: Mapping[str, object]) -> bool:
     return field_of(record, TEXT_FIELDS, None) is None
 
 
-class _Shape(NamedTuple):
-    """What the names of a record's fields say, worked out once for all records that have them."""
-
-    text: str | None
-    id: str | None
-    title: str | None
-    format: FormatFields
-    others: tuple[tuple[str, str], ...]
-    """Names of the metadata, and how each is written."""
-
-
 class Records:
     """Turns the records of one source into documents; ids are unique within it."""
 
@@ -191,33 +180,30 @@ class Records:
         self._source = source
         self._options = options
         self._first: dict[str, str] = {}
-        self._shapes: dict[tuple[str, ...], _Shape] = {}
 
     def document(
         self, record: Mapping[str, object], number: int, where: str, id: str | None = None
     ) -> Document:
         """The document of one record; `where` is what messages call it: `line 3`."""
-        shape = self._shape(record)
-        text = record[shape.text] if shape.text is not None else None
+        options = self._options
+        text_field = text_field_of(record, options.text_field)
+        text = record[text_field] if text_field is not None else None
         if not isinstance(text, str):
-            # Rare: perhaps another of the usual names holds a text here.
-            name = text_field_of(record, self._options.text_field)
-            text = record[name] if name is not None else None
-            if not isinstance(text, str):
-                raise NoText(self.place(where), no_text(record, self._options.text_field))
-            shape = self._learn(record, name)
+            raise NoText(self.place(where), no_text(record, options.text_field))
         if is_blank(text):
-            raise NoText(self.place(where), f"its {shape.text!r} is empty")
-        doc_id = _label(record[shape.id]) if shape.id is not None else ""
+            raise NoText(self.place(where), f"its {text_field!r} is empty")
+        id_field = field_of(record, ID_FIELDS, options.id_field)
+        title_field = field_of(record, TITLE_FIELDS, options.title_field)
+        doc_id = _label(record[id_field]) if id_field is not None else ""
         doc_id = doc_id or id or f"{self._source.id}#{number}"
         if doc_id in self._first:
             why = f"duplicate id {doc_id!r} (first at {self._first[doc_id]})"
             raise DuplicateId(self.place(where), why)
         self._first[doc_id] = where
         text = without_half_characters(text)
-        title = _label(record[shape.title]) if shape.title is not None else ""
-        format, language = record_format(text, record, shape.format, doc_id, title)
-        metadata = _metadata(record, shape.others)
+        title = _label(record[title_field]) if title_field is not None else ""
+        format, language = _format_of(text, record, doc_id, title)
+        metadata = _metadata(record, (text_field, id_field, title_field))
         if format == "markdown" and (given := front_matter(text)) is not None:
             title = title or markdown_title(text, given)
             text = with_blank_head(text, given.end)
@@ -239,29 +225,6 @@ class Records:
             f"{self._source.origin}:{line}" if line != where else f"{self._source.origin} {where}"
         )
 
-    def _shape(self, record: Mapping[str, object]) -> _Shape:
-        names = tuple(record)
-        shape = self._shapes.get(names)
-        if shape is None:
-            if len(self._shapes) >= _SHAPES_KEPT:  # a file in which no two records are alike
-                self._shapes.clear()
-            text = field_of(names, TEXT_FIELDS, self._options.text_field)
-            shape = self._shapes[names] = self._learn(names, text)
-        return shape
-
-    def _learn(self, names: Iterable[str], text: str | None) -> _Shape:
-        names = list(names)
-        id = field_of(names, ID_FIELDS, self._options.id_field)
-        title = field_of(names, TITLE_FIELDS, self._options.title_field)
-        others = [name for name in names if name not in (text, id, title)]
-        return _Shape(
-            text,
-            id,
-            title,
-            format_fields(names),
-            tuple((name, without_half_characters(str(name))) for name in others),
-        )
-
 
 def _label(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -269,15 +232,12 @@ def _label(value: object) -> str:
     return without_half_characters(str(value)).strip()
 
 
-def _metadata(
-    record: Mapping[str, object], names: tuple[tuple[str, str], ...]
-) -> dict[str, object]:
-    """Every JSON value; those of a nested `metadata` stand beside the others."""
+def _metadata(record: Mapping[str, object], known: Collection[str | None]) -> dict[str, object]:
+    """Every other JSON value; those of a nested `metadata` stand beside the others."""
     flat: dict[str, object] = {}
-    for name, written in names:
-        value = record[name]
-        if isinstance(value, _SIMPLE) or _is_json(value):
-            flat[written] = value
+    for name, value in record.items():
+        if name not in known and (isinstance(value, _SIMPLE) or _is_json(value)):
+            flat[without_half_characters(str(name))] = value
     nested = flat.get("metadata")
     if isinstance(nested, Mapping):
         del flat["metadata"]
@@ -306,36 +266,15 @@ def _is_json(value: object) -> bool:
     return True
 
 
-class FormatFields(NamedTuple):
-    """Which fields of a record tell its format, by the record's own names."""
-
-    format: str | None
-    language: str | None
-    places: tuple[str, ...]
-
-
-def format_fields(names: list[str]) -> FormatFields:
-    """Those of the usual names that the record has."""
-    places = (field_of(names, (name,), None) for name in _PLACES)
-    return FormatFields(
-        field_of(names, ("format",), None),
-        field_of(names, _LANGUAGES, None),
-        tuple(name for name in places if name is not None),
-    )
-
-
-def record_format(
-    text: str, record: Mapping[str, object], fields: FormatFields, doc_id: str, title: str
-) -> tuple[str, str]:
+def _format_of(text: str, record: Mapping[str, object], doc_id: str, title: str) -> tuple[str, str]:
     """The format, and of source code the programming language where it is known."""
-    places = [place for name in fields.places if isinstance(place := record[name], str)]
+    told = {name: record[spelled] for name, spelled in spellings(tuple(record)).items()}
+    places = [place for name in _PLACES if isinstance(place := told.get(name), str)]
     places.append(doc_id)
-    said = record[fields.format] if fields.format is not None else None
+    said = told.get("format")
     if said in _FORMATS:
         format = str(said)
-        return format, (
-            _language(text, record, fields, [*places, title]) if format == "code" else ""
-        )
+        return format, (_language(text, told, [*places, title]) if format == "code" else "")
     for place in places:
         if "." not in place:
             continue
@@ -356,18 +295,16 @@ def record_format(
     from chunkwise.documents.formats.code import looks_like_code
 
     if looks_like_code(text):
-        return "code", _language(text, record, fields, [*places, title])
+        return "code", _language(text, told, [*places, title])
     return ("markdown" if looks_like_markdown(text) else "text"), ""
 
 
-def _language(
-    text: str, record: Mapping[str, object], fields: FormatFields, places: list[str]
-) -> str:
+def _language(text: str, told: Mapping[str, object], places: list[str]) -> str:
     """Of source code: by a suffix, the record's own field, or the first line."""
     for place in places:
         if "." in place and (language := language_of(_file_name(place))):
             return language
-    said = record[fields.language] if fields.language is not None else None
+    said = next((told[name] for name in _LANGUAGES if name in told), None)
     if isinstance(said, str) and (language := language_named(said)):
         return language
     return language_of("", text[:256].encode())
