@@ -271,6 +271,9 @@ class SearchOptions(FilterOptions, TokenizerOption, group="Configuration"):
     mmr: Annotated[Share | None, Option(
         "Diversity of hits: 1 = relevance only", metavar="0…1"
     )] = None  # fmt: skip
+    naming: Annotated[Literal["on", "off"], Option(
+        "Share of the budget for documents that a question names"
+    )] = "on"  # fmt: skip
 
 
 STEPS = tuple(

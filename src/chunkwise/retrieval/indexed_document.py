@@ -231,6 +231,11 @@ def metadata_of(record: str) -> dict[str, object]:
     return found
 
 
+def title_of(record: str) -> str:
+    """The title of the document; empty without one."""
+    return str(json.loads(record).get("title") or "")
+
+
 def _numbers(blocks: tuple[Block, ...]) -> list[int]:
     """One row a block, all in one list: it is read much faster than many small ones."""
     return [number for kind, *rest in blocks for number in (BLOCK_KINDS.index(kind), *rest)]

@@ -36,6 +36,8 @@ from chunkwise.retrieval.graph.walk_along_names import AllowedEdges, Chain, Walk
 from chunkwise.retrieval.multiscale import (
     AskedNames,
     Multiscale,
+    NameTable,
+    Naming,
     PreparedWindows,
     ScoredSpan,
     Windows,
@@ -50,7 +52,7 @@ from chunkwise.retrieval.searchable import (
 from chunkwise.retrieval.tables_lists_code import WholeBlock, WholeBlocks
 from chunkwise.text.language import UNKNOWN, language_of_text
 from chunkwise.text.names import name_spans, names_in_question
-from chunkwise.text.terms import CODE, NONE, Holds, query_terms
+from chunkwise.text.terms import CODE, NONE, Holds, QueryWord, query_words, terms_of_query_words
 
 registry = Registry(
     "retriever",
@@ -215,6 +217,8 @@ _prepared: WeakKeyDictionary[Searchable, dict[tuple[int, ...], PreparedWindows]]
     WeakKeyDictionary()
 )
 """Windows of the indexes that are open, by their sizes: the same for every search, gone with the index."""
+_name_tables: WeakKeyDictionary[Searchable, tuple[AtomTable, NameTable]] = WeakKeyDictionary()
+"""The same of the names of documents."""
 _KEPT = 4
 """Choices of sizes an index keeps windows of."""
 
@@ -249,7 +253,7 @@ class MultiscaleRetriever(Multiscale):
         asked = self._asked(source, questions, only, reranker)
         found = self.search(
             asked.windows, asked.terms, asked.vectors, budget, asked.allowed, asked.texts, asked.tokens,
-            asked.read, asked.names,
+            asked.read, asked.names, asked.namings,
         )  # fmt: skip
         return [_candidate_spans(source, spans) for spans in found]
 
@@ -281,16 +285,27 @@ class MultiscaleRetriever(Multiscale):
         if self.graph:
             named = [names_in_question(text) for text in questions.texts]
             names = AskedNames(graph_of(source), named)
+        words = [self._words_of(text, source, atoms, questions, holds) for text in questions.texts]
         return _Asked(
             self._windows(source, atoms),
-            [self._terms_of(text, source, atoms, questions, holds) for text in questions.texts],
+            [each.terms for each in words],
             questions.vectors if atoms.vectors is not None and self.dense else None,
             allowed,
             texts,
             tokens,
             partial(_read, reranker, questions.texts, texts) if reranker is not None else None,
             names,
+            _namings(source, words, allowed) if questions.naming else [],
         )
+
+    def namings(
+        self, source: Searchable, questions: QueryBatch, only: Filter = EVERYTHING
+    ) -> list[Naming | None]:
+        """The documents that each question names, and what else it asks; None: it names nothing."""
+        atoms, allowed = source.atom_table(), source.allowed("atom", only)
+        holds = partial(atoms.terms.holds, allowed=allowed)
+        words = [self._words_of(text, source, atoms, questions, holds) for text in questions.texts]
+        return _namings(source, words, allowed)
 
     def chains_for(
         self,
@@ -329,7 +344,8 @@ class MultiscaleRetriever(Multiscale):
         """Why places (document, start, end) are found for the first question: the share of the best window of every
         size that each of them holds, by words, by vectors and by those of tokens."""
         atoms = source.atom_table()
-        terms = self._terms_of(questions.texts[0], source, atoms, questions, atoms.terms.holds)
+        holds = atoms.terms.holds
+        terms = self._words_of(questions.texts[0], source, atoms, questions, holds).terms
         vector = questions.vectors[0] if atoms.vectors is not None and self.dense else None
         tokens = None
         if atoms.token_vectors is not None and self.maxsim_weight and questions.token_vectors:
@@ -346,20 +362,21 @@ class MultiscaleRetriever(Multiscale):
             )
         return found
 
-    def _terms_of(
+    def _words_of(
         self, text: str, source: Searchable, atoms: AtomTable, questions: QueryBatch, holds: Holds
-    ) -> NDArray[np.uint64]:
-        """The terms of a question; none where it is asked in a language that no document is in and the model knows.
+    ) -> _AskedWords:
+        """The words of a question; without terms to search where no document is in its language and the model knows it.
 
         There words find names alone, and small words that mean something else: "was" is German, too.
         """
         languages = source.languages
+        words = query_words(text, languages, holds)
         if languages and atoms.vectors is not None and self.dense > 0:
             told = language_of_text(text)
             is_foreign = not {told, CODE, NONE, UNKNOWN}.intersection(languages)
             if is_foreign and told in questions.model_languages:
-                return np.empty(0, np.uint64)
-        return query_terms(text, languages, holds)
+                return _AskedWords(words, np.empty(0, np.uint64))
+        return _AskedWords(words, terms_of_query_words(words))
 
     def _windows(self, source: Searchable, atoms: AtomTable) -> PreparedWindows:
         known = _prepared.get(source, {})
@@ -410,6 +427,13 @@ def _atoms_of(atoms: AtomTable, document: int, start: int, end: int) -> tuple[in
     return first, low + int(atoms.start[low:high].searchsorted(end))
 
 
+class _AskedWords(NamedTuple):
+    """The words of a question, and the terms among them that find passages."""
+
+    words: list[QueryWord]
+    terms: NDArray[np.uint64]
+
+
 class _Asked(NamedTuple):
     """What `Multiscale` is handed for some questions."""
 
@@ -421,6 +445,23 @@ class _Asked(NamedTuple):
     tokens: list[NDArray[np.float32]] | None
     read: Callable[[int, Windows], NDArray[np.float32]] | None
     names: AskedNames | None
+    namings: list[Naming | None]
+
+
+def _namings(
+    source: Searchable, asked: Sequence[_AskedWords], allowed: NDArray[np.bool_] | None
+) -> list[Naming | None]:
+    atoms, known = source.atom_table(), _name_tables.get(source)
+    if known is None or known[0] is not atoms:
+        numbers, ids, titles = source.document_numbers(), source.ids(), source.titles()
+        known = atoms, NameTable.of(atoms, numbers, ids, titles, source.languages)
+        _name_tables[source] = known
+    found = [known[1].naming(words, atoms, allowed) for words, _ in asked]
+    # Words that find no passages at all find none in a named document.
+    return [
+        naming and (naming if len(terms) else naming._replace(rest=terms))
+        for naming, (_, terms) in zip(found, asked, strict=True)
+    ]
 
 
 def follows_names(retriever: str | Retriever | None) -> bool:

@@ -112,6 +112,20 @@ class AtomTable:
     def __len__(self) -> int:
         return len(self.document)
 
+    def within(self, low: int, high: int, terms: NDArray[np.uint64]) -> AtomTable:
+        """The atoms `low` to `high - 1` by themselves, with these terms alone; without names."""
+        some = self.terms.columns(np.unique(terms))
+        is_inside = (some.row >= low) & (some.row < high)
+        first = np.append(0, np.cumsum(is_inside))[some.first]
+        row, times = some.row[is_inside] - np.int32(low), some.times[is_inside]
+        at, vectors, tokens = slice(low, high), self.vectors, self.token_vectors
+        return AtomTable(
+            self.document[at], self.start[at], self.end[at], self.tokens[at], self.section[at], self.flags[at],
+            TermTable(some.hashes, first, row, times, some.length[at]),
+            vectors and QuantizedVectors(vectors.packed[at], vectors.scale[at]),
+            tokens and TokenTable(tokens.first[low : high + 1], tokens.codes),
+        )  # fmt: skip
+
 
 class FoundChunk(NamedTuple):
     """One chunk as the index knows it."""
@@ -208,6 +222,9 @@ class Searchable(Protocol):
 
     def ids(self) -> list[str]:
         """The ids of all documents, in the order of `document_numbers`."""
+
+    def titles(self) -> list[str]:
+        """The titles of all documents, in the order of `document_numbers`; empty where one has none."""
 
     def document(self, number: int) -> Document: ...
 
@@ -322,10 +339,14 @@ class QueryBatch:
         settings: Settings,
         embedder: Callable[[], Embedder] | None = None,
         token_encoder: Callable[[], TokenEncoder] | None = None,
+        *,
+        naming: bool = True,
     ) -> None:
+        """`naming`: whether documents that a question names have a share of what is found."""
         # Half a surrogate pair has no UTF-8 form, which tokenizers and databases insist on.
         self.texts = tuple(_SURROGATE.sub("\ufffd", text) for text in texts)
         self.settings = settings
+        self.naming = naming
         self._embedder = embedder or (lambda: _embedder_of(settings))
         self._token_encoder = token_encoder or (lambda: _token_encoder_of(settings))
 
@@ -377,7 +398,9 @@ class QueryBatch:
     def some(self, positions: Sequence[int]) -> QueryBatch:
         """A part of the batch; vectors that are there already come along."""
         texts = [self.texts[at] for at in positions]
-        part = QueryBatch(texts, self.settings, self._embedder, self._token_encoder)
+        part = QueryBatch(
+            texts, self.settings, self._embedder, self._token_encoder, naming=self.naming
+        )
         if "vectors" in self.__dict__:
             part.__dict__["vectors"] = self.vectors[list(positions)]
         if "token_vectors" in self.__dict__:

@@ -459,10 +459,16 @@ Holds = Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
 """Which of these terms the documents have."""
 
 
-def query_terms(
-    text: str, languages: Sequence[str], holds: Holds | None = None
-) -> NDArray[np.uint64]:
-    """The terms of a question in each language an index was read in; a word said twice counts twice.
+class QueryWord(NamedTuple):
+    """One word of a question, where it stands, and its terms: none for a small word."""
+
+    start: int
+    end: int
+    terms: list[int]
+
+
+def query_words(text: str, languages: Sequence[str], holds: Holds | None = None) -> list[QueryWord]:
+    """Every word of a question with its terms in each language an index was read in.
 
     A term that several languages find in one word counts once. Small words of the question's own language are
     left out in all of them: among documents without stop words "the" would be rare, and weigh much. Where it is known
@@ -476,8 +482,20 @@ def query_terms(
     names_count_once = holds if len(said) >= _SENTENCE else None
     asked = {word: _terms_of_query_word(word, languages, names_count_once) for word in said}
     of_word = [asked.get(word, []) for word in words.distinct]
-    terms = [each for number in words.number.tolist() for each in of_word[number]]
-    return np.array(terms, dtype=np.uint64)
+    places = zip(words.start.tolist(), words.end.tolist(), words.number.tolist(), strict=True)
+    return [QueryWord(start, end, of_word[number]) for start, end, number in places]
+
+
+def query_terms(
+    text: str, languages: Sequence[str], holds: Holds | None = None
+) -> NDArray[np.uint64]:
+    """The terms of a question's words (`query_words`)."""
+    return terms_of_query_words(query_words(text, languages, holds))
+
+
+def terms_of_query_words(words: Sequence[QueryWord]) -> NDArray[np.uint64]:
+    """All of them; a word said twice counts twice."""
+    return np.array([each for word in words for each in word.terms], dtype=np.uint64)
 
 
 def _terms_of_query_word(word: str, languages: Sequence[str], holds: Holds | None) -> list[int]:

@@ -97,7 +97,7 @@ class StoredIndex(LocalIndex):
             raise ChunkwiseError(
                 f"{self.store.shown}: the index was made again with other settings; open it again"
             )
-        for name in ("_bm25", "_atom_table", "_metadata"):
+        for name in ("_bm25", "_atom_table", "_metadata", "_titles"):
             self.__dict__.pop(name, None)  # made of the arrays there were
         self.store.use(state.rows)
         self.fetched = FetchedArrays(self.store, state.settings, state.numbers)
@@ -205,6 +205,7 @@ class StoredIndex(LocalIndex):
     fingerprints = in_snapshot(LocalIndex.fingerprints)
     ids = in_snapshot(LocalIndex.ids)
     section_path = in_snapshot(LocalIndex.section_path)
+    titles = in_snapshot(LocalIndex.titles)
 
     @in_snapshot
     def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:

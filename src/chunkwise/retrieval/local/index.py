@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from chunkwise.retrieval.indexed_document import (
     StatedRelations,
     document_of,
     metadata_of,
+    title_of,
 )
 from chunkwise.retrieval.local.columns import (
     COLUMNS,
@@ -56,6 +57,7 @@ from chunkwise.retrieval.tables_lists_code import WholeBlocks
 from chunkwise.text.terms import query_terms
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
+_T = TypeVar("_T")
 _COLUMN = {column.table: name for name, column in reversed(COLUMNS.items())}
 """One column of each table that has any."""
 
@@ -300,6 +302,14 @@ class LocalIndex:
         """The ids of all documents, in order."""
         return self._strings("id").all()
 
+    def titles(self) -> list[str]:
+        """The titles of all documents, in order."""
+        return self._titles
+
+    @cached_property
+    def _titles(self) -> list[str]:
+        return self._of_records(title_of)
+
     def document_numbers(self) -> list[int]:
         """The numbers of all documents, in order."""
         return list(range(self.document_count))
@@ -381,8 +391,12 @@ class LocalIndex:
 
     @cached_property
     def _metadata(self) -> MetadataTable:
+        return MetadataTable(self._of_records(metadata_of))
+
+    def _of_records(self, read: Callable[[str], _T]) -> list[_T]:
+        """What is read of every document's record, in order."""
         try:
-            return MetadataTable(map(metadata_of, self._strings("record").all()))
+            return [read(record) for record in self._strings("record").all()]
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise DamagedIndex("record.bytes", error) from error
 

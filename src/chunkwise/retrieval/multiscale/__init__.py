@@ -1,6 +1,7 @@
 """Retrieval without choosing a size: one text at several sizes, votes for its atoms, spans within a budget."""
 
 from chunkwise.retrieval.multiscale.multiscale import AskedNames, Multiscale, PreparedWindows
+from chunkwise.retrieval.multiscale.naming import NamedDocument, NameTable, Naming
 from chunkwise.retrieval.multiscale.select import (
     AtomCandidates,
     Atoms,
@@ -17,6 +18,9 @@ __all__ = [
     "Atoms",
     "BestWindows",
     "Multiscale",
+    "NameTable",
+    "NamedDocument",
+    "Naming",
     "PreparedWindows",
     "ScoredSpan",
     "Windows",

@@ -24,12 +24,14 @@ from chunkwise.retrieval.multiscale.late_interaction import (
     compared_atoms,
     window_scores,
 )
+from chunkwise.retrieval.multiscale.naming import Naming
 from chunkwise.retrieval.multiscale.select import (
     AtomCandidates,
     AtomTexts,
     ScoredSpan,
     WholeBlockAtoms,
     assemble,
+    share_budget,
 )
 from chunkwise.retrieval.multiscale.window_votes import (
     BestWindows,
@@ -73,6 +75,27 @@ class PreparedWindows:
     @property
     def sizes(self) -> tuple[Windows, ...]:
         return tuple(each.windows for each in self.words)
+
+    def within(self, low: int, high: int, terms: NDArray[np.uint64]) -> PreparedWindows:
+        """The atoms of one document as an index of their own, with these terms alone."""
+        atoms = self.atoms.within(low, high, terms)
+        words, lengths = [], []
+        for number, size in enumerate(self.words):
+            first, stop = size.windows.first.searchsorted([low, high]).tolist()
+            windows = Windows(
+                size.windows.first[first:stop] - low, size.windows.stop[first:stop] - low
+            )
+            words.append(WindowBm25(windows, size.half_worth[first:stop]))
+            if self.lengths:
+                lengths.append(self.lengths[number][first:stop])
+        return PreparedWindows(atoms, tuple(words), tuple(lengths))
+
+
+class _Voted(NamedTuple):
+    """The atoms with most votes, and those of each named document with its part of the budget."""
+
+    candidates: AtomCandidates
+    named: list[tuple[AtomCandidates, int]]
 
 
 class AskedNames(NamedTuple):
@@ -149,11 +172,12 @@ class Multiscale:
         tokens: Sequence[NDArray[np.float32]] | None = None,
         read: WindowReader | None = None,
         names: AskedNames | None = None,
+        namings: Sequence[Naming | None] = (),
     ) -> list[list[ScoredSpan]]:
         """For every question (its terms, its vector, those of its tokens) spans that hold `budget` tokens at most.
 
         Without `texts` no header of a table is told from its rows. With `read` the windows that the others find best
-        are read by a reranker, which votes, too.
+        are read by a reranker, which votes, too. Documents that a question names have a share of the budget.
         """
         prepared = self.prepare(atoms) if isinstance(atoms, AtomTable) else atoms
         table = prepared.atoms
@@ -165,11 +189,28 @@ class Multiscale:
             most += self.rerank * len(prepared.words)
         every = self._points_of(prepared, queries, vectors, allowed, tokens, read)
 
-        def voted(low: int, high: int) -> list[AtomCandidates]:
+        def named(at: int) -> list[tuple[AtomCandidates, int]]:
+            naming = namings[at] if namings else None
+            if naming is None:
+                return []
+            vector = None if vectors is None else vectors[at : at + 1]
+            token = None if tokens is None else tokens[at : at + 1]
+            return [
+                (
+                    self._within(
+                        prepared, document, queries[at], naming, vector, token, allowed, part
+                    ),
+                    part,
+                )
+                for document, share in naming.shares().items()
+                if (part := int(share * budget))
+            ]
+
+        def voted(low: int, high: int) -> list[_Voted]:
             found = []
             for at, points in enumerate(every(low, high), low):
                 if names is None:
-                    found.append(AtomCandidates.of(points / most, budget))
+                    found.append(_Voted(AtomCandidates.of(points / most, budget), named(at)))
                     continue
                 walked = self._walk().scores(
                     names.graph, table, points, queries[at], names.of_questions[at], allowed
@@ -177,7 +218,7 @@ class Multiscale:
                 points = with_walk(points, walked.score[names.graph.passage], self.graph)
                 if allowed is not None:
                     points[~allowed] = 0
-                found.append(AtomCandidates.of(points, budget))
+                found.append(_Voted(AtomCandidates.of(points, budget), []))
             return found
 
         # Texts may be read for the spans, and a server's are read by the thread that asks alone: so are passages.
@@ -186,7 +227,34 @@ class Multiscale:
         else:
             found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
         blocks = WholeBlockAtoms(table, texts, budget)
-        return [assemble(table, each, budget, blocks, self.least) for each in found]
+        return [
+            assemble(
+                table, share_budget(table, candidates, own, blocks), budget, blocks, self.least
+            )
+            for candidates, own in found
+        ]
+
+    def _within(
+        self,
+        prepared: PreparedWindows,
+        document: int,
+        query: NDArray[np.uint64],
+        naming: Naming,
+        vector: NDArray[np.float32] | None,
+        tokens: Sequence[NDArray[np.float32]] | None,
+        allowed: NDArray[np.bool_] | None,
+        budget: int,
+    ) -> AtomCandidates:
+        """The best atoms of a named document for the rest of the question; for all of it if no word of it is there."""
+        low, high = prepared.atoms.document.searchsorted([document, document + 1]).tolist()
+        part = prepared.within(low, high, naming.rest)
+        if not len(part.atoms.terms.row):
+            part = prepared.within(low, high, query)
+        some = None if allowed is None else allowed[low:high]
+        terms = part.atoms.terms.hashes
+        (points,) = self._points_of(part, [terms], vector, some, tokens, None)(0, 1)
+        found = AtomCandidates.of(points / self._most(part, vector, tokens), budget)
+        return found._replace(numbers=found.numbers + low)
 
     def walks(
         self,
@@ -408,8 +476,8 @@ def _by_reading(
 
 
 def _in_blocks(
-    answer: Callable[[int, int], list[AtomCandidates]], questions: int, fit: int
-) -> list[AtomCandidates]:
+    answer: Callable[[int, int], list[_Voted]], questions: int, fit: int
+) -> list[_Voted]:
     """Blocks of questions that fit into memory, a thread a core; a question's answer depends on no other's."""
     threads = cores()
     size = max(1, min(fit, max(_FEWEST, -(-questions // threads))))

@@ -67,6 +67,13 @@ class AtomCandidates(NamedTuple):
         numbers = best(points, _TIMES * budget + _SPARE).numbers
         return cls(numbers, votes[numbers])
 
+    def led_by(self, first: Sequence[AtomCandidates]) -> AtomCandidates:
+        """With others before them, each atom once, where it comes first."""
+        parts = [*first, self]
+        numbers = np.concatenate([part.numbers for part in parts])
+        at = np.sort(np.unique(numbers, return_index=True)[1])
+        return AtomCandidates(numbers[at], np.concatenate([part.points for part in parts])[at])
+
     def without(self, numbers: NDArray[np.int64]) -> AtomCandidates:
         """Without some atoms, given in order."""
         _, among = self._among(numbers)
@@ -159,6 +166,24 @@ def select_atoms(
             left -= cost
             at = heading
     return gaps.closed(sorted(selected))
+
+
+def share_budget(
+    atoms: Atoms,
+    candidates: AtomCandidates,
+    groups: Sequence[tuple[AtomCandidates, int]],
+    blocks: WholeBlockAtoms,
+) -> AtomCandidates:
+    """Candidates behind those of groups, each of which fills its own part of a budget, a number of tokens."""
+    first = []
+    for group, part in groups:
+        chosen = select_atoms(atoms, group, part, blocks)
+        if not len(chosen):
+            continue
+        points = group.points_of(chosen)
+        order = np.argsort(-points, kind="stable")
+        first.append(AtomCandidates(chosen[order], points[order]))
+    return candidates.led_by(first)
 
 
 def _added(

@@ -256,7 +256,10 @@ def search(
         )
     )
     asked = [at for at, text in enumerate(texts) if text.strip()]
-    questions = QueryBatch([texts[at] for at in asked], source.settings, embedder, token_encoder)
+    questions = QueryBatch(
+        [texts[at] for at in asked], source.settings, embedder, token_encoder,
+        naming=options.naming == "on",
+    )  # fmt: skip
     if options.mmr is not None and not questions.have_vectors:
         raise InvalidParameter(
             "mmr compares vectors, and the index was made without them; leave mmr out, "

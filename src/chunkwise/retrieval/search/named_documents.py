@@ -1,0 +1,58 @@
+"""Which documents a question names, in words a reader understands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from chunkwise.base.wording import percent
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.options import SearchOptions
+from chunkwise.retrieval.errors import reporting_damage
+from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever
+from chunkwise.retrieval.searchable import QueryBatch, Searchable
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTitle:
+    """A document that a question names."""
+
+    doc_id: str
+    title: str
+    probability: float
+    phrase: str
+    """The words of the question that name it: they score no passages of it."""
+
+
+def named_documents(
+    source: Searchable,
+    question: str,
+    options: SearchOptions,
+    embedder: Callable[[], Embedder] | None = None,
+) -> list[NamedTitle]:
+    """The documents that have a share of the budget, by phrase, the likeliest first."""
+    retriever = get_retriever(options.retriever or "multiscale")
+    if options.naming == "off" or not isinstance(retriever, MultiscaleRetriever):
+        return []
+    batch = QueryBatch([question], source.settings, embedder)
+    with source.snapshot(), reporting_damage(source):
+        (naming,) = retriever.namings(source, batch, Filter.of(options))
+        if naming is None:
+            return []
+        shown = [(each, source.document(each.document)) for each in naming.documents]
+    return [
+        NamedTitle(
+            document.id, document.title or document.id, each.probability, batch.texts[0][each.start : each.end]
+        )
+        for each, document in shown
+    ]  # fmt: skip
+
+
+def naming_told(documents: Sequence[NamedTitle]) -> str:
+    """One line; empty if nothing is named."""
+    if not documents:
+        return ""
+    titles = ", ".join(f"{each.title} ({percent(each.probability)})" for each in documents)
+    phrases = dict.fromkeys(repr(each.phrase) for each in documents)
+    return f"this question names {titles}; {', '.join(phrases)} not used for passages there"
