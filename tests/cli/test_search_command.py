@@ -450,10 +450,26 @@ def test_the_chain_of_names_as_json(here: Run, film: Path) -> None:
 
 
 def test_who_follows_no_names_explains_nothing(here: Run, film: Path) -> None:
-    for words in ((), ("--retriever", "bm25"), ("--retriever", "multiscale")):
+    for words in ((), ("--retriever", "bm25"), ("-r", "multiscale", "--naming", "off")):
         done = here("search", film, DIED, "--explain", *words)
         assert done.returncode == 2
         assert "--retriever graph" in done.stderr
+
+
+def test_the_documents_that_a_question_names(here: Run, film: Path) -> None:
+    asked = (
+        "search",
+        film,
+        "In the file film.md, Silent Harbour: who directed it?",
+        "--budget",
+        "60",
+    )
+    shown = " ".join(here(*asked, "--explain").stdout.split())
+    assert "this question names Silent Harbour" in shown
+    (named,) = rows(here(*asked, "--explain", "--json"))[0]["named"]
+    assert named["doc_id"] == "film.md"
+    assert "film.md" in named["phrase"]
+    assert "named" not in rows(here(*asked, "--json"))[0]
 
 
 def test_a_filter_that_leaves_nothing_is_named(here: Run, kb: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.schema import Option, argument, schema
@@ -29,11 +29,22 @@ from chunkwise.report.sanitize import one_line
 if TYPE_CHECKING:
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.search.chains import HitChain
+    from chunkwise.retrieval.search.named_documents import NamedTitle
     from chunkwise.retrieval.search.unmatched_words import UnmatchedWord
     from chunkwise.retrieval.searchable import Searchable
 
-Written = Callable[["Query", "Sequence[Hit]", "Sequence[HitChain]"], None]
-"""Hands out the hits of one question, each with its chain of names where these are asked for."""
+
+class Explanation(NamedTuple):
+    """Why one question has its hits; nothing without `--explain`."""
+
+    chains: Sequence[HitChain] = ()
+    """Of names, one a hit."""
+    named: Sequence[NamedTitle] = ()
+    """The documents that the question names."""
+
+
+Written = Callable[["Query", "Sequence[Hit]", Explanation], None]
+"""Hands out the hits of one question."""
 
 _AT_ONCE = 256
 """Questions answered together; their hits are written before the next are asked."""
@@ -44,7 +55,7 @@ class SearchCommandOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOp
 
     source: Annotated[str, argument("SOURCE")]
     explain: Annotated[bool, Option(
-        "Show the names that led to each hit, with -r graph", group="Output", common=True
+        "Show documents named by the question, and chains of -r graph", group="Output", common=True
     )] = False  # fmt: skip
     verbose: Annotated[bool, Option(
         "Show the whole text of every hit", flag="-v", group="Output", common=True
@@ -82,8 +93,8 @@ def command(options: SearchCommandOptions) -> None:
         )
     _check_documents(index, only)
     write = _writer() if options.as_json else _shower(index, len(queries) > 1, options)
-    for query, hits, chains in _answers(index, queries, options):
-        write(query, hits, chains)
+    for query, hits, explanation in _answers(index, queries, options):
+        write(query, hits, explanation)
         if not hits and not options.quiet:
             _why_nothing(index, query, options.retriever)
             _narrowed(options)
@@ -95,10 +106,10 @@ def command(options: SearchCommandOptions) -> None:
 
 def _answers(
     index: Searchable, queries: Sequence[Query], options: SearchCommandOptions
-) -> Iterator[tuple[Query, list[Hit], list[HitChain]]]:
+) -> Iterator[tuple[Query, list[Hit], Explanation]]:
     """In the order they were asked, a block at a time."""
     from chunkwise.models import get_embedder, get_token_encoder
-    from chunkwise.retrieval.retrievers import get_retriever
+    from chunkwise.retrieval.retrievers import follows_names, get_retriever
     from chunkwise.retrieval.search.rerank import resolve_reranker
     from chunkwise.retrieval.search.search import search
 
@@ -110,8 +121,10 @@ def _answers(
     asked = replace(options.part(SearchOptions), retriever=retriever, reranker=reranker)
     if options.explain:
         from chunkwise.retrieval.search.chains import chains_of_hits, check_walks
+        from chunkwise.retrieval.search.named_documents import named_documents, naming_retriever
 
-        check_walks(retriever)
+        if naming_retriever(index, asked) is None:
+            check_walks(retriever)
     out = sys.stdout  # a bar puts something of its own in its place, as long as it is drawn
     # Hits on a screen show how far the search is, and a bar would stand between them.
     quiet = options.quiet or out.isatty()
@@ -119,12 +132,18 @@ def _answers(
         for low in range(0, len(queries), _AT_ONCE):
             block = queries[low : low + _AT_ONCE]
             found = search(index, block, asked, embedder=embedder, token_encoder=token_encoder)
-            chains: list[list[HitChain]] = [[] for _ in block]
+            explained = [Explanation()] * len(block)
             if options.explain:
-                chains = chains_of_hits(
-                    index, block, found, asked, embedder=embedder, token_encoder=token_encoder
-                )
-            yield from zip(block, found, chains, strict=True)
+                chains: list[list[HitChain]] = [[] for _ in block]
+                if follows_names(retriever):
+                    chains = chains_of_hits(
+                        index, block, found, asked, embedder=embedder, token_encoder=token_encoder
+                    )
+                explained = [
+                    Explanation(own, named_documents(index, query.text, asked, embedder))
+                    for query, own in zip(block, chains, strict=True)
+                ]
+            yield from zip(block, found, explained, strict=True)
             out.flush()  # what reads a pipe need not wait for the last question
             advance(
                 len(block), f"{thousands(low + len(block))} of {counted(len(queries), 'question')}"
@@ -189,9 +208,12 @@ def _writer() -> Written:
     # Taken before a bar is drawn, which sends what is written there to the terminal.
     out = json_stdout()
 
-    def write(query: Query, hits: Sequence[Hit], chains: Sequence[HitChain]) -> None:
+    def write(query: Query, hits: Sequence[Hit], explanation: Explanation) -> None:
+        chains = explanation.chains
+        named = [asdict(each) for each in explanation.named]
         for at, hit in enumerate(hits):
             row = {**hit_row(query, hit), **(chains[at].to_dict() if chains else {})}
+            row |= {"named": named} if named else {}
             out.write(json_line(row))
 
     return write
@@ -202,12 +224,14 @@ def _shower(index: Searchable, several: bool, options: SearchCommandOptions) -> 
 
     from chunkwise.report.search_report import search_report
     from chunkwise.report.to_terminal import print_report
+    from chunkwise.retrieval.search.named_documents import naming_told
 
     console = stdout_console()
 
-    def show(query: Query, hits: Sequence[Hit], chains: Sequence[HitChain]) -> None:
+    def show(query: Query, hits: Sequence[Hit], explanation: Explanation) -> None:
         report = search_report(
-            hits, query.text, languages=index.languages, chains=chains, is_whole=options.verbose,
+            hits, query.text, languages=index.languages, chains=explanation.chains,
+            naming=naming_told(explanation.named), is_whole=options.verbose,
             next_command="" if several else f"chunkwise ask {shlex.join((options.source, query.text))}",
         )  # fmt: skip
         if several:

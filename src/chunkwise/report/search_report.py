@@ -41,6 +41,7 @@ def search_report(
     *,
     languages: Sequence[str] = ("en",),
     chains: Sequence[HitChain] = (),
+    naming: str = "",
     is_whole: bool = False,
     next_command: str = "",
 ) -> Report:
@@ -51,12 +52,14 @@ def search_report(
         question: Its words are marked.
         languages: In which forms of a word are the same.
         chains: By which names each hit was found.
+        naming: Which documents the question names.
         is_whole: Show whole texts instead of the lines that answer.
         next_command: What to run next.
     """
     known: Sequence[HitChain | None] = chains or [None] * len(hits)
     terms = query_terms(question, languages) if question and hits else None
     parts: list[ReportPart] = [] if hits else [Headline("Nothing found.", "tie")]
+    parts += [Note(one_line(naming))] if naming else []
     for hit, chain in sorted(zip(hits, known, strict=True), key=lambda pair: pair[0].rank):
         text = hit_text(hit)
         marks = marked_words(text, terms, languages) if terms is not None else ()

@@ -295,7 +295,7 @@ class MultiscaleRetriever(Multiscale):
             tokens,
             partial(_read, reranker, questions.texts, texts) if reranker is not None else None,
             names,
-            _namings(source, words, allowed) if questions.naming else [],
+            _namings(source, words, allowed) if questions.naming and not self.graph else [],
         )
 
     def namings(

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,11 @@ from chunkwise.report.view import View
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever, registry
+from chunkwise.retrieval.search.named_documents import (
+    named_documents,
+    naming_retriever,
+    naming_told,
+)
 from chunkwise.retrieval.search.search import search as find
 from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched_words
 from chunkwise.retrieval.searchable import QueryBatch
@@ -154,7 +160,7 @@ class SearchView(View):
     question: str
     budget: int
     note: str
-    """About words that no document has."""
+    """The documents that the question names, and words that no document has."""
     retrievers: tuple[str, ...]
     """Those that this index can be searched by."""
     sides: tuple[SearchSide, ...]
@@ -193,8 +199,26 @@ def search(project: Project, request: StudioSearch) -> SearchView:
         sides = tuple(_side(project, index, request, name) for name in asked)
         note = ""
         if request.explain:
-            note = project.made.get(("note", request.q), lambda: _note(index, request.q))
+            missing = project.made.get(("note", request.q), lambda: _note(index, request.q))
+            naming = _naming(project, index, request, asked)
+            note = "; ".join(filter(None, (naming, missing)))
     return SearchView(request.q, request.budget, note, usable, sides)
+
+
+def _naming(
+    project: Project, index: Index, request: StudioSearch, retrievers: Sequence[str]
+) -> str:
+    """The documents that the question names, if one of the retrievers has a share for them."""
+    for name in retrievers:
+        with suppress(ChunkwiseError):  # its side has the error
+            options = SearchOptions(
+                **{field: getattr(request, field) for field in _FILTERS[SearchOptions]}
+            )
+            asked = replace(options, retriever=name, budget=request.budget)
+            if naming_retriever(index.source, asked):
+                found = named_documents(index.source, request.q, asked, project.embedder)
+                return one_line(naming_told(found), 300)
+    return ""
 
 
 def _side(project: Project, index: Index, request: StudioSearch, name: str) -> SearchSide:

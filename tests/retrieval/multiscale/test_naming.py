@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +20,7 @@ from untimed import lines_run
 KINDS = ("Collaboration Agreement", "Outsourcing Contract", "Franchise Licence", "Supply Terms")
 PARTIES = ("Capsugel and Cardax", "Redwater and Boxwood", "Nuveen and Kiosk", "Inmode and Flex")
 BUDGET = 300
+OPTIONS = SearchOptions(budget=BUDGET)
 
 
 def contract(number: int) -> Document:
@@ -38,8 +41,7 @@ INDEX = indexed([contract(number) for number in range(12)])
 
 
 def search(question: str, naming: str = "on", **options: object) -> list[Hit]:
-    given = SearchOptions(budget=BUDGET, retriever="multiscale(dense=0)", naming=naming, **options)
-    return INDEX.search(question, options=given)
+    return INDEX.search(question, options=replace(OPTIONS, naming=naming, **options))
 
 
 @cases(
@@ -59,7 +61,7 @@ def search(question: str, naming: str = "on", **options: object) -> list[Hit]:
     ],
 )
 def test_names(question: str, named: set[int]) -> None:
-    found = named_documents(INDEX.source, question, SearchOptions())
+    found = named_documents(INDEX.source, question, OPTIONS)
     assert {each.doc_id for each in found} == {contract(number).id for number in named}
     assert all(each.phrase and each.phrase in question for each in found)
 
@@ -107,7 +109,7 @@ def test_documents_that_a_filter_leaves_out_are_not_named() -> None:
     only = (contract(1).id,)
     assert contract(5).id not in {
         each.doc_id
-        for each in named_documents(INDEX.source, question, SearchOptions(documents=only))
+        for each in named_documents(INDEX.source, question, replace(OPTIONS, documents=only))
     }
     assert {hit.doc_id for hit in search(question, documents=only)} == set(only)
 
@@ -124,7 +126,7 @@ def test_the_number_of_documents_is_no_work_of_a_question() -> None:
                 *(Document(f"{at}", f"Note {at}.") for at in range(documents)),
             ]
         )
-        named_documents(index.source, question, SearchOptions())  # the names are read once
-        return lines_run(lambda: named_documents(index.source, question, SearchOptions()))
+        named_documents(index.source, question, OPTIONS)  # the names are read once
+        return lines_run(lambda: named_documents(index.source, question, OPTIONS))
 
     assert lines(200) <= 1.1 * lines(20)

@@ -10,7 +10,8 @@ from chunkwise.models.embed.embedder import Embedder
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever
+from chunkwise.retrieval.retrievers import MultiscaleRetriever, default_retriever, get_retriever
+from chunkwise.retrieval.search.search import chunk_step
 from chunkwise.retrieval.searchable import QueryBatch, Searchable
 
 
@@ -25,6 +26,20 @@ class NamedTitle:
     """The words of the question that name it: they score no passages of it."""
 
 
+def naming_retriever(source: Searchable, options: SearchOptions) -> MultiscaleRetriever | None:
+    """What finds passages of named documents in this search; None: nothing does."""
+    name = options.retriever or default_retriever(
+        source,
+        budget=options.budget,
+        needs_chunks=bool(chunk_step(options)),
+        only=Filter.of(options),
+    )
+    retriever = get_retriever(name)
+    if not isinstance(retriever, MultiscaleRetriever) or retriever.graph or options.naming == "off":
+        return None
+    return retriever
+
+
 def named_documents(
     source: Searchable,
     question: str,
@@ -32,8 +47,8 @@ def named_documents(
     embedder: Callable[[], Embedder] | None = None,
 ) -> list[NamedTitle]:
     """The documents that have a share of the budget, by phrase, the likeliest first."""
-    retriever = get_retriever(options.retriever or "multiscale")
-    if options.naming == "off" or not isinstance(retriever, MultiscaleRetriever):
+    retriever = naming_retriever(source, options)
+    if retriever is None:
         return []
     batch = QueryBatch([question], source.settings, embedder)
     with source.snapshot(), reporting_damage(source):
@@ -55,4 +70,4 @@ def naming_told(documents: Sequence[NamedTitle]) -> str:
         return ""
     titles = ", ".join(f"{each.title} ({percent(each.probability)})" for each in documents)
     phrases = dict.fromkeys(repr(each.phrase) for each in documents)
-    return f"this question names {titles}; {', '.join(phrases)} not used for passages there"
+    return f"this question names {titles}; {', '.join(phrases)} not used for passages"
