@@ -143,20 +143,12 @@ def test_true_offsets_are_exact_and_places_always_hold_the_text(
         ends = row.end is None or (row.start or 0) + len(row.text or "") == row.end
         if row.end is None and said is not None:
             said = text[row.start :][: len(row.text or "")]
-        if row.text:
+        if row.text and not row.text.isspace():
             assert (verdict.kind in ("exact", "misplaced")) == (said == row.text and ends)
             assert (
                 verdict.place is None or text[verdict.place.start : verdict.place.end] == row.text
             )
             assert (verdict.place is None) == (row.text not in text)
-    # In long texts, all chunks are sought at once, and stand where they are found one by one.
-    unknown = StatedChunk("other", 0, 1, "a")
-    rows += [StatedChunk("d", None, None, part) for part in ("nowhere", text[-1:], text[:1], None)]
-    rows = [*(row for row in rows if not (row.text or "").isspace()), unknown]
-    together = positions(rows, [Document("d", text)])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunk_offsets, "_NEAR", data.draw(st.sampled_from([2, size])))
-        assert positions(rows, [Document("d", text)]) == together
 
 
 Row = tuple[int | None, int | None, str]
@@ -245,15 +237,15 @@ AT_THE_START = [(0, "ab"), (3, "ab"), (2, "c"), (3, "a"), (4, "b")]
 
 
 @settings(max_examples=examples(300))
-@example(("abcab", [(start, None, part) for start, part in AT_THE_START]), None)
-@given(stated_rows(), st.sampled_from([None, 1, 2, 3, 5]))
-def test_verdicts_are_those_of_a_plain_reading(
-    made: tuple[str, list[Row]], near: int | None
-) -> None:
+@example(("abcab", [(start, None, part) for start, part in AT_THE_START]), 1)
+@given(stated_rows(), st.sampled_from([1, 2, 3, 5, 99]))
+def test_verdicts_are_those_of_a_plain_reading(made: tuple[str, list[Row]], near: int) -> None:
     text, rows = made
     chunks = [StatedChunk("d", *row) for row in rows]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunk_offsets, "_NEAR", near or chunk_offsets._NEAR)
+        patch.setattr(
+            chunk_offsets, "_NEAR", near
+        )  # what stands further away is looked for at once
         found = positions(chunks, [Document("d", text)])
     assert [(each.kind, each.place) for each in found] == naive(rows, text)
     assert [each.claimed for each in found] == [row[:2] for row in rows]

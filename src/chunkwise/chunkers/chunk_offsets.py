@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from itertools import groupby, pairwise
 from types import MappingProxyType
 from typing import NamedTuple
@@ -307,41 +307,30 @@ def positions(
 
 def _verdicts(chunks: Sequence[StatedChunk], document: Document) -> list[PositionVerdict]:
     """Of one document's chunks."""
-    finder, verdicts, behind = _TextFinder(chunks, document), [], 0
+    text, verdicts, behind = document.text, [], 0
+
+    @cache
+    def places() -> Mapping[str, TextPlaces]:
+        return find_texts((each.text for each in chunks if each.text), [document])
+
+    def seek(part: str) -> int:
+        """The next exact place, else the first; work grows with the document and its chunks, not with their product."""
+        at = text.find(part, behind, behind + _NEAR + len(part))
+        found = places().get(part) if at < 0 else None
+        return found.next_from(behind)[0] if found and found.tolerance == "exact" else at
+
     for chunk in chunks:
-        verdict = _verdict(chunk, finder, behind)
+        verdict = _verdict(chunk, text, seek)
         if verdict.place is not None:
             behind = verdict.place.start + 1
         verdicts.append(verdict)
     numbers = [n for n, each in enumerate(verdicts) if each.place is not None and chunks[n].text]
     parts, placed = [chunks[n].text or "" for n in numbers], [verdicts[n] for n in numbers]
-    _move_repeated(document.text, parts, placed)
-    _move_misplaced(document.text, parts, placed)
+    _move_repeated(text, parts, placed)
+    _move_misplaced(text, parts, placed)
     for number, verdict in zip(numbers, placed, strict=True):
         verdicts[number] = verdict
     return verdicts
-
-
-class _TextFinder:
-    """Finds the next exact place of a text; work grows with the document and its chunks, not with their product."""
-
-    def __init__(self, chunks: Sequence[StatedChunk], document: Document) -> None:
-        self._chunks = chunks
-        self._document = document
-        self.text = document.text
-
-    def find(self, part: str, behind: int) -> int:
-        """The first place from an offset on, else from the beginning; -1: nowhere."""
-        at = self.text.find(part, behind, behind + _NEAR + len(part))
-        if at >= 0 or len(self.text) <= _NEAR:
-            return at if at >= 0 else self.text.find(part)
-        places = self._places.get(part)
-        return places.next_from(behind)[0] if places and places.tolerance == "exact" else -1
-
-    @cached_property
-    def _places(self) -> dict[str, TextPlaces]:
-        lost = [chunk.text for chunk in self._chunks if chunk.text and not stands(chunk, self.text)]
-        return find_texts(lost, [self._document])
 
 
 def stands(chunk: StatedChunk | StatedPlace, text: str) -> bool:
@@ -352,16 +341,15 @@ def stands(chunk: StatedChunk | StatedPlace, text: str) -> bool:
     return ends and text.startswith(chunk.text, chunk.start)
 
 
-def _verdict(chunk: StatedChunk, finder: _TextFinder, behind: int) -> PositionVerdict:
-    claimed, text = (chunk.start, chunk.end), finder.text
-    fault = _fault(chunk, len(text))
+def _verdict(chunk: StatedChunk, text: str, seek: Callable[[str], int]) -> PositionVerdict:
+    claimed, fault = (chunk.start, chunk.end), _fault(chunk, len(text))
     if not chunk.text:
         if fault or chunk.start is None or chunk.end is None:
             return PositionVerdict(fault or NO_TEXT, None, claimed)
         return PositionVerdict(NO_TEXT, Span(chunk.start, chunk.end), claimed)
     if chunk.start is not None and stands(chunk, text):
         return PositionVerdict(EXACT, Span(chunk.start, chunk.start + len(chunk.text)), claimed)
-    at = finder.find(chunk.text, behind)
+    at = seek(chunk.text)
     if at < 0:
         return PositionVerdict("changed", None, claimed)
     return PositionVerdict(fault or "shifted", Span(at, at + len(chunk.text)), claimed)
