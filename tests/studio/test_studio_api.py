@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from chunkwise.base.recently_used import RecentlyUsed
 from chunkwise.chunkers import get_strategy
 from chunkwise.metrics.cuts.boundary_issues import count_issues, find_issues
 from chunkwise.retrieval import index
 from chunkwise.studio.api import ENDPOINTS, endpoint_at
 from chunkwise.studio.corpus import BAND, LONGEST_BAND, band_edges
 from chunkwise.studio.documents import MOST_BANDS
-from chunkwise.studio.lru_cache import RecentlyUsed
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.studio.questions import layered
 from chunkwise.text.analyzed import Analyzed
@@ -382,15 +382,15 @@ def test_every_path_leads_to_its_endpoint_and_no_other_does() -> None:
 
 def test_what_is_used_least_goes_first_and_each_is_made_once() -> None:
     made: list[int] = []
-    kept: RecentlyUsed[int] = RecentlyUsed(3)
+    kept: RecentlyUsed[int] = RecentlyUsed(3, lambda key: 100 if key == 9 else 1)
 
-    def get(key: int, size: int = 1) -> int:
-        return kept.get(key, lambda: (made.append(key), key)[1], size)
+    def get(key: int) -> int:
+        return kept.get(key, lambda: (made.append(key), key)[1])
 
     assert [get(key) for key in (1, 2, 3, 1, 4, 1, 2)] == [1, 2, 3, 1, 4, 1, 2]
     assert made == [1, 2, 3, 4, 2]
-    get(9, 100)  # larger than all that may be kept: it is kept alone
-    get(9, 100)
+    get(9)  # larger than all that may be kept: it is kept alone
+    get(9)
     assert made[5:] == [9]
 
 

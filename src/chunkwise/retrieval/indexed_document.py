@@ -7,10 +7,7 @@ import json
 import re
 import zlib
 from array import array
-from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,7 +15,6 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import BLOCK_KINDS, FORMATS, Block, Document, Link, PageBoxes
-from chunkwise.retrieval.tables_lists_code import WholeBlocks
 from chunkwise.text.names import Mentions, name_hash, name_key
 from chunkwise.text.terms import TermCounts
 
@@ -274,29 +270,3 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 def readable(text: str) -> str:
     """For columns that people and patterns read: one stand-in for each character a database cannot hold."""
     return _UNSTORABLE.sub("\ufffd", text)
-
-
-_CHARACTERS = 1 << 24
-
-
-class DocumentsCache:
-    """Holds documents with their blocks up to a number of characters in all, one at least."""
-
-    def __init__(self, read: Callable[[int], WholeBlocks], characters: int = _CHARACTERS) -> None:
-        self._read = read
-        self._most = characters
-        self._kept: OrderedDict[int, WholeBlocks] = OrderedDict()
-        self._size = 0
-        self._lock = Lock()
-
-    def get(self, number: int) -> WholeBlocks:
-        with self._lock:
-            if number in self._kept:
-                self._kept.move_to_end(number)
-                return self._kept[number]
-            found = self._kept[number] = self._read(number)
-            self._size += len(found.document.text)
-            while self._size > self._most and len(self._kept) > 1:
-                _, oldest = self._kept.popitem(last=False)
-                self._size -= len(oldest.document.text)
-            return found

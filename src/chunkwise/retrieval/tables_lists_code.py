@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from threading import Lock
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.recently_used import RecentlyUsed
 from chunkwise.core import Block, Document, Span
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import CODE_OF
@@ -486,36 +485,14 @@ def _end(span: Span) -> int:
     return span.end
 
 
-_KEPT = 256
-"""Documents whose blocks are kept."""
 _CHARACTERS = 1 << 23
-"""In all of them."""
-
-
-class _Kept:
-    """The blocks of the documents asked for last: many questions meet the same ones."""
-
-    def __init__(self) -> None:
-        self._found: OrderedDict[int, WholeBlocks] = OrderedDict()
-        self._size = 0
-        self._lock = Lock()
-
-    def of(self, document: Document) -> WholeBlocks:
-        with self._lock:
-            found = self._found.get(id(document))
-            if found is not None:
-                self._found.move_to_end(id(document))
-                return found
-            # It keeps its document alive, and with it the id.
-            found = self._found[id(document)] = WholeBlocks(document)
-            self._size += len(document.text)
-            while len(self._found) > 1 and (self._size > _CHARACTERS or len(self._found) > _KEPT):
-                self._size -= len(self._found.popitem(last=False)[1].document.text)
-            return found
-
-
-_kept = _Kept()
+"""Of the documents whose blocks are kept, many questions meeting the same ones; each counts some for itself."""
+_EACH = 1 << 15
+_kept: RecentlyUsed[WholeBlocks] = RecentlyUsed(
+    _CHARACTERS, lambda blocks: _EACH + len(blocks.document.text)
+)
 
 
 def whole_blocks(document: Document) -> WholeBlocks:
-    return _kept.of(document)
+    # They keep their document alive, and with it the id.
+    return _kept.get(id(document), lambda: WholeBlocks(document))

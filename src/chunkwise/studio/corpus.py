@@ -11,10 +11,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.recently_used import RecentlyUsed
 from chunkwise.base.wording import thousands
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Document
-from chunkwise.studio.lru_cache import RecentlyUsed
 from chunkwise.studio.read_request import NotFound
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
@@ -126,7 +126,9 @@ class StudioCorpus:
         self.languages: Counter[str] = Counter()
         self._source: DocumentSource = _InMemory()
         self._numbers: dict[str, int] = {}
-        self._analyzed: RecentlyUsed[Analyzed] = RecentlyUsed(_ANALYSED_CHARACTERS)
+        self._analyzed: RecentlyUsed[Analyzed] = RecentlyUsed(
+            _ANALYSED_CHARACTERS, lambda analyzed: len(analyzed.text)
+        )
         self._cuts: RecentlyUsed[Cuts] = RecentlyUsed(_KEPT_CUTS)
         self._bands: RecentlyUsed[NDArray[np.int64]] = RecentlyUsed(_KEPT_CUTS)
 
@@ -190,7 +192,7 @@ class StudioCorpus:
     def analyzed(self, number: int) -> Analyzed:
         """Kept, so that another strategy or size is arithmetic."""
         document = self.document(number)
-        return self._analyzed.get(number, lambda: Analyzed(document), len(document.text))
+        return self._analyzed.get(number, lambda: Analyzed(document))
 
     def cuts(self, number: int, strategy: Strategy) -> Cuts:
         analyzed = self.analyzed(number)

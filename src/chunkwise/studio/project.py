@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.own_files import is_index_folder, is_results_file
+from chunkwise.base.recently_used import RecentlyUsed
 from chunkwise.base.wording import counted
-from chunkwise.studio.lru_cache import RecentlyUsed
 from chunkwise.studio.read_request import NotFound, NotReady
 
 # What is not needed before the first page is imported by what needs it: a studio is there in a moment.

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.recently_used import RecentlyUsed
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Span
 from chunkwise.models.embed.quantized_vectors import QuantizedVectors
@@ -21,7 +22,6 @@ from chunkwise.retrieval.bm25 import K1, B, Bm25
 from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter, RowKind
 from chunkwise.retrieval.indexed_document import (
-    DocumentsCache,
     StatedRelations,
     document_of,
     metadata_of,
@@ -58,6 +58,8 @@ from chunkwise.text.terms import query_terms
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 _T = TypeVar("_T")
+_CHARACTERS = 1 << 24
+"""Of the documents that are kept."""
 _COLUMN = {column.table: name for name, column in reversed(COLUMNS.items())}
 """One column of each table that has any."""
 
@@ -103,7 +105,9 @@ class LocalIndex:
         self.arrays = arrays
         self.settings = settings
         self.languages = tuple(languages)
-        self._documents = DocumentsCache(self._read_document)
+        self._documents: RecentlyUsed[WholeBlocks] = RecentlyUsed(
+            _CHARACTERS, lambda blocks: len(blocks.document.text)
+        )
         self._paths: dict[int, tuple[str, ...]] = {}
         self._masks: dict[tuple[RowKind, Filter], NDArray[np.bool_] | None] = {}
         self._checked: set[str] = set()
@@ -227,7 +231,7 @@ class LocalIndex:
         return self.blocks(number).document
 
     def blocks(self, document: int) -> WholeBlocks:
-        return self._documents.get(document)
+        return self._documents.get(document, partial(self._read_document, document))
 
     def _read_document(self, number: int) -> WholeBlocks:
         id, record, text = (self._strings(name)[number] for name in ("id", "record", "text"))

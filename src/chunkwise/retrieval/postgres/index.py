@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -92,7 +93,7 @@ class PostgresIndex(StoredIndex):
 
     @in_snapshot
     def blocks(self, document: int) -> WholeBlocks:
-        return self._documents.get(document)
+        return self._documents.get(document, partial(self._read_document, document))
 
     def _read_document(self, number: int) -> WholeBlocks:
         return self._of([number]).blocks(number)
