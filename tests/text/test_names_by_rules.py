@@ -23,7 +23,6 @@ from chunkwise.text.names import (
     name_hash,
     name_key,
     name_spans,
-    names_in_question,
 )
 from chunkwise.text.names_by_rules import _repeated_han, document_names
 from tables import cases
@@ -293,7 +292,6 @@ def test_names_in_scripts_without_capitals(text: str, expected: set[str]) -> Non
 def test_a_question_without_blanks_says_its_names() -> None:
     text = "请问里昂·席勒去过萨克森花园吗？"
     wanted = {name_hash(name_key(each)) for each in ("里昂·席勒", "萨克森花园")}
-    assert wanted <= set(names_in_question(text).tolist())
     spans = {each.name: text[each.start : each.end] for each in name_spans(text)}
     assert {spans[each] for each in wanted} == {"里昂·席勒", "萨克森花园"}
     assert len(name_spans("花" * 10_000)) < 1_000
@@ -312,7 +310,6 @@ def test_a_name_is_known_wherever_a_question_says_it(
     text = between.join([*before, name, "then"])
     wanted = name_hash(name_key(name))
     spans = name_spans(text)
-    assert set(names_in_question(text).tolist()) == {each.name for each in spans}
     for each in spans:
         assert 0 <= each.start < each.end <= len(text)
         assert each.name == name_hash(name_key(text[each.start : each.end]))
@@ -373,7 +370,7 @@ def test_a_day_is_found_in_a_question_however_it_is_written() -> None:
     wanted = name_hash("1981 05 03")
     for said in ("3 May 1981", "03.05.1981", "1981-05-03", "1981年5月3日"):
         assert name_hash(name_key(said)) == wanted
-        assert wanted in names_in_question(f"what was on {said}?").tolist()
+        assert wanted in {each.name for each in name_spans(f"what was on {said}?")}
         places = {(each.start, each.end) for each in name_spans(said) if each.name == wanted}
         assert (0, len(said)) in places
 

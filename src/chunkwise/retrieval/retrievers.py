@@ -51,7 +51,7 @@ from chunkwise.retrieval.searchable import (
 )
 from chunkwise.retrieval.tables_lists_code import WholeBlock, WholeBlocks
 from chunkwise.text.language import UNKNOWN, language_of_text
-from chunkwise.text.names import name_spans, names_in_question
+from chunkwise.text.names import name_spans
 from chunkwise.text.terms import CODE, NONE, Holds, QueryWord, query_words, terms_of_query_words
 
 registry = Registry(
@@ -283,8 +283,7 @@ class MultiscaleRetriever(Multiscale):
             tokens = questions.token_vectors
         names = None
         if self.graph:
-            named = [names_in_question(text) for text in questions.texts]
-            names = AskedNames(graph_of(source), named)
+            names = AskedNames(graph_of(source), [name_spans(text) for text in questions.texts])
         words = [self._words_of(text, source, atoms, questions, holds) for text in questions.texts]
         return _Asked(
             self._windows(source, atoms),
@@ -329,12 +328,11 @@ class MultiscaleRetriever(Multiscale):
         )  # fmt: skip
         edges = AllowedEdges(asked.names.graph, asked.allowed)
         found = []
-        for text, own, (points, walked) in zip(questions.texts, places, walks, strict=True):
-            spans = name_spans(text)
+        for spans, own, walked in zip(asked.names.of_questions, places, walks, strict=True):
             chains = []
             for document, start, end in own:
                 stretch = _atoms_of(atoms, document, start, end)
-                chains.append(chain_of(edges, points, walked, spans, stretch, self.graph))
+                chains.append(chain_of(edges, walked, spans, stretch, self.graph))
             found.append(chains)
         return found
 

@@ -90,11 +90,6 @@ def name_hash(key: str) -> int:
     return int.from_bytes(blake2b(data, digest_size=HASH_BYTES).digest(), "little")
 
 
-def names_in_question(text: str) -> NDArray[np.uint64]:
-    """All that a question may name: the hashes of its stretches of words, however they are written."""
-    return np.array(sorted({each.name for each in name_spans(text)}), np.uint64)
-
-
 class NameSpan(NamedTuple):
     """Where a text may say a name."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from chunkwise.retrieval.graph.names_and_neighbors import NameLookup
 from chunkwise.retrieval.graph.walk_along_names import AllowedEdges, Walk, Walked, _members
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, RowBuilder
 from chunkwise.retrieval.search.chains import chains_of_hits
-from chunkwise.text.names import names_in_question
+from chunkwise.text.names import name_spans
 from chunkwise.text.terms import query_terms
 from tables import cases
 
@@ -54,6 +55,19 @@ def test_the_second_passage_is_found_by_the_name_in_the_first() -> None:
     assert {hit.doc_id for hit in hits} == {"film", "orme"}
     without = index.search(QUESTION, retriever="multiscale", budget=40)
     assert "orme" not in {hit.doc_id for hit in without}
+
+
+def test_a_walk_from_one_name_does_not_push_out_another() -> None:
+    films = [
+        Document("first", "Silent Harbour is a film that came out in 1931. Anna Orme made it."),
+        Document("second", "Cold Lantern, shown from 1928 on, was made by Ida Lund."),
+    ]
+    titled = [replace(films[0], title="Silent Harbour"), replace(films[1], title="Cold Lantern")]
+    led_to = [Document(f"led{n}", f"Anna Orme made film {n} first in {n}.") for n in range(30)]
+    question = "Which film came out first, Silent Harbour or Cold Lantern?"
+    for documents in (titled, titled[::-1]):
+        hits = make([*documents, *led_to]).search(question, retriever="graph", budget=50)
+        assert {"first", "second"} <= {hit.doc_id for hit in hits}
 
 
 def test_the_chain_says_by_which_name() -> None:
@@ -276,9 +290,7 @@ def test_with_a_filter_the_walk_is_that_of_an_index_without_the_rest(
     allowed = np.resize(np.array(kept), len(atoms))
     points = np.random.default_rng(seed).random(len(atoms)) * allowed
     terms = query_terms("boats in winter by Anna Orme", ["en"])
-    walked = Walk().scores(
-        graph, atoms, points, terms, np.empty(0, np.uint64), allowed, keep_steps=True
-    )
+    walked = Walk().scores(graph, atoms, points, terms, (), allowed, keep_steps=True)
     edges = AllowedEdges(graph, allowed)
     table = atoms.mentions
     assert table is not None
@@ -317,7 +329,8 @@ class _Visited:
 
         def follow(edges: AllowedEdges, names: np.ndarray) -> Any:
             found = of_names(edges, names)
-            self.hops[-1] += len(found[0])
+            if self.hops:  # before the first one, the names of the question are looked up
+                self.hops[-1] += len(found[0])
             return found
 
         monkeypatch.setattr(AllowedEdges, "of_passages", begin)
@@ -342,10 +355,9 @@ def test_the_work_of_a_walk_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         visited.hops.clear()
         points = (graph.atoms.document >= begin).astype(np.float64)
         terms = query_terms("What did Name7 see?", ["en"])
-        nothing = np.empty(0, np.uint64)
-        return Walk(**given).scores(graph, graph.atoms, points, terms, nothing, keep_steps=True)
+        return Walk(**given).scores(graph, graph.atoms, points, terms, (), keep_steps=True)
 
-    orme = graph.names.searchsorted(names_in_question("Orme")[0])
+    orme = graph.names.searchsorted(name_spans("Orme")[0].name)
     for start in (1, 7):
         for begin in (0, 5):
             walked = walk(begin, start=start, common=5)
@@ -368,7 +380,7 @@ def test_a_question_takes_little_memory_whatever_the_parameters_are() -> None:
     terms = np.unique(graph.atoms.terms.hashes)[:64]
     walk = Walk(start=100, common=10_000)
     tracemalloc.start()
-    walk.scores(graph, graph.atoms, points, terms, np.empty(0, np.uint64))
+    walk.scores(graph, graph.atoms, points, terms, ())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(graph.of_name.other) * walk.start > 2_000_000

@@ -35,21 +35,24 @@ class WalkStep(NamedTuple):
 
 
 class Walked(NamedTuple):
-    """What a walk found: a score from 0 to 1 for each passage, and the last step to each where steps are kept."""
+    """What a walk began with and found."""
 
+    points: NDArray[np.float64]
+    """Votes of atoms: of the best passage about each name of the question as of the best of all."""
     score: NDArray[np.float64]
+    """Of each passage, 0 to 1."""
     steps: dict[int, WalkStep]
+    """The last one to each passage, where steps are kept."""
 
 
 _SHARPER = 4
 """Power of the votes beside the walk: of what the question finds by itself, the best stand out."""
 
 
-def with_walk(
-    points: NDArray[np.float64], walked: NDArray[np.float64], weight: float
-) -> NDArray[np.float64]:
+def with_walk(graph: NameGraph, walked: Walked, weight: float) -> NDArray[np.float64]:
     """Votes of atoms and the score of a walk as one, 0 to 1."""
-    found: NDArray[np.float64] = (sharpened(points) + weight * walked) / (1 + weight)
+    score = walked.score[graph.passage]
+    found: NDArray[np.float64] = (sharpened(walked.points) + weight * score) / (1 + weight)
     return found
 
 
@@ -81,12 +84,12 @@ class Walk:
         atoms: AtomTable,
         found: NDArray[np.float64],
         terms: NDArray[np.uint64],
-        named: NDArray[np.uint64],
+        asked: Sequence[NameSpan],
         allowed: NDArray[np.bool_] | None = None,
         *,
         keep_steps: bool = False,
     ) -> Walked:
-        """`found`: how well each atom suits the question by itself; `terms` and `named`: its words and its names.
+        """`found`: how well each atom suits the question by itself; `terms` and `asked`: its words and its names.
 
         What is said in no atom that is `allowed` is no step on the way, either.
         """
@@ -97,13 +100,17 @@ class Walk:
         best = np.maximum.reduceat(found, first) if len(first) else np.zeros(0)
         top = float(best.max(initial=0))
         if not top or not len(graph.names):
-            return Walked(score, steps)
+            return Walked(found, score, steps)
+        edges = AllowedEdges(graph, allowed)
+        named = _named(edges, asked, atoms.document[first], best)
+        times = np.ones(graph.passages)
+        times[named] = top / best[named]
+        best[named], found = top, found * times[graph.passage]
         terms_of = _terms_of_passages(graph, atoms, terms, allowed)
         begin = np.argsort(-best, kind="stable")[: self.start]
         begin = begin[best[begin] > 0]
         points, covered = best[begin] / top, terms_of.held[begin]
-        edges = AllowedEdges(graph, allowed)
-        skipped = _members(graph.names, named)
+        skipped = _members(graph.names, np.unique([each.name for each in asked]).astype(np.uint64))
         for _ in range(self.hops):
             reached = self._hop(edges, terms_of, _Round(begin, points, covered), skipped, score)
             target, by, source, value = reached
@@ -119,7 +126,7 @@ class Walk:
             if not len(begin):
                 break
         most = float(score.max(initial=0))
-        return Walked(score / most if most else score, steps)
+        return Walked(found, score / most if most else score, steps)
 
     def _hop(
         self,
@@ -239,6 +246,44 @@ def _members(names: NDArray[np.uint64], some: NDArray[np.uint64]) -> NDArray[np.
     return found
 
 
+def _named(
+    edges: AllowedEdges,
+    asked: Sequence[NameSpan],
+    document: NDArray[np.int32],
+    best: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """For each name of the question, the best passage of the documents it is the title of.
+
+    A walk from one name would push out the other. Names of sections do not count: they are often common words.
+    """
+    graph = edges.graph
+    entry, owner, subject = edges.of_names(_longest_known(graph.names, asked))
+    about, owner = graph.of_name.other[entry[subject]], owner[subject]
+    pair = owner * len(graph.atoms) + document[about]
+    _, which, passages = np.unique(pair, return_inverse=True, return_counts=True)
+    is_whole = passages[which.reshape(-1)] == np.bincount(document)[document[about]]
+    about, owner = (each[is_whole & (best[about] > 0)] for each in (about, owner))
+    order = np.lexsort((about, -best[about], owner))
+    about, owner = about[order], owner[order]
+    return about[np.append(True, np.diff(owner) != 0)[: len(about)]]
+
+
+def _longest_known(names: NDArray[np.uint64], asked: Sequence[NameSpan]) -> NDArray[np.int64]:
+    """Positions of the names that a question has, without those that are parts of longer ones."""
+    wanted = np.array([each.name for each in asked], np.uint64)
+    place = np.minimum(names.searchsorted(wanted), len(names) - 1)
+    known = [
+        (each, at) for each, at in zip(asked, place.tolist(), strict=True) if names[at] == each.name
+    ]
+    taken: list[NameSpan] = []
+    found: set[int] = set()
+    for span, at in sorted(known, key=lambda each: each[0].start - each[0].end):
+        if all(span.end <= other.start or other.end <= span.start for other in taken):
+            taken.append(span)
+            found.add(at)
+    return np.array(sorted(found), np.int64)
+
+
 def _rarest(
     name: NDArray[np.int64], owner: NDArray[np.int64], rarity: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -305,14 +350,13 @@ class Chain(NamedTuple):
 
 def chain_of(
     edges: AllowedEdges,
-    points: NDArray[np.float64],
     walked: Walked,
     asked: Sequence[NameSpan],
     place: tuple[int, int],
     weight: float,
 ) -> Chain:
-    """How the atoms from `place[0]` to `place[1]` were found; `weight` is that of the walk beside the `points`."""
-    graph = edges.graph
+    """How the atoms from `place[0]` to `place[1]` were found; `weight` is that of the walk beside the votes."""
+    graph, points = edges.graph, walked.points
     inside = np.arange(*place)
     own, names = sharpened(points)[inside], weight * walked.score[graph.passage[inside]]
     at = int(np.argmax(own + names))

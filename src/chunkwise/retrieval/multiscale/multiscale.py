@@ -48,6 +48,7 @@ from chunkwise.retrieval.multiscale.window_votes import (
 )
 from chunkwise.retrieval.ranking import best
 from chunkwise.retrieval.searchable import AtomTable
+from chunkwise.text.names import NameSpan
 
 _NUMBERS_AT_ONCE = 8_000_000
 """Scores that a thread holds at a time: what decides how many questions are answered together."""
@@ -102,7 +103,7 @@ class AskedNames(NamedTuple):
     """A graph of names, and what each question may name."""
 
     graph: NameGraph
-    of_questions: Sequence[NDArray[np.uint64]]
+    of_questions: Sequence[Sequence[NameSpan]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,7 +216,7 @@ class Multiscale:
                 walked = self._walk().scores(
                     names.graph, table, points, queries[at], names.of_questions[at], allowed
                 )
-                points = with_walk(points, walked.score[names.graph.passage], self.graph)
+                points = with_walk(names.graph, walked, self.graph)
                 if allowed is not None:
                     points[~allowed] = 0
                 found.append(_Voted(AtomCandidates.of(points, budget), []))
@@ -265,22 +266,13 @@ class Multiscale:
         allowed: NDArray[np.bool_] | None = None,
         tokens: Sequence[NDArray[np.float32]] | None = None,
         read: WindowReader | None = None,
-    ) -> Iterator[tuple[NDArray[np.float64], Walked]]:
-        """What `search` does along names, question by question: the votes it begins with, and every step."""
+    ) -> Iterator[Walked]:
+        """What `search` does along names, question by question, with every step."""
         every = self._points_of(prepared, queries, vectors, allowed, tokens, read)
         for at, points in enumerate(every(0, len(queries))):
-            named = names.of_questions[at]
-            yield (
-                points,
-                self._walk().scores(
-                    names.graph,
-                    prepared.atoms,
-                    points,
-                    queries[at],
-                    named,
-                    allowed,
-                    keep_steps=True,
-                ),
+            asked = names.of_questions[at]
+            yield self._walk().scores(
+                names.graph, prepared.atoms, points, queries[at], asked, allowed, keep_steps=True
             )
 
     def _walk(self) -> Walk:
