@@ -117,8 +117,9 @@ def _show_labeling(page: Page) -> None:
 
 
 def _show_sweep(page: Page) -> None:
-    _open(page, "/runs")
+    _open(page, "/sweeps")
     page.locator("#sweep-form option").first.wait_for(state="attached")
+    page.evaluate("document.querySelector('#new-sweep').open = true")
     page.locator("#sweep-form button[value=estimate]").click()
     page.locator("#sweep-estimate pre").wait_for()
     page.locator("#sweep-form").scroll_into_view_if_needed()

@@ -21,7 +21,8 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.registry import Registry
 from chunkwise.cli.list.plugins import KINDS
 from chunkwise.cli.main import group as main_group
-from chunkwise.studio.project import Project, ProjectSources
+from chunkwise.studio.project import Project
+from chunkwise.studio.project_sources import ProjectSources
 from studio.made_studio import client_of
 
 ROOT = Path(__file__).parents[1]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
 from msgspec import Meta
 
@@ -79,6 +80,7 @@ __all__ = [
     "LiveOptions",
     "LlmOptions",
     "LoadOptions",
+    "RankingOptions",
     "RayCluster",
     "ScoreOptions",
     "SearchOptions",
@@ -203,6 +205,82 @@ class ChunkOptions(Options, group="Configuration"):
     )] = None  # fmt: skip
 
 
+class FilterOptions(Options, group="Filter"):
+    """Which part of an index is searched; several conditions must all hold."""
+
+    where: Annotated[Where, Option(
+        "Only documents with this metadata: year=2024, 'price>=10'", metavar="CONDITION", repeated=True
+    )] = ()  # fmt: skip
+    documents: Annotated[Names, Option(
+        "Only documents with these ids or patterns: '*.md'", long_flag="--only-document", metavar="ID"
+    )] = ()  # fmt: skip
+    sections: Annotated[Names, Option(
+        "Only sections with these words in their headings", long_flag="--section", metavar="WORDS"
+    )] = ()  # fmt: skip
+    pages: Annotated[tuple[Count, Count] | None, Option(
+        "Only these pages", metavar="3-5", parse=parse_pages
+    )] = None  # fmt: skip
+    level: Annotated[Amount | None, Option(
+        "Only one RAPTOR level: 0 chunks, 1 summaries, 2 …", metavar="N"
+    )] = None  # fmt: skip
+
+
+class RankingOptions(Options, group="Search"):
+    """How hits are ranked, and how many there are; an index can keep these for its searches."""
+
+    retriever: Annotated[str | Retriever | None, Option(
+        "bm25, multiscale, ./my.py:f …", flag="-r", metavar="SPEC",
+        default_text="that of the index, else hybrid", common=True,
+    )] = None  # fmt: skip
+    k: Annotated[Count | None, Option(
+        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", default_text="that of the index, else 5",
+        common=True,
+    )] = None  # fmt: skip
+    budget: Annotated[Count | None, Option(
+        "Token budget per question, instead of -k", flag="-b", metavar="TOKENS", common=True
+    )] = None  # fmt: skip
+    reranker: Annotated[str | Reranker | None, Option(
+        "Rerank the top hits: local, an endpoint …", metavar="NAME", common=True
+    )] = None  # fmt: skip
+    min_score: Annotated[float | None, Option(
+        "Drop hits that score less; see the retriever's scale", metavar="SCORE"
+    )] = None  # fmt: skip
+    neighbors: Annotated[Amount, Option("Chunks added on each side of a hit", metavar="N")] = 0
+    mmr: Annotated[Share | None, Option(
+        "Diversity of hits: 1 = relevance only", metavar="0…1"
+    )] = None  # fmt: skip
+    naming: Annotated[Literal["on", "off"], Option(
+        "Share of the budget for documents that a question names"
+    )] = "on"  # fmt: skip
+
+    def filled_from(self, kept: RankingOptions) -> Self:
+        """Take what is not given from the options that an index keeps.
+
+        A given retriever comes without the kept steps, which belong to the kept one; k and budget replace each other.
+        """
+        names = ["retriever", *STEPS] if self.retriever is None else []
+        if self.k is None and self.budget is None:
+            names += ["k", "budget"]
+        given = self.changed()
+        return replace(self, **{name: getattr(kept, name) for name in names if name not in given})
+
+
+class SearchOptions(RankingOptions, FilterOptions, TokenizerOption):
+    """How an index is searched."""
+
+
+STEPS = tuple(
+    name for name in RankingOptions.__annotations__ if name not in ("retriever", "k", "budget")
+)
+"""Options of what follows the ranking."""
+SERVED_SEARCH_OPTIONS = tuple(
+    field.name
+    for field in schema(SearchOptions)
+    if field.name not in ("reranker", "tokenizer", "pages")
+)
+"""Options that programs and assistants may set: the others load models, or have no form in an address."""
+
+
 class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Configuration"):
     """How documents are indexed; the default of an existing index is how it was made."""
 
@@ -225,67 +303,8 @@ class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Configuratio
     names: Annotated[str | NameFinder | None, Option(
         "Name finder beside the rules: spacy, lac, ./my.py:Class", metavar="NAME", default_text="none"
     )] = None  # fmt: skip
-
-
-class FilterOptions(Options, group="Filter"):
-    """Which part of an index is searched; several conditions must all hold."""
-
-    where: Annotated[Where, Option(
-        "Only documents with this metadata: year=2024, 'price>=10'", metavar="CONDITION", repeated=True
-    )] = ()  # fmt: skip
-    documents: Annotated[Names, Option(
-        "Only documents with these ids or patterns: '*.md'", long_flag="--only-document", metavar="ID"
-    )] = ()  # fmt: skip
-    sections: Annotated[Names, Option(
-        "Only sections with these words in their headings", long_flag="--section", metavar="WORDS"
-    )] = ()  # fmt: skip
-    pages: Annotated[tuple[Count, Count] | None, Option(
-        "Only these pages", metavar="3-5", parse=parse_pages
-    )] = None  # fmt: skip
-    level: Annotated[Amount | None, Option(
-        "Only one RAPTOR level: 0 chunks, 1 summaries, 2 …", metavar="N"
-    )] = None  # fmt: skip
-
-
-class SearchOptions(FilterOptions, TokenizerOption, group="Configuration"):
-    """How an index is searched."""
-
-    retriever: Annotated[str | Retriever | None, Option(
-        "bm25, multiscale, ./my.py:f …", flag="-r", metavar="SPEC",
-        default_text="hybrid", common=True,
-    )] = None  # fmt: skip
-    k: Annotated[Count | None, Option(
-        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", default_text="5",
-        common=True,
-    )] = None  # fmt: skip
-    budget: Annotated[Count | None, Option(
-        "Token budget per question, instead of -k", flag="-b", metavar="TOKENS", common=True
-    )] = None  # fmt: skip
-    reranker: Annotated[str | Reranker | None, Option(
-        "Rerank the top hits: local, an endpoint …", metavar="NAME", common=True
-    )] = None  # fmt: skip
-    min_score: Annotated[float | None, Option(
-        "Drop hits that score less; see the retriever's scale", metavar="SCORE"
-    )] = None  # fmt: skip
-    neighbors: Annotated[Amount, Option("Chunks added on each side of a hit", metavar="N")] = 0
-    mmr: Annotated[Share | None, Option(
-        "Diversity of hits: 1 = relevance only", metavar="0…1"
-    )] = None  # fmt: skip
-    naming: Annotated[Literal["on", "off"], Option(
-        "Share of the budget for documents that a question names"
-    )] = "on"  # fmt: skip
-
-
-STEPS = tuple(
-    name for name in SearchOptions.__annotations__ if name not in ("retriever", "k", "budget")
-)
-"""Options of what follows the ranking."""
-SERVED_SEARCH_OPTIONS = tuple(
-    field.name
-    for field in schema(SearchOptions)
-    if field.name not in ("reranker", "tokenizer", "pages")
-)
-"""Options that programs and assistants may set: the others load models, or have no form in an address."""
+    search: RankingOptions | None = None
+    """What searches of the index do unless they are told otherwise; None: as before."""
 
 
 class ScoreOptions(Options, group="Metrics"):

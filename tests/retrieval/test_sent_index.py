@@ -16,7 +16,7 @@ from chunkwise.base import allow_hosts_and_code_from_files
 from chunkwise.base.allow_hosts_and_code_from_files import ALLOW
 from chunkwise.base.errors import NotAllowed
 from chunkwise.mcp_server.workspace import WorkspaceSources
-from chunkwise.studio.project import ProjectSources
+from chunkwise.studio.project_sources import ProjectSources
 from mcp_server.made_workspace import call, text_of
 from models.endpoint_server import Answer, Seen, Server, serving, vector
 from studio.made_studio import client_of, read_project

@@ -10,7 +10,8 @@ from starlette.testclient import TestClient
 
 from chunkwise.studio.access_control import TokenAccess
 from chunkwise.studio.app import server_app
-from chunkwise.studio.project import Project, ProjectSources, sort_sources
+from chunkwise.studio.project import Project
+from chunkwise.studio.project_sources import ProjectSources, sort_sources
 from chunkwise.tracking.history import History
 from chunkwise.tuning.sweep_result import write_sweep_result
 from made_results import results

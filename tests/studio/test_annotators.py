@@ -18,7 +18,7 @@ import pytest
 
 from chunkwise.labels.assignment_and_progress import people_needed
 from chunkwise.labels.store import LabelEvent, LabelProblem, LabelStore
-from chunkwise.studio.project import ProjectSources
+from chunkwise.studio.project_sources import ProjectSources
 from real_browser import Browser, needs_browser, opened_browser
 from studio.browsed_studio import BrowsedStudio
 from studio.made_studio import TOKEN, read_project, write_harbours

@@ -13,7 +13,8 @@ import pytest
 from chunkwise.models import get_language_model
 from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.studio.project import Project, ProjectSources
+from chunkwise.studio.project import Project
+from chunkwise.studio.project_sources import ProjectSources
 from chunkwise.testsets.generate.generate import CALLS_A_QUESTION
 from models.chat_server import ChatServer, asked, chat_server
 from real_browser import needs_browser, opened_browser
@@ -180,9 +181,14 @@ def test_drafts_are_reviewed_by_the_keyboard_with_the_passage_beside_them(
             browser.click("#draft-form button[value=estimate]")
             browser.wait_for(f"{told}.includes('call')")
             browser.click("#draft-form button[value=start]")
-            browser.wait_for(f"{told}.includes('Done. 3 of 3')")
+            # The list is drawn anew, with what was drafted.
+            browser.wait_for(f"{told}.includes('3 questions drafted')")
+            browser.wait_for("document.querySelectorAll('#question-table tbody tr').length === 4")
+            browser.wait_for(
+                "document.querySelector('.way .primary').textContent.startsWith('Review ')"
+            )
             assert browser.axe_findings() == []
-            browser.follow("#draft-told a")
+            browser.follow(".way .primary")
             asked_now = "document.querySelector('textarea').value"
             browser.wait_for(asked_now)
             for key in "sad":
@@ -194,6 +200,9 @@ def test_drafts_are_reviewed_by_the_keyboard_with_the_passage_beside_them(
                 browser.wait_for(f"{asked_now} && {asked_now} !== {json.dumps(before)}")
             assert [row.get("review") for row in rows(project)].count("accepted") == 1
             assert len(rows(project)) == 3  # one of four was dropped
+            browser.press("u")
+            browser.wait_for(f"{asked_now} === {json.dumps(before)}")
+            assert len(rows(project)) == 4
             assert browser.faults == []
     finally:
         studio.stop()

@@ -135,7 +135,7 @@ def test_every_key_does_what_the_help_says(studio: BrowsedStudio) -> None:
     browser.press("k")
     assert browser.run(HERE) == 0
     browser.press("3")
-    browser.wait_for("document.querySelector('#said').textContent.includes('answers it')")
+    browser.wait_for("document.querySelector('.toast').textContent.includes('answers it')")
     browser.press("u")
     browser.wait_for("document.querySelectorAll('.grade[aria-pressed=true]').length === 0")
     assert [each.kind for each in store.events("q01") if each.who == "eve"] == ["grade", "undo"]
@@ -152,13 +152,25 @@ def test_every_key_does_what_the_help_says(studio: BrowsedStudio) -> None:
     assert browser.run("document.querySelector('#help').open")
     browser.run("document.querySelector('#help').close()")
     question = browser.run("document.querySelector('#asked').textContent")
+    browser.press("f")
+    browser.fill("#flag textarea", "two places <b>say</b> it")
+    browser.click("#flag button[value=flag]")
+    browser.wait_for("document.querySelector('.comment').textContent.includes('<b>say</b>')")
+    browser.press("n")  # with gold it is asked which of the two is meant
+    browser.click("#sure button[value=keep]")
+    assert browser.run("document.querySelector('#asked').textContent") == question
     browser.press("n")
+    browser.click("#sure button[value=nothing]")
     browser.wait_for(f"document.querySelector('#asked').textContent !== {json.dumps(question)}")
+    assert not [each for each in store.standing("q01") if each.kind == "gold"]
+    browser.click(".toast button")
+    browser.wait_for(f"document.querySelector('#asked').textContent === {json.dumps(question)}")
+    browser.wait_for("document.querySelector('.gold-row')")
     question = browser.run("document.querySelector('#asked').textContent")
     browser.press("s")
     browser.wait_for(f"document.querySelector('#asked').textContent !== {json.dumps(question)}")
     kinds = [each.kind for each in store.events() if each.who == "eve"]
-    assert kinds == ["grade", "undo", "gold", "nothing", "skip"]
+    assert kinds == ["grade", "undo", "gold", "flag", "undo", "nothing", "undo", "gold", "skip"]
     assert browser.faults == []
 
 
@@ -178,10 +190,10 @@ def test_who_listens_is_told_the_passage_and_the_next_question(studio: BrowsedSt
     assert described == "".join(each["text"] for each in view["passages"][1]["sentences"])
     assert current == "true"
     browser.press("3")
-    said = browser.run("document.querySelector('#said').textContent")
-    assert said == f"Passage 2: 3, {view['grades'][3]}"
+    told = browser.run("document.querySelector('.toast[role=status] span').textContent")
+    assert told == f"Passage 2: {view['grades'][3]}"
     question = browser.run("document.querySelector('#asked').textContent")
-    browser.press("n")
+    browser.press("s")
     browser.wait_for(
         f"{focused}.id === 'asked' && {focused}.textContent !== {json.dumps(question)}"
     )
@@ -250,13 +262,13 @@ def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: BrowsedStu
         "!document.querySelector('#mine').hidden"
     )  # it is told again, and written when one says so
     browser.click("#mine")
-    browser.wait_for("document.querySelector('#note').textContent.startsWith('Saved')")
+    browser.wait_for("document.querySelector('.toast').textContent.startsWith('Question saved')")
     assert "Mine!" in studio.api("/api/edit?id=q05")["text"]
     browser.click("#find")
     browser.wait_for("document.querySelector('#evidence li button')")
     browser.click("#evidence li button")
     browser.click("button[value=save]")
-    browser.wait_for("document.querySelector('#note').textContent.startsWith('Saved')")
+    browser.wait_for("document.querySelector('.toast').textContent.startsWith('Question saved')")
     assert browser.run("document.querySelector('#gold .gold').textContent") != ""
     assert len(studio.api("/api/edit?id=q05")["gold"]) == 1
     browser.faults.clear()  # a refusal is an answer that the browser tells of
@@ -281,7 +293,10 @@ def test_disagreements_are_decided_by_the_keyboard(studio: BrowsedStudio, tmp_pa
     studio.as_person("eve", "/adjudication")
     left = browser.run("document.querySelectorAll('#passages > li').length")
     browser.press("2")
+    browser.press("3")  # before the next passage is drawn: says nothing of it
     browser.wait_for(f"document.querySelectorAll('#passages > li').length === {left - 1}")
     decided = [each for each in studio.project.labels().events() if each.kind == "adjudicate"]
     assert [(each.who, each.grade) for each in decided] == [("eve", 2)]
+    browser.click(".toast button")
+    browser.wait_for(f"document.querySelectorAll('#passages > li').length === {left}")
     assert browser.faults == []

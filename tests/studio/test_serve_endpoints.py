@@ -125,15 +125,23 @@ def test_processor_time_is_paid_for_afterwards(project: Project) -> None:
     assert client.get(path, headers={"authorization": f"Bearer {OTHER}"}).status_code == 200
 
 
-def test_a_search_without_reasons_has_the_same_hits(project: Project) -> None:
+def test_a_search_answers_with_the_hits_of_one_retriever_as_fields(project: Project) -> None:
     client = served(project)
-    whole = client.get("/api/search?q=who decides on leave&budget=40").json()["sides"][0]
-    lean = client.get("/api/search?q=who decides on leave&budget=40&explain=false").json()["sides"][
-        0
-    ]
-    assert [each["card"] for each in lean["hits"]] == [each["card"] for each in whole["hits"]]
-    assert lean["outside"] == []
-    assert lean["hits"][0]["why"]["votes"] == []
+    found = client.get("/api/search?q=who decides on leave&retriever=bm25&k=2").json()
+    wanted = project.ready_index().search("who decides on leave", retriever="bm25", k=2)
+    assert [(each["doc_id"], each["start"], each["end"], each["text"]) for each in found["hits"]] == [
+        (hit.doc_id, hit.start, hit.end, hit.text) for hit in wanted
+    ]  # fmt: skip
+    assert found["token_count"] == sum(hit.token_count for hit in wanted)
+
+
+def test_errors_and_needed_values_are_described(project: Project) -> None:
+    client = served(project)
+    searching = client.get("/api/openapi.json").json()["paths"]["/api/search"]["get"]
+    assert {"400", "401", "404", "429", "503"} <= searching["responses"].keys()
+    needed = [each["name"] for each in searching["parameters"] if each["required"]]
+    assert needed == ["q"]
+    assert client.get("/api/search").status_code == 400
 
 
 def test_questions_are_scored_with_intervals(project: Project) -> None:

@@ -19,7 +19,8 @@ from chunkwise.retrieval import index
 from chunkwise.studio.api import ENDPOINTS, endpoint_at
 from chunkwise.studio.corpus import BAND, LONGEST_BAND, band_edges
 from chunkwise.studio.documents import MOST_BANDS
-from chunkwise.studio.project import Project, ProjectSources
+from chunkwise.studio.project import Project
+from chunkwise.studio.project_sources import ProjectSources
 from chunkwise.studio.questions import layered
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of

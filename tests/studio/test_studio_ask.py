@@ -16,7 +16,8 @@ from starlette.testclient import TestClient
 from chunkwise.answering.ask import RetrievedQuestion, quoted_answer
 from chunkwise.answering.cited_answer import CitedAnswer
 from chunkwise.studio import ask
-from chunkwise.studio.project import Project, ProjectSources
+from chunkwise.studio.project import Project
+from chunkwise.studio.project_sources import ProjectSources
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from documents.hostile_files import plain_pdf
 from studio.made_studio import client, client_of, number_of, project, read_project

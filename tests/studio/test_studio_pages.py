@@ -9,7 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from chunkwise.studio.app import PAGES
-from chunkwise.studio.project import Project, ProjectSources
+from chunkwise.studio.project import Project
+from chunkwise.studio.project_sources import ProjectSources
 from chunkwise.tracking.history import History
 from made_results import question, results
 from report.reading_pages import EVIL, Page

@@ -14,7 +14,8 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.retrieval import index
-from chunkwise.studio.project import Project, ProjectSources, sort_sources
+from chunkwise.studio.project import Project
+from chunkwise.studio.project_sources import ProjectSources, sort_sources
 from chunkwise.studio.server import USUAL_PORT, ServerSettings, bound_socket
 from studio.made_studio import client_of, read_project
 from tables import cases
@@ -123,7 +124,7 @@ def test_the_first_page_of_a_folder_needs_nothing_heavy(tmp_path: Path) -> None:
         "from chunkwise.cli.main import group\n"
         "from chunkwise.studio import server\n"
         "from starlette.testclient import TestClient\n"
-        "def first_page(sources, listening, *, page, on_ready):\n"
+        "def first_page(sources, listening, *, page, token, on_ready):\n"
         "    app = server.server_app(server.Project(sources), access=server.TokenAccess('t', 8420), port=8420)\n"
         "    asked = TestClient(app, base_url='http://127.0.0.1:8420', headers={'authorization': 'Bearer t'})\n"
         "    assert '<title>' in asked.get(page).raise_for_status().text\n"
@@ -133,8 +134,9 @@ def test_the_first_page_of_a_folder_needs_nothing_heavy(tmp_path: Path) -> None:
         "assert not heavy, heavy\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=HANG
-    )
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=HANG,
+        cwd=tmp_path,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
 
 

@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 from chunkwise.documents.walk import SWEEP_RECORD
 from chunkwise.studio import sweeps
 from chunkwise.studio.background_jobs import Job
-from chunkwise.studio.project import Project, ProjectSources
+from chunkwise.studio.project import Project
+from chunkwise.studio.project_sources import ProjectSources
 from chunkwise.tracking.alerts import Alert, WatchedFigure, write_alert
 from chunkwise.tracking.history import History
 from chunkwise.tuning.sweep_result import write_sweep_result
@@ -213,7 +214,7 @@ def test_without_documents_or_questions_the_page_says_what_to_start(
 ) -> None:
     project = Project(ProjectSources(documents=("a.txt",)))
     client = client_of(project)
-    assert "--queries FILE" in client.get("/api/sweeps").json()["why_not"]
+    assert "needs questions" in client.get("/api/sweeps").json()["why_not"]
     assert client.post("/api/sweeps/start", json={}).status_code == 400
 
 

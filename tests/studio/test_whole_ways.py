@@ -16,7 +16,8 @@ from chunkwise.base.own_files import is_index_folder
 from chunkwise.models import get_language_model
 from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.studio.project import Project, ProjectSources, Step
+from chunkwise.studio.project import Project, Step
+from chunkwise.studio.project_sources import ProjectSources
 from documents.hostile_files import plain_pdf
 from models.chat_server import asked, chat_server
 from real_browser import Browser, needs_browser, opened_browser
@@ -170,9 +171,8 @@ def test_a_sweep_from_the_form_is_estimated_stopped_gone_on_with_and_applied(fol
     project = read_project(ProjectSources(documents=("docs",), questions="questions.json"))
     state = "document.querySelector('#sweep-rows .tag').textContent"
     button = "#sweep-rows button:has-text('{}')"
-    with looked_at(project, folder, "/runs") as (_, browser):
+    with looked_at(project, folder, "/sweeps") as (_, browser):
         browser.wait_for("document.querySelector('#sweep-form option')")
-        assert browser.run("document.querySelector('#sweep-start').disabled")
         browser.click("#sweep-form button[value=estimate]")
         browser.wait_for("document.querySelector('#sweep-estimate pre')")
         told = browser.run("document.querySelector('#sweep-estimate').textContent")
@@ -181,15 +181,23 @@ def test_a_sweep_from_the_form_is_estimated_stopped_gone_on_with_and_applied(fol
         browser.wait_for(f"{state} === 'running'")
         browser.click(button.format("Stop"))
         browser.wait_for(f"{state}.startsWith('stopped')")
-        browser.click("#sweep-start")
+        browser.click(button.format("Resume"))
         browser.wait_for(f"{state} === 'done'")
         browser.do(lambda page: page.wait_for_selector(button.format("Apply")))
         assert browser.axe_findings() == []
         browser.click(button.format("Apply"))
-        browser.wait_for("document.querySelector('#sweep-rows').textContent.includes('kb is made')")
+        browser.wait_for(
+            "document.querySelector('#sweep-rows').textContent.includes('Applied: kb')"
+        )
         assert is_index_folder("kb")
+        assert project.ready_index().settings.search.changed()
         browser.follow("#sweep-rows a")
         assert "tuning" in browser.run("document.title")
+        browser.follow(".way .primary")
+        sides = "[...document.querySelectorAll('.side')]"
+        browser.wait_for(
+            f"{sides}.length === 2 && {sides}.every((each) => each.querySelector('.found'))"
+        )
         assert browser.faults == []
 
 

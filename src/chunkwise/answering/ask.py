@@ -206,6 +206,7 @@ def ask(
         k=k, budget=budget, retriever=retriever, reranker=reranker, where=where
     )
     made = index_of(source, search.retriever, advance, options)
+    search = search.filled_from(made.settings.search)
     budget = budget_for(client, search.k, search.budget)
     hits = made.search(question, options=replace(search, budget=budget))
     if client is None:

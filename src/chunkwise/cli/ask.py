@@ -120,9 +120,8 @@ def _retrieved(
 
     if not len(index):
         return [RetrievedQuestion(query, []) for query in queries]
-    asked = replace(
-        options.part(SearchOptions), budget=budget_for(client, options.k, options.budget)
-    )
+    asked = options.part(SearchOptions).filled_from(index.settings.search)
+    asked = replace(asked, budget=budget_for(client, asked.k, asked.budget))
     hits = index.search(queries, options=asked)
     return [RetrievedQuestion(query, found) for query, found in zip(queries, hits, strict=True)]
 

@@ -37,7 +37,7 @@ from chunkwise.cli.options import (
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import SkippedInputs, print_json, say, shown_place, usable_place
 from chunkwise.core import WRITTEN_CONTEXTS
-from chunkwise.options import IndexOptions, LlmOptions
+from chunkwise.options import IndexOptions, LlmOptions, RankingOptions
 
 if TYPE_CHECKING:
     from chunkwise.retrieval import Index
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.settings import Settings
 
 
-class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOptions):
+class IndexCommandOptions(IndexOptions, RankingOptions, LlmOptions, ConfigOption, EstimateOptions):
     """The options of `chunkwise index`."""
 
     into: Annotated[Name, Option(
@@ -107,8 +107,9 @@ def command(options: IndexCommandOptions) -> None:
     strategy = asking.strategy if asking else named
     skip = SkippedInputs(options.strict)
     settings = replace(
-        options.part(IndexOptions), strategy=strategy, context=context, llm=llm, graph=graph
-    )
+        options.part(IndexOptions), strategy=strategy, context=context, llm=llm, graph=graph,
+        search=kept if (kept := options.part(RankingOptions)).changed() else None,
+    )  # fmt: skip
     total = bytes_of(paths)
     jobs = options.workers(total)
     if options.estimate:

@@ -46,7 +46,7 @@ def serve_index(options: ServeOptions) -> None:
     /metrics for Prometheus. Ctrl-C ends it.
     """
     settings = options.settings(at_once=options.at_once, most_bytes=options.max_body * 1_000_000)
-    from chunkwise.studio.project import ProjectSources
+    from chunkwise.studio.project_sources import ProjectSources
     from chunkwise.studio.server import serve
 
     documents, index, runs = options.sorted_sources(options.source)

@@ -30,7 +30,7 @@ class ServedSourceOptions(LoadingOptions):
 
     def sorted_sources(self, source: Sequence[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
         """Documents, the index (empty: none), and files of results; what is not there is told."""
-        from chunkwise.studio.project import sort_sources
+        from chunkwise.studio.project_sources import sort_sources
 
         for name in source:
             if "://" not in name and not has_magic(name) and not os.path.exists(name):

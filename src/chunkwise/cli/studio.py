@@ -21,7 +21,7 @@ from chunkwise.cli.streams import say
 from chunkwise.options import LlmOptions
 
 if TYPE_CHECKING:
-    from chunkwise.studio.project import ProjectSources
+    from chunkwise.studio.project_sources import ProjectSources
 
 
 class StudioOptions(ListeningOptions, LlmOptions, ServedSourceOptions, HistoryOption):
@@ -36,6 +36,9 @@ class StudioOptions(ListeningOptions, LlmOptions, ServedSourceOptions, HistoryOp
     into: Annotated[Name, Option(
         "Index that a recommendation is applied to", metavar="PLACE", group="Server"
     )] = "kb"  # fmt: skip
+    new_token: Annotated[bool, Option(
+        "Change the token in the address; old addresses end", group="Server"
+    )] = False  # fmt: skip
     no_browser: Annotated[bool, Option(
         "Only print the address", group="Server", common=True
     )] = False  # fmt: skip
@@ -53,10 +56,11 @@ def command(options: StudioOptions) -> None:
       chunkwise studio kb
       chunkwise studio kb runs/*.json -Q q.json
 
-    Ctrl-C ends it. Only questions and labels that you make are written, and what you sweep; the index is in memory.
-    docs/tutorials/studio.md is a tour.
+    Ctrl-C ends it. What you make is written to .chunkwise/ and to the folders of sweeps; the address stays the same at
+    the next start. docs/tutorials/studio.md is a tour.
     """
     settings = options.settings()
+    from chunkwise.studio.access_control import kept_token
     from chunkwise.studio.server import serve
 
     sources = _sources(options)
@@ -73,7 +77,12 @@ def command(options: StudioOptions) -> None:
 
     page = "/documents" if sources.documents or sources.index else "/runs"
     try:
-        serve(sources, settings, page=page, on_ready=ready)
+        token = (
+            kept_token(Path(".chunkwise"), renew=options.new_token)
+            if settings.users is None
+            else ""
+        )
+        serve(sources, settings, page=page, token=token, on_ready=ready)
     except KeyboardInterrupt:
         if not options.quiet:
             say("the studio is closed")
@@ -81,7 +90,7 @@ def command(options: StudioOptions) -> None:
 
 def _sources(options: StudioOptions) -> ProjectSources:
     import chunkwise
-    from chunkwise.studio.project import ProjectSources
+    from chunkwise.studio.project_sources import ProjectSources
 
     questions, index = "", ""
     documents: tuple[str, ...] = ()

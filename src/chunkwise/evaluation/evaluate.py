@@ -169,6 +169,11 @@ def evaluate(
     searching = search.override(
         retriever=None if asks_live else retriever, k=k, budget=budget, reranker=reranker
     )
+    if not isinstance(source, str | os.PathLike | Document | Index):
+        source = list(each_input(source))  # it is looked at more than once
+    known = None if hits is not None or asks_live else named_index(source)
+    if known is not None:
+        searching = searching.filled_from(known.settings.search)
     k, budget = searching.k, searching.budget
     if k is not None and budget is not None:
         raise InvalidOption(
@@ -200,8 +205,6 @@ def evaluate(
     )  # fmt: skip
     _refuse_unasked(names, measuring)
     files, asked_in = _files(hits, chunks, score.answers), _files(queries)
-    if not isinstance(source, str | os.PathLike | Document | Index):
-        source = list(each_input(source))  # it is looked at more than once
     if queries is None:
         queries = carried_questions(source)
         asked_in = _files(queries)
@@ -211,8 +214,8 @@ def evaluate(
         system = None
         if hits is None and not asks_live:
             system = (
-                known_index(found, made_with, searching, chunks)
-                if (found := named_index(source)) is not None
+                known_index(known, made_with, searching, chunks)
+                if known is not None
                 else new_index(
                     source, made_with, options, jobs, searching, left_out, stages, chunks
                 )
@@ -223,12 +226,12 @@ def evaluate(
     if listeners.on_documents is not None:
         listeners.on_documents(documents)
     with watch("questions"):
-        known = (
+        named = (
             NamedChunks(ChunkNames(documents, system.chunking, system.chunk_ids))
             if system is not None
             else chunks_of_file(documents, chunks, left_out)
         )
-        asked, about = _questions(queries, documents, score.split, left_out, known.names)
+        asked, about = _questions(queries, documents, score.split, left_out, named.names)
         needless = any(_OF_QUESTIONS.isdisjoint(each.metric.needs) for each in measuring.wanted)
         if not names and score.answers is None and (asks_for_all(wanted) or not needless):
             refuse_bare(asked, str(about["file"]), _WITHOUT_REFERENCES)
@@ -240,14 +243,14 @@ def evaluate(
             other = _OtherSystem(
                 documents, _name(hits), retriever, measuring, tokenizer, left_out, watch, stages
             )
-            system = other.answer(asked, known, live)
+            system = other.answer(asked, named, live)
         answered = {}
         if score.answers is not None:
             path = os.fspath(score.answers)
             with left_out.rows_of(path) as bad:
                 # Only those of a file are there already; an index tells by its chunks.
                 own = system.ask(asked, k=None, budget=None) if system.index is None else []
-                answered = read_answers(path, asked, documents, bad, known.names, own)
+                answered = read_answers(path, asked, documents, bad, named.names, own)
     about = {"questions": about, **left_out.to_json()}
     if len(system.documents) != len(documents):
         # Those that hold hits found nowhere are no documents of the user's.

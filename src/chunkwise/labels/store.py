@@ -21,9 +21,9 @@ from chunkwise.core import Passage
 from chunkwise.records.json import json_text
 from chunkwise.tracking.run import utc_now
 
-EventKind = Literal["grade", "gold", "nothing", "skip", "undo", "adjudicate"]
+EventKind = Literal["grade", "gold", "nothing", "skip", "undo", "adjudicate", "flag"]
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
-WITH_PLACE: tuple[EventKind, ...] = ("grade", "gold", "adjudicate")
+WITH_PLACE: tuple[EventKind, ...] = ("grade", "gold", "adjudicate", "flag")
 WITH_GRADE: tuple[EventKind, ...] = ("grade", "adjudicate")
 GRADES = {
     0: "not about it",
@@ -35,6 +35,7 @@ GRADES = {
 RELEVANT = 2
 """The least grade of a passage that holds an answer or a part of one."""
 LONGEST_NAME = 80
+LONGEST_COMMENT = 2_000
 
 
 class LabelProblem(ChunkwiseError):
@@ -66,6 +67,8 @@ class LabelEvent:
     """The key of the pool the passage came from; empty: the person found it."""
     undoes: str = ""
     """The key of the event that counts no more."""
+    comment: str = ""
+    """Why a passage is flagged for others to look at."""
 
     @property
     def place(self) -> Passage:
@@ -100,6 +103,12 @@ def check_event(event: LabelEvent) -> None:
         raise InvalidParameter(f"grade is {event.grade!r:.20} for {event.kind}; {allowed}")
     if event.seconds is not None and not (math.isfinite(event.seconds) and event.seconds >= 0):
         raise InvalidParameter(f"seconds is {event.seconds!r}; 0 or more is needed")
+    if event.comment and event.kind != "flag":
+        raise InvalidParameter(f"a comment goes with a flag, and not with {event.kind}")
+    if len(event.comment) > LONGEST_COMMENT:
+        raise InvalidParameter(
+            f"comment has {counted(len(event.comment), 'character')}; at most {LONGEST_COMMENT} are kept"
+        )
     if (event.kind == "undo") != bool(event.undoes):
         raise InvalidParameter("an undo names the event that it undoes, and nothing else does")
 
@@ -137,7 +146,7 @@ LABELS_FILE = SqliteFormat(
         "create table events (number {serial}, key text not null unique, kind text not null, query_id text not null,"
         " query text not null, who text not null, happened text not null, doc_id text not null,"
         " start integer not null, end_ integer not null, passage text not null, grade integer, seconds real,"
-        " pool text not null, undoes text not null)",
+        " pool text not null, undoes text not null, comment text not null)",
         "create index events_of_question on events (query_id, number)",
         "create table pools (number {serial}, key text not null unique, query_id text not null,"
         " happened text not null, content text not null)",
@@ -148,11 +157,11 @@ LABELS_FILE = SqliteFormat(
 )  # fmt: skip
 
 _COLUMNS = (
-    "key, kind, query_id, query, who, happened, doc_id, start, end_, passage, grade, seconds, pool, undoes"
+    "key, kind, query_id, query, who, happened, doc_id, start, end_, passage, grade, seconds, pool, undoes, comment"
 )  # fmt: skip
 _NAMES = (
     "key", "kind", "query_id", "query", "who", "when", "doc_id", "start", "end", "text", "grade", "seconds",
-    "pool", "undoes",
+    "pool", "undoes", "comment",
 )  # fmt: skip
 assert set(_NAMES) == {field.name for field in fields(LabelEvent)}
 

@@ -120,9 +120,10 @@ def search(
 
     Each passage has the id of its document and its characters, for citations and for `read`.
     """
-    if options.budget is None and options.k is None:
-        options = options.override(budget=DEFAULT_BUDGET)
     with workspace.index(call) as index:
+        options = options.filled_from(index.settings.search)
+        if options.budget is None and options.k is None:
+            options = options.override(budget=DEFAULT_BUDGET)
         _check_documents(index, Filter.of(options))
         hits = index.search(query, options=options)
         note = "" if hits else _nothing_found(index, query)

@@ -72,7 +72,7 @@ def made_with(answered: CitedAnswer) -> str:
 def _answer(answered: CitedAnswer) -> Iterator[ReportPart]:
     """Sentences in one paragraph; code, rows and items on their lines."""
     if answered.refusal:
-        yield Headline(answered.refusal, "tie")
+        yield Headline(answered.refusal, "")
         if answered.note:
             yield Note(answered.note)
         return

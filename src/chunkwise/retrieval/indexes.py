@@ -60,7 +60,7 @@ from chunkwise.retrieval.local.folder import verify_folder
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.local.manifest import former_settings
 from chunkwise.retrieval.metadata_conditions import Where
-from chunkwise.retrieval.retrievers import Retriever
+from chunkwise.retrieval.retrievers import Retriever, get_retriever
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.searchable import Searchable
 from chunkwise.retrieval.settings import (
@@ -302,6 +302,8 @@ def index(
     requested = settings.override(
         strategy=strategy, embedder=embedder, vectors=vectors, context=context, llm=llm, graph=graph
     )
+    if requested.search is not None and isinstance(requested.search.retriever, str):
+        get_retriever(requested.search.retriever)  # a wrong name is an error before any work
     reading = Reading(source, options, jobs, advance, keep_others)
     place = None if into is None else index_place(into)
     built: BuiltIndex[LocalIndex] | BuiltIndex[Searchable]

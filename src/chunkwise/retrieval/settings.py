@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 import msgspec
@@ -12,7 +12,7 @@ from chunkwise.base.allow_hosts_and_code_from_files import distrust
 from chunkwise.base.errors import InvalidOption
 from chunkwise.core import WrittenContext
 from chunkwise.models import DEFAULT
-from chunkwise.options import IndexOptions, Vectors
+from chunkwise.options import IndexOptions, RankingOptions, Vectors
 
 NO_EMBEDDER = "none"
 """Said where an embedder is named: words alone, as vectors='none'."""
@@ -76,6 +76,8 @@ class Settings:
     """The name finder's own."""
     graph_prompt: str = ""
     """The version of the wording it was asked for relations with."""
+    search: RankingOptions = field(default_factory=RankingOptions)
+    """What searches do unless they are told otherwise; it decides nothing of what is in the index."""
 
 
 def read_settings(values: object, where: str) -> Settings:

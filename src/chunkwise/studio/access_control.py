@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hmac
+import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, urlencode
 
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 CALLER = "chunkwise.caller"
 """Where the application finds who asks, in the scope of a request."""
+TOKEN_FILE = "studio-token"
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
 _SAFE = ("GET", "HEAD")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -47,6 +53,31 @@ _FROM_ELSEWHERE = "The request comes from a page of another site; none of those 
 
 def new_token() -> str:
     return secrets.token_urlsafe(24)
+
+
+def kept_token(folder: Path, *, renew: bool = False) -> str:
+    """The token of a project folder, so that open pages outlive a restart; made where there is none.
+
+    Only its owner may read the file. Where it cannot be written, the token lasts for this run.
+    """
+    file = folder / TOKEN_FILE
+    try:
+        is_private = stat.S_ISREG(file.lstat().st_mode) and not file.stat().st_mode & 0o077
+        known = file.read_text("ascii").strip() if is_private and not renew else ""
+    except (OSError, UnicodeDecodeError):
+        known = ""
+    if _TOKEN.fullmatch(known):
+        return known
+    token = new_token()
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)  # a link, and what others may read, are not written to
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+            out.write(f"{token}\n")
+        ignored = folder / ".gitignore"
+        if not ignored.exists():
+            ignored.write_text(f"{TOKEN_FILE}\n", "utf-8")
+    return token
 
 
 class Access(Protocol):
@@ -82,8 +113,8 @@ class TokenAccess:
 
     def refusal(self, scope: Scope) -> tuple[int, str]:
         return 403, (
-            "The token is missing or wrong. Open the address that `chunkwise studio` printed when it was started; "
-            "a script sends the token as `Authorization: Bearer TOKEN`."
+            "The token is missing or wrong. Open the address that `chunkwise studio` printed when it started. "
+            "A script sends the token as `Authorization: Bearer TOKEN`."
         )
 
 

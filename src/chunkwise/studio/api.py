@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import chunkwise.studio.ask as ask
@@ -19,7 +19,9 @@ import chunkwise.studio.review_outlook as review_outlook
 import chunkwise.studio.runs as runs
 import chunkwise.studio.search as searching
 import chunkwise.studio.serve_endpoints as serving
+import chunkwise.studio.served_search as served_search
 import chunkwise.studio.sweeps as sweeps
+import chunkwise.studio.tour as tour
 from chunkwise.studio.accounts import Role
 from chunkwise.studio.read_request import ApiRequest, read_body, read_query
 
@@ -70,6 +72,7 @@ class ApiEndpoint:
 
 ENDPOINTS = (
     ApiEndpoint("/api/state", "How far reading and indexing are.", documents.state),
+    ApiEndpoint("/api/tour", "The way from documents to an applied choice: what is done, what comes next.", tour.tour),
     ApiEndpoint("/api/strategies", "Every strategy with the parameters of its form.", documents.strategies),
     ApiEndpoint("/api/documents", "The list of documents, filtered and sorted.", documents.documents),
     ApiEndpoint("/api/documents/{number}", "One document: what it is, its headings, its bands of text.",
@@ -129,17 +132,28 @@ BY_PATH = {endpoint.path: endpoint for endpoint in ENDPOINTS}
 _SERVED = (
     "/api/state", "/api/strategies", "/api/documents", "/api/search", "/api/ask", "/api/chunk", "/api/evaluate",
 )  # fmt: skip
-SERVICE = tuple(endpoint for endpoint in ENDPOINTS if endpoint.path.startswith(_SERVED))
-"""Those of `chunkwise serve`."""
-_PATTERNS = [
-    (re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(endpoint.path))), endpoint)
+_SERVED_SEARCH = ApiEndpoint(
+    "/api/search", "The hits of a question, as the index is searched or as the request says.",
+    served_search.search, units=1,
+)  # fmt: skip
+SERVICE = tuple(
+    _SERVED_SEARCH if endpoint.path == _SERVED_SEARCH.path else endpoint
     for endpoint in ENDPOINTS
-]
+    if endpoint.path.startswith(_SERVED)
+)
+"""Those of `chunkwise serve`."""
 
 
-def endpoint_at(path: str) -> tuple[ApiEndpoint | None, dict[str, str]]:
+@cache
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)))
+
+
+def endpoint_at(
+    path: str, endpoints: Sequence[ApiEndpoint]
+) -> tuple[ApiEndpoint | None, dict[str, str]]:
     """The endpoint of a path, and the values that the path holds."""
-    for pattern, endpoint in _PATTERNS:
-        if match := pattern.fullmatch(path):
+    for endpoint in endpoints:
+        if match := _pattern(endpoint.path).fullmatch(path):
             return endpoint, match.groupdict()
     return None, {}

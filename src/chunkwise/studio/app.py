@@ -100,6 +100,7 @@ PAGES = (
     PageRoute("/documents/{number}", "document.html.j2", "/api/documents/{number}", False),
     PageRoute("/search", "search.html.j2"),
     PageRoute("/ask", "ask.html.j2"),
+    PageRoute("/sweeps", "sweeps.html.j2"),
     PageRoute("/runs", "runs.html.j2", "/api/runs"),
     PageRoute("/runs/{number}", "", "/api/runs/{number}"),
     PageRoute("/compare", "", "/api/compare"),
@@ -396,8 +397,8 @@ def _api(server: Server, request: Request, body: bytes) -> Response:
     from chunkwise.studio.api import endpoint_at
 
     path = request.url.path
-    endpoint, values = endpoint_at(path)
-    if endpoint is None or endpoint not in server.endpoints:
+    endpoint, values = endpoint_at(path, server.endpoints)
+    if endpoint is None:
         raise NotFound(f"there is no address {path!r:.120}; all are described at /api/openapi.json")
     if endpoint.method != request.method.replace("HEAD", "GET"):
         hint = "only read" if endpoint.method == "GET" else "asked by POST, with a JSON body"

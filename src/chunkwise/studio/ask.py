@@ -98,6 +98,7 @@ def ask(project: Project, request: AskRequest) -> AskView:
     client = model if request.words != "documents" else None
     index = project.ready_index()
     options = request.part(SearchOptions)
+    options = options.filled_from(index.settings.search)
     budget = budget_for(client, options.k, options.budget) or 1000
     options = options.override(
         retriever=options.retriever or usable_retrievers(index)[0],
@@ -160,7 +161,9 @@ def _place(project: Project, citation: Citation, mark: str) -> CitedPlace:
 
 def _command(project: Project, question: str, with_model: bool) -> str:
     sources = project.sources
-    place = " ".join(map(shlex.quote, sources.documents[:1])) or project.shown_place
+    index = project.ready_index()
+    is_kept = index.place is not None or not sources.documents
+    place = project.shown_place if is_kept else " ".join(map(shlex.quote, sources.documents[:1]))
     return f"chunkwise ask {place} {shlex.quote(one_line(question))}" + (
         f" --llm {shlex.quote(project.sources.llm_name)}" if with_model else ""
     )

@@ -173,6 +173,9 @@ class StudioCorpus:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def ids(self) -> list[str]:
+        return list(self._numbers)
+
     def number_of(self, id: str) -> int | None:
         return self._numbers.get(id)
 

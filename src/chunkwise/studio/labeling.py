@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
@@ -26,6 +28,7 @@ from chunkwise.labels.pool import DEPTH, MOST_DEPTH, pool_of
 from chunkwise.labels.question_labels import QuestionLabels, labels_of, question_labels
 from chunkwise.labels.store import (
     GRADES,
+    WITH_PLACE,
     EventKind,
     LabelEvent,
     LabelProblem,
@@ -33,13 +36,18 @@ from chunkwise.labels.store import (
     Pool,
     check_name,
 )
+from chunkwise.report.search_report import marked_words
 from chunkwise.report.view import View
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NoParameters, NotFound, NotReady
+from chunkwise.text.terms import query_terms
 from chunkwise.tracking.run import time_text, utc_now
 
 _AROUND = 280
 """Characters shown before and behind a passage, in grey."""
+GUIDELINES = Path(".chunkwise") / "labeling-guidelines.md"
+"""Shown beside the passages; a project may have one."""
+_MOST_GUIDELINES = 20_000
 _AT_IT = timedelta(minutes=10)
 """For so long a question that somebody opened is left to them."""
 
@@ -62,6 +70,8 @@ class PassageSentence:
     text: str
     is_inside: bool
     """Of the passage; the others stand around it."""
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where words of the question are in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,8 @@ class BlindPassage:
     """With those around it; they join to a stretch of the document."""
     grade: int | None
     """What this person said of it; None: nothing yet."""
+    flag: str | None
+    """The comment that this person flagged it with, perhaps empty; None: it has no flag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +127,8 @@ class LabelingView(View):
     """The questions that wait for this person, the most useful first."""
     grades: tuple[str, ...]
     """What each grade says."""
+    guidelines: str
+    """The project's own words on how to grade; empty: it has none."""
 
 
 def labeling(project: Project, request: LabelingRequest) -> LabelingView:
@@ -136,16 +150,25 @@ def labeling(project: Project, request: LabelingRequest) -> LabelingView:
         if request.id:
             raise NotFound(f"there is no question {request.id!r:.80} to label")
         return LabelingView(
-            request.who, "", "", (), "", "", 0, 0, (), (), "", _last(store, request.who), (), tuple(GRADES.values())
+            request.who, "", "", (), "", "", 0, 0, (), (), "", _last(store, request.who), (),
+            tuple(GRADES.values()), "",
         )  # fmt: skip
     pool = _pool(project, store, query, request.depth)
     own = next(iter(question_labels(store.events(id), store.pools(id))), None)
     return LabelingView(
         request.who, id, query.text, query.types, query.answer or "", pool.key, pool.depth,
-        people_needed(id, request.share), _passages(project, pool, own, request.who),
+        people_needed(id, request.share), _passages(project, store, query, pool, own, request.who),
         _gold(project, store, id, request.who), _state(own, request.who), _last(store, request.who, id),
-        tuple(waiting), tuple(GRADES.values()),
+        tuple(waiting), tuple(GRADES.values()), _guidelines(),
     )  # fmt: skip
+
+
+def _guidelines() -> str:
+    """Of a file beside the labels; one that cannot be read is left out."""
+    try:
+        return GUIDELINES.read_text("utf-8")[:_MOST_GUIDELINES]
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _informative(project: Project, labels: dict[str, QuestionLabels]) -> dict[str, float]:
@@ -185,9 +208,20 @@ def _pool(project: Project, store: LabelStore, query: Query, depth: int) -> Pool
 
 
 def _passages(
-    project: Project, pool: Pool, own: QuestionLabels | None, who: str
+    project: Project,
+    store: LabelStore,
+    query: Query,
+    pool: Pool,
+    own: QuestionLabels | None,
+    who: str,
 ) -> tuple[BlindPassage, ...]:
     said = {each.place: each.grades.get(who) for each in own.passages} if own else {}
+    flags = {
+        each.place: each.comment
+        for each in store.standing(query.id)
+        if each.kind == "flag" and each.who == who
+    }
+    mark = _marker(project, query.text)
     shown = []
     for each in shuffled(pool, who):
         place = Passage(each.doc_id, each.start, each.end)
@@ -196,20 +230,34 @@ def _passages(
         shown.append(
             BlindPassage(
                 each.doc_id, title or each.doc_id, number, each.start, each.end,
-                _sentences(project, place, each.text), said.get(place),
+                _sentences(project, place, each.text, mark=mark), said.get(place), flags.get(place),
             )
         )  # fmt: skip
     return tuple(shown)
 
 
+Mark = Callable[[str], tuple[tuple[int, int], ...]]
+
+
+def _marker(project: Project, question: str) -> Mark:
+    """Finds words of a question in a text, in any of their forms."""
+    languages = project.index.source.languages if project.index is not None else ["en"]
+    terms = query_terms(question, languages)
+    return lambda text: marked_words(text, terms, languages)
+
+
+def _unmarked(text: str) -> tuple[tuple[int, int], ...]:
+    return ()
+
+
 def _sentences(
-    project: Project, place: Passage, text: str, around: int = _AROUND
+    project: Project, place: Passage, text: str, around: int = _AROUND, mark: Mark = _unmarked
 ) -> tuple[PassageSentence, ...]:
     """Of a passage and what stands around it; of one whose document is gone or has changed, what it was."""
     number = project.corpus.number_of(place.doc_id)
     whole = "" if number is None else project.corpus.document(number).text
     if number is None or whole[place.start : place.end] != text:
-        return (PassageSentence(place.start, place.end, text, True),)
+        return (PassageSentence(place.start, place.end, text, True, mark(text)),)
     starts = project.corpus.analyzed(number).sentences
     low, high = max(0, place.start - around), min(len(whole), place.end + around)
     first = int(starts.searchsorted(low, "right")) - 1
@@ -217,7 +265,13 @@ def _sentences(
     edges = {*starts[max(first, 0) : last].tolist(), place.start, place.end}
     edges.add(int(starts[last]) if last < len(starts) else len(whole))
     return tuple(
-        PassageSentence(one, other, whole[one:other], place.start <= one and other <= place.end)
+        PassageSentence(
+            one,
+            other,
+            whole[one:other],
+            place.start <= one and other <= place.end,
+            mark(whole[one:other]),
+        )
         for one, other in pairwise(sorted(edges))
     )
 
@@ -269,6 +323,7 @@ class LabelRequest(ApiRequest, frozen=True):
     ] = None
     pool: Annotated[str, Meta(description="the key of the pool")] = ""
     undoes: Annotated[str, Meta(description="key of a withdrawn label")] = ""
+    comment: Annotated[str, Meta(max_length=2000, description="comment of a flag")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +344,7 @@ def keep_label(project: Project, request: LabelRequest) -> LabelKept:
         )
     number = project.corpus.number_of(request.doc_id) if request.doc_id else None
     text = ""
-    if request.kind in ("grade", "gold", "adjudicate"):
+    if request.kind in WITH_PLACE:
         if number is None:
             raise NotFound(
                 f"there is no document {request.doc_id!r:.80} here; it may have been removed meanwhile"
@@ -306,6 +361,7 @@ def keep_label(project: Project, request: LabelRequest) -> LabelKept:
         key=str(request.key), kind=str(request.kind), query_id=query.id, query=query.text, who=str(request.who),  # type: ignore[arg-type]
         when=utc_now(), doc_id=str(request.doc_id), start=request.start, end=request.end, text=text,
         grade=request.grade, seconds=request.seconds, pool=str(request.pool), undoes=str(request.undoes),
+        comment=str(request.comment),
     )  # fmt: skip
     try:
         new = store.add(event)
@@ -337,8 +393,16 @@ class PersonGrade:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonFlag:
+    """Why one person wants others to look at a passage."""
+
+    who: str
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
 class DisputedPassage:
-    """A passage that people graded differently."""
+    """A passage that people graded differently, or that somebody flagged."""
 
     id: str
     question: str
@@ -348,6 +412,7 @@ class DisputedPassage:
     end: int
     sentences: tuple[PassageSentence, ...]
     grades: tuple[PersonGrade, ...]
+    flags: tuple[PersonFlag, ...]
     is_relevance: bool
     """Whether some call it relevant and others not."""
 
@@ -362,14 +427,32 @@ class AdjudicationView(View):
 
 
 def adjudication(project: Project, request: NoParameters) -> AdjudicationView:
-    found = labels_of(project.labels())
+    store = project.labels()
+    found = labels_of(store)
+    flags: dict[tuple[str, Passage], list[PersonFlag]] = {}
+    for event in store.standing():
+        if event.kind == "flag":
+            key = event.query_id, event.place
+            flags.setdefault(key, []).append(PersonFlag(event.who, event.comment))
+    shown = disputed_passages(found)
+    known = {(own.query_id, each.place) for own, each in shown}
+    shown += [
+        (own, each)
+        for own in found
+        for each in own.passages
+        if each.adjudicated is None
+        and (key := (own.query_id, each.place)) in flags
+        and key not in known
+    ]
     disputed = []
-    for own, each in disputed_passages(found):
+    for own, each in shown:
         disputed.append(
             DisputedPassage(
                 own.query_id, own.query, each.place.doc_id, project.corpus.number_of(each.place.doc_id),
-                each.place.start, each.place.end, _sentences(project, each.place, each.text),
-                tuple(PersonGrade(who, grade) for who, grade in each.grades.items()), each.is_relevance_disputed,
+                each.place.start, each.place.end,
+                _sentences(project, each.place, each.text, mark=_marker(project, own.query)),
+                tuple(PersonGrade(who, grade) for who, grade in each.grades.items()),
+                tuple(flags.get((own.query_id, each.place), ())), each.is_relevance_disputed,
             )
         )  # fmt: skip
     decided = sum(each.adjudicated is not None for own in found for each in own.passages)
@@ -383,6 +466,7 @@ class SentencesRequest(ApiRequest, frozen=True):
     start: Annotated[int, Meta(ge=0, description="first character")] = 0
     end: Annotated[int, Meta(ge=0, description="end")] = 0
     around: Annotated[int, Meta(ge=0, le=20000, description="characters around it")] = 2000
+    q: Annotated[str, Meta(max_length=4000, description="question whose words are marked")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +484,8 @@ def sentences(project: Project, request: SentencesRequest) -> SentencesView:
     start = min(request.start, max(len(document.text) - 1, 0))
     end = max(start + 1, min(request.end, len(document.text), start + _MOST_SENTENCES))
     place = Passage(document.id, start, end)
-    found = _sentences(project, place, document.text[start:end], request.around)
+    mark = _marker(project, request.q) if request.q else _unmarked
+    found = _sentences(project, place, document.text[start:end], request.around, mark)
     return SentencesView(document.id, document.title or document.id, len(document.text), found)
 
 

@@ -16,6 +16,26 @@ _REFUSAL = {
     "properties": {"error": {"type": "string", "description": "The reason, in a sentence."}},
     "required": ["error"],
 }
+_RETRY = {
+    "headers": {
+        "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}},
+    }
+}
+
+
+def _json(description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+_REFUSALS = {
+    "400": _json("A value is missing, unknown or out of bounds; the sentence names it.", _REFUSAL),
+    "401": _json("The key is missing or wrong.", _REFUSAL),
+    "403": _json("The caller's role does not allow it, or the request names code or a host.", _REFUSAL),
+    "404": _json("The named document, question or run does not exist.", _REFUSAL),
+    "413": _json("The request is too large.", _REFUSAL),
+    "429": _json("The caller has used up the units of this minute.", _REFUSAL) | _RETRY,
+    "503": _json("The index is still being made, or too many requests wait.", _REFUSAL) | _RETRY,
+}  # fmt: skip
 
 
 def openapi(endpoints: Sequence[ApiEndpoint], version: str, title: str) -> dict[str, Any]:
@@ -30,13 +50,13 @@ def openapi(endpoints: Sequence[ApiEndpoint], version: str, title: str) -> dict[
         declared = schemas[takes["$ref"].rpartition("/")[2]]
         operation: dict[str, Any] = {
             "summary": endpoint.summary,
-            "responses": {"200": _json("The answer.", gives), "4XX": _json("A refusal.", _REFUSAL)},
+            "responses": {"200": _json("The answer.", gives), **_REFUSALS},
         }
         if endpoint.method == "POST":
             operation["requestBody"] = {"required": True, **_json("The request.", takes)}
         elif declared["properties"]:
             operation["parameters"] = [
-                _parameter(name, schema, endpoint)
+                _parameter(name, schema, endpoint, declared.get("required", ()))
                 for name, schema in declared["properties"].items()
             ]
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
@@ -68,17 +88,15 @@ def _without_tuples(schema: Any) -> Any:
     return {name: _without_tuples(part) for name, part in schema.items()}
 
 
-def _json(description: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
-
-
-def _parameter(name: str, schema: dict[str, Any], endpoint: ApiEndpoint) -> dict[str, Any]:
+def _parameter(
+    name: str, schema: dict[str, Any], endpoint: ApiEndpoint, required: Sequence[str]
+) -> dict[str, Any]:
     in_path = f"{{{name}}}" in endpoint.path
     plain = {key: value for key, value in schema.items() if key != "description"}
     return {
         "name": name,
         "in": "path" if in_path else "query",
-        "required": in_path,
+        "required": in_path or name in required,
         "description": schema.get("description", ""),
         "schema": plain,
     }

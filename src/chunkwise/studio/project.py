@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
-from chunkwise.base.own_files import is_index_folder, is_results_file
+from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
+from chunkwise.base.own_files import is_index_folder
 from chunkwise.base.recently_used import RecentlyUsed
 from chunkwise.base.wording import counted
+from chunkwise.studio.project_sources import ProjectSources
 from chunkwise.studio.read_request import NotFound, NotReady
 
 # What is not needed before the first page is imported by what needs it: a studio is there in a moment.
 if TYPE_CHECKING:
     from chunkwise.core import Document, Query
-    from chunkwise.documents import LoadOptions
     from chunkwise.evaluation.results import Results
     from chunkwise.labels.store import LabelStore
     from chunkwise.models.embed.embedder import Embedder
-    from chunkwise.models.llm.client import LlmClient
     from chunkwise.retrieval import Index
     from chunkwise.studio.background_jobs import DraftJob, Job
     from chunkwise.studio.corpus import StudioCorpus
+    from chunkwise.studio.question_review import ChangedQuestion
     from chunkwise.tracking.history import History
     from chunkwise.tuning.sweep_result import SweepResult
 
@@ -56,58 +56,6 @@ class Step:
     problem: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProjectSources:
-    """What was named on the command line, sorted by what it is."""
-
-    documents: tuple[str, ...] = ()
-    index: str = ""
-    runs: tuple[str, ...] = ()
-    questions: str = ""
-    embedder: str = ""
-    """For an index that is made of documents; empty: words alone."""
-    demo: bool = False
-    history: str | None = None
-    labels: str | None = None
-    """The file of labels; None: that of the project around the working folder."""
-    loading: Callable[[], LoadOptions] | None = None
-    """Says how files are read, when they are; None: as usual."""
-    into: str = "kb"
-    """The index that a recommendation is applied to."""
-    llm: LlmClient | None = None
-    """The language model that answers and drafts questions; None: answers are quoted."""
-    llm_name: str = ""
-    counts_issues: bool = True
-    """Whether sections and issues are counted for the list of documents."""
-
-    @property
-    def title(self) -> str:
-        if self.demo:
-            return "sample corpus"
-        return ", ".join(Path(name).name or name for name in (self.index, *self.documents) if name)
-
-
-def sort_sources(names: Iterable[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    """Documents, the index and the runs among what was named; two indexes, or one beside documents, are refused."""
-    documents, indexes, runs = [], [], []
-    for name in names:
-        if "://" in name or is_index_folder(name):
-            indexes.append(name)
-        elif is_results_file(name):
-            runs.append(name)
-        else:
-            documents.append(name)
-    if len(indexes) > 1:
-        raise InvalidParameter(
-            f"{indexes[0]} and {indexes[1]} are both indexes; a studio shows one: start another for the other"
-        )
-    if indexes and documents:
-        raise InvalidParameter(
-            f"{indexes[0]} is an index, which has its documents; leave {documents[0]} out, or leave the index out"
-        )
-    return tuple(documents), indexes[0] if indexes else "", tuple(runs)
-
-
 class Project:
     """Pages ask it for what is there already; `start` begins to read and to make the rest."""
 
@@ -115,6 +63,8 @@ class Project:
         self.sources = sources
         self.title = sources.title
         self.index: Index | None = _opened(sources.index) if sources.index else None
+        self.index_before: Index | None = None
+        """What was searched before a recommendation was applied; None: none was."""
         self._corpus: StudioCorpus | None = None
         self._corpus_lock = threading.Lock()
         self.problems: list[str] = []
@@ -142,8 +92,12 @@ class Project:
         self.sweeps: dict[str, Job] = {}
         """Those that were started here, by the names of their folders."""
         self.applied: dict[str, Job] = {}
+        self._taken: set[int] = set()
+        """Of these the ones whose index was opened."""
         self.drafting: DraftJob | None = None
         """Questions that are being drafted, or were last."""
+        self.changed_questions: dict[str, ChangedQuestion] = {}
+        """By question its last change of this sitting, which can be undone."""
         self._files: dict[tuple[str, int], int] = {}
         self.pictures: RecentlyUsed[Any] = RecentlyUsed(12)
         """Of pages of PDFs."""
@@ -218,6 +172,7 @@ class Project:
             ("reading runs", bool(self.sources.runs), self._read_runs),
             ("reading questions", has_questions, self._read_questions),
             ("indexing", self.index is None and has_documents, self._make_index),
+            ("opening the applied index", has_documents and not self.sources.index, self._open_applied),
             ("evaluating two retrievers", self.sources.demo, self._evaluate),
             ("counting sections and issues", has_documents and self.sources.counts_issues, self._look),
         ]  # fmt: skip
@@ -324,6 +279,30 @@ class Project:
             options=LoadOptions(on_unreadable=lambda problem: self._tell(str(problem))),
         )
 
+    def _open_applied(self, step: Step) -> None:
+        """The one that a recommendation was applied to earlier, if it still has these documents."""
+        if is_index_folder(self.into):
+            found = _opened(self.into)
+            if found.settings.search.changed() and set(found.source.ids()) == set(
+                self.corpus.ids()
+            ):
+                self.use_applied(found)
+
+    def use_applied(self, index: Index) -> None:
+        """From now on everything is searched as the recommendation says."""
+        with self.search_lock:
+            self.index_before = self.index_before or self.index
+            self.index = index
+
+    def take_applied(self) -> None:
+        """Open the index of a recommendation whose making has ended."""
+        with self.jobs_lock:
+            ended = [job for job in self.applied.values() if not job.is_running]
+            new = [job for job in ended if id(job) not in self._taken]
+            self._taken.update(map(id, new))
+        if any(job.process.returncode in (0, 3) for job in new):
+            self.use_applied(_opened(self.into))
+
     def _evaluate(self, step: Step) -> None:
         """The demonstration has runs to look at, made of its own questions."""
         from chunkwise.evaluation.evaluate import evaluate
@@ -354,6 +333,8 @@ class Project:
 
     def ready_index(self) -> Index:
         """The index, or a sentence about why there is none yet."""
+        with suppress(ChunkwiseError):  # what went wrong is told beside the sweep
+            self.take_applied()
         if self.index is not None:
             return self.index
         for step in self.steps:
@@ -369,8 +350,8 @@ class Project:
     def index_of_its_own(self) -> Iterator[Index]:
         """For work that takes long: an index on disk is opened once more, so that searches need not wait."""
         index = self.ready_index()
-        if self.sources.index:
-            yield _opened(self.sources.index)
+        if index.place is not None:
+            yield _opened(str(index.place))
             return
         with self.search_lock:
             yield index
@@ -378,19 +359,19 @@ class Project:
     @property
     def shown_place(self) -> str:
         """Of the index, without its password."""
-        place = self.sources.index or "kb"
+        place = self.sources.index or self.into
         if "://" in place:
             from chunkwise.base.secrets import without_password
 
             return without_password(place)
         return place
 
-    def embedder(self) -> Embedder:
-        """The model of the index, loaded when it is first wanted."""
+    def embedder(self, index: Index | None = None) -> Embedder:
+        """The model of an index, loaded when it is first wanted."""
         from chunkwise.models import get_embedder
 
-        index = self.ready_index()
-        found: Embedder = self.made.get("embedder", lambda: get_embedder(index.embedder))
+        model = (index or self.ready_index()).embedder
+        found: Embedder = self.made.get(("embedder", model), lambda: get_embedder(model))
         return found
 
     def run_of_file(self, file: Path) -> int | None:
@@ -436,6 +417,11 @@ class Project:
             name = ".chunkwise/demo-labels.db"
         return LabelStore(labels_place(name))
 
+    def labeled_count(self) -> int:
+        """Questions that somebody has labeled."""
+        store = self.labels()
+        return len({event.query_id for event in store.events()}) if store.exists() else 0
+
     def questions_file(self) -> Path:
         """Where questions are made and changed; the demonstration's go into a file of their own."""
         if self.sources.demo or not self.sources.questions:
@@ -456,6 +442,20 @@ class Project:
             return {}
         return {id_of_row(row) or str(at): state_of(row) for at, row in enumerate(rows, 1)}
 
+    def unreviewed_drafts(self) -> list[str]:
+        """Ids of generated questions that nobody has decided on; those of people need no review."""
+        from chunkwise.testsets.formats.chunkwise import QuestionsFile, id_of_row
+        from chunkwise.testsets.generate.generate import GENERATED
+        from chunkwise.testsets.review import state_of
+
+        path = self.questions_file()
+        try:
+            rows = QuestionsFile.read(path).rows if path.is_file() else []
+        except ChunkwiseError:
+            return []
+        waiting = [row for row in rows if GENERATED in row and state_of(row) == "unreviewed"]
+        return [id for row in waiting if (id := id_of_row(row)) in self.queries]
+
     def read_questions(self) -> None:
         """Again, after one was changed."""
         self._read_questions(Step("reading questions"))
@@ -469,8 +469,9 @@ class Project:
 _DEMO_METRICS = ("recall", "precision", "completeness", "boundary_issues", "citation_accuracy")
 """None of them needs a model: the demonstration works without any."""
 _DEMO_RUNS = (
-    ("1,000 characters, overlap 200, BM25", "recursive(max_tokens=1000, overlap=200, tokenizer='characters')", "bm25"),
-    ("structure, several sizes at once", "structure", "multiscale"),
+    ("common default: 1,000 characters, overlap 200", "recursive(max_tokens=1000, overlap=200, tokenizer='characters')",
+     "bm25"),
+    ("recommended: structure, 400 tokens", "structure(max_tokens=400, overlap=0)", "bm25(b=1.0)"),
 )  # fmt: skip
 
 

@@ -18,7 +18,14 @@ from chunkwise.report.view import View
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, Conflict, NotFound
 from chunkwise.studio.review_outlook import outlook_of
-from chunkwise.testsets.formats.chunkwise import QuestionRow, QuestionsFile, id_of_row, row_of
+from chunkwise.testsets.formats.chunkwise import (
+    QuestionRow,
+    QuestionsFile,
+    dropped_file,
+    id_of_row,
+    is_there,
+    row_of,
+)
 from chunkwise.testsets.question_record import TYPES, as_list
 from chunkwise.testsets.review import REVIEW, Review, answer_of, question_of, state_of
 
@@ -159,7 +166,8 @@ class SaveRequest(ApiRequest, frozen=True):
 
     id: Annotated[str, Meta(description="question; empty: a new one")] = ""
     action: Annotated[
-        Literal["save", "accept", "drop"], Meta(description="what is done with it")
+        Literal["save", "accept", "drop", "undo"],
+        Meta(description="what is done with it; undo: the last change of this question"),
     ] = "save"
     revision: Annotated[str, Meta(description="as it was read; empty: new")] = ""
     text: Annotated[Text, Meta(description="question")] = ""
@@ -180,6 +188,8 @@ def save(project: Project, request: SaveRequest) -> EditView:
         told: list[str] = []
         if not id:
             id = _add(project, path, request)
+        elif request.action == "undo":
+            _undo(project, path, id)
         else:
             review = Review(path)
             review.go_to(id)
@@ -192,18 +202,55 @@ def save(project: Project, request: SaveRequest) -> EditView:
                     "somebody else changed this question since you opened it, and nothing of theirs was written over; "
                     f"it is now: {question_of(review.row)!r:.400} – {answer_of(review.row)!r:.400}"
                 )
+            position, row = review.at, dict(review.row)
             if request.action == "drop":
                 review.drop()
             else:
                 told = _change(project, path, review, request)
+            project.changed_questions[id] = ChangedQuestion(position, row, _now(path, row))
         project.read_questions()
     if request.action == "drop":
         return edit(project, EditRequest())
     return _view(project, path, id, tuple(told))
 
 
+@dataclass(frozen=True, slots=True)
+class ChangedQuestion:
+    """The row of a question before its last change, where it was, and the revision after it."""
+
+    position: int
+    row: QuestionRow
+    after: str
+    """Empty: it was dropped."""
+
+
+def _now(path: Path, row: QuestionRow) -> str:
+    file = QuestionsFile.read(path)
+    position = file.position(row)
+    return "" if position is None else revision(file.rows[position])
+
+
+def _undo(project: Project, path: Path, id: str) -> None:
+    change = project.changed_questions.pop(id, None)
+    if change is None:
+        raise NotFound("this question has no change that can be undone")
+    if _now(path, change.row) != change.after:
+        raise Conflict("somebody else has changed this question since, so nothing is undone")
+    file = QuestionsFile.read(path)
+    if change.after:
+        file.rows[file.position(change.row) or 0] = change.row
+    else:
+        file.rows.insert(change.position, change.row)
+    file.write()
+    gone = dropped_file(path)
+    if not change.after and is_there(gone):
+        dropped = QuestionsFile.read(gone)
+        dropped.rows = [row for row in dropped.rows if id_of_row(row) != id]
+        dropped.write()
+
+
 def _check(project: Project, request: SaveRequest) -> None:
-    if request.action != "drop" and not request.text.strip():
+    if request.action not in ("drop", "undo") and not request.text.strip():
         raise InvalidParameter("the question is empty; write one, or drop it")
     for place in request.gold or ():
         number = project.corpus.number_of(place.doc_id)

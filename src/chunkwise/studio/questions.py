@@ -46,6 +46,13 @@ class QuestionScores:
     """accepted, edited or unreviewed; empty: it is of a run alone, or of a file of another form."""
     has_gold: bool = False
 
+    def shades(self, *, is_lower_better: bool) -> tuple[int | None, ...]:
+        """How good each score is, from 0 to 4; None: it has no score, or one that is no share."""
+        shown = (1 - each if is_lower_better and each is not None else each for each in self.scores)
+        return tuple(
+            None if each is None or not 0 <= each <= 1 else min(4, int(5 * each)) for each in shown
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionsView(View):

@@ -22,7 +22,8 @@ from chunkwise.report.tuning_report import tuning_report
 from chunkwise.report.view import View
 from chunkwise.report.watch_report import difference_words
 from chunkwise.studio.project import Project, StudioRun
-from chunkwise.studio.read_request import ApiRequest, NoParameters, NotFound, Position
+from chunkwise.studio.questions import QuestionsParameters, QuestionsView, questions
+from chunkwise.studio.read_request import ApiRequest, NotFound, Position
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.alerts import Alert
 from chunkwise.tracking.history import History
@@ -68,6 +69,8 @@ class RunsView(View):
     """The runs that were named, and those of the history."""
 
     rows: tuple[RunFileRow, ...]
+    matrix: QuestionsView
+    """Every question with its score in every evaluation."""
     history: RunList | None
     """None: nothing is kept."""
     history_problem: str
@@ -79,7 +82,7 @@ class RunsView(View):
         return format_value(figure_value(figure.metric, figure.figure), "score")
 
 
-def runs(project: Project, _: NoParameters) -> RunsView:
+def runs(project: Project, request: QuestionsParameters) -> RunsView:
     kept, problem, alerts = None, "", list[Alert]()
     try:
         history = project.history()
@@ -88,7 +91,8 @@ def runs(project: Project, _: NoParameters) -> RunsView:
     except ChunkwiseError as error:
         problem = str(error)
     told = tuple(_alert(each) for each in sorted(alerts, key=lambda each: -each.number))
-    return RunsView(tuple(map(_row, list(project.runs))), kept, problem, told)
+    rows = tuple(map(_row, list(project.runs)))
+    return RunsView(rows, questions(project, request), kept, problem, told)
 
 
 def _alert(alert: Alert) -> AlertRow:
@@ -110,7 +114,7 @@ def acknowledge(project: Project, request: AlertNumber) -> RunsView:
     if history is None:
         raise NotFound("no run is kept, so that no alert stands")
     history.acknowledge(request.number)
-    return runs(project, NoParameters())
+    return runs(project, QuestionsParameters())
 
 
 def _row(run: StudioRun) -> RunFileRow:

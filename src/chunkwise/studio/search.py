@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
 from chunkwise.answering.cited_answer import passages_of
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import SECTION_SEPARATOR, Hit
+from chunkwise.core import SECTION_SEPARATOR, Hit, Passage
 from chunkwise.models.llm.prompt import fenced
 from chunkwise.options import SERVED_SEARCH_OPTIONS, SearchOptions
 from chunkwise.report.sanitize import few_lines, one_line
@@ -23,12 +23,19 @@ from chunkwise.report.search_report import hit_section, hit_text, hits_total, ma
 from chunkwise.report.view import View
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import EVERYTHING
-from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever, registry
+from chunkwise.retrieval.retrievers import (
+    MultiscaleRetriever,
+    default_retriever,
+    get_retriever,
+    registry,
+)
 from chunkwise.retrieval.search.named_documents import (
     named_documents,
     naming_retriever,
     naming_told,
 )
+from chunkwise.retrieval.search.rerank import resolve_reranker
+from chunkwise.retrieval.search.search import chunk_step
 from chunkwise.retrieval.search.search import search as find
 from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched_words
 from chunkwise.retrieval.searchable import QueryBatch
@@ -38,6 +45,7 @@ from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.terms import query_terms, words_of
 
 if TYPE_CHECKING:
+    from chunkwise.models.rerank.reranker import Reranker
     from chunkwise.retrieval.retrievers import Retriever
 
 Question = Annotated[str, Meta(max_length=4_000, description="question")]
@@ -59,8 +67,14 @@ class StudioSearch(declared("StudioOptions", _FILTERS), frozen=True):  # type: i
     """A question, and how it is searched for."""
 
     q: Question = ""
-    retriever: Annotated[tuple[str, ...], Meta(max_length=4, description="retrievers")] = ()
-    budget: Annotated[int, Meta(ge=1, le=100_000, description="token budget")] = 1000
+    retriever: Annotated[
+        tuple[str, ...],
+        Meta(max_length=4, description="retrievers; recommended: as the index keeps it"),
+    ] = ()
+    budget: Annotated[
+        Annotated[int, Meta(ge=1, le=100_000)] | None,
+        Meta(description="token budget; default: as the index keeps it, or 1000"),
+    ] = None
     explain: Annotated[bool, Meta(description="explain each hit")] = True
 
 
@@ -121,6 +135,8 @@ class SearchHit:
 
     card: HitCard
     document: int | None
+    is_gold: bool
+    """Whether it has a character of what answers the question; False also where nobody knows."""
     why: Why
 
 
@@ -158,12 +174,30 @@ class SearchView(View):
     """A question as several retrievers answer it."""
 
     question: str
-    budget: int
+    budget: int | None
+    """Tokens that each side may fill; None: `k` limits it."""
+    k: int | None
     note: str
     """The documents that the question names, and words that no document has."""
     retrievers: tuple[str, ...]
     """Those that this index can be searched by."""
+    questions: tuple[str, ...]
+    """Of the test set, to try."""
     sides: tuple[SearchSide, ...]
+
+
+RECOMMENDED = "recommended"
+"""The search that the index keeps."""
+BEFORE = "before"
+"""The default search of the index that a recommendation took the place of."""
+_MOST_QUESTIONS = 200
+
+
+def offered(project: Project, index: Index) -> tuple[str, ...]:
+    """What a page can compare: the applied recommendation and what was before it, then retrievers by name."""
+    kept = (RECOMMENDED,) if index.settings.search.changed() else ()
+    before = (BEFORE,) if project.index_before is not None else ()
+    return (*kept, *before, *usable_retrievers(index))
 
 
 def usable_retrievers(index: Index) -> tuple[str, ...]:
@@ -191,54 +225,75 @@ def _of_packages(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 def search(project: Project, request: StudioSearch) -> SearchView:
     index = project.ready_index()
-    usable = usable_retrievers(index)
+    usable = offered(project, index)
     asked = tuple(dict.fromkeys(request.retriever)) or usable[:1]
+    kept = index.settings.search
+    k, budget = (None, request.budget) if request.budget else (kept.k, kept.budget)
+    if not (k or budget):
+        budget = 1000
+    questions = tuple(query.text for query in project.queries.values())[:_MOST_QUESTIONS]
     if not request.q.strip():
-        return SearchView("", request.budget, "", usable, ())
+        return SearchView("", budget, k, "", usable, questions, ())
+    limited = SearchOptions(
+        k=k, budget=budget, **{name: getattr(request, name) for name in _FILTERS[SearchOptions]}
+    )
     with project.search_lock:
-        sides = tuple(_side(project, index, request, name) for name in asked)
+        sides = tuple(_side(project, index, request, name, limited) for name in asked)
         note = ""
         if request.explain:
             missing = project.made.get(("note", request.q), lambda: _note(index, request.q))
-            naming = _naming(project, index, request, asked)
+            naming = _naming(project, index, request, asked, limited)
             note = "; ".join(filter(None, (naming, missing)))
-    return SearchView(request.q, request.budget, note, usable, sides)
+    return SearchView(request.q, budget, k, note, usable, questions, sides)
+
+
+def _asked(index: Index, name: str, limited: SearchOptions) -> SearchOptions:
+    """What one side searches with: the retriever of its name, or what its index keeps."""
+    if name in (RECOMMENDED, BEFORE):
+        return limited.filled_from(index.settings.search)
+    return replace(limited, retriever=name)
 
 
 def _naming(
-    project: Project, index: Index, request: StudioSearch, retrievers: Sequence[str]
+    project: Project,
+    index: Index,
+    request: StudioSearch,
+    retrievers: Sequence[str],
+    limited: SearchOptions,
 ) -> str:
     """The documents that the question names, if one of the retrievers has a share for them."""
     for name in retrievers:
         with suppress(ChunkwiseError):  # its side has the error
-            options = SearchOptions(
-                **{field: getattr(request, field) for field in _FILTERS[SearchOptions]}
-            )
-            asked = replace(options, retriever=name, budget=request.budget)
+            asked = _asked(index, name, limited)
             if naming_retriever(index.source, asked):
-                found = named_documents(index.source, request.q, asked, project.embedder)
+                embedder = partial(project.embedder, index)
+                found = named_documents(index.source, request.q, asked, embedder)
                 return one_line(naming_told(found), 300)
     return ""
 
 
-def _side(project: Project, index: Index, request: StudioSearch, name: str) -> SearchSide:
-    command, code = _commands(project, request, name)
+def _side(
+    project: Project, index: Index, request: StudioSearch, name: str, limited: SearchOptions
+) -> SearchSide:
+    if name == BEFORE and project.index_before is not None:
+        index = project.index_before
+    command, code = _commands(project, index, request, name, limited)
+    embedder = partial(project.embedder, index)
     try:
-        retriever = get_retriever(name)
-        batch = QueryBatch([request.q], index.settings, project.embedder)
-        options = SearchOptions(
-            **{name: getattr(request, name) for name in _FILTERS[SearchOptions]}
+        options = _asked(index, name, limited)
+        retriever = get_retriever(
+            options.retriever
+            or default_retriever(
+                index.source, budget=options.budget, needs_chunks=bool(chunk_step(options))
+            )
         )
-        budgets = (request.budget, 2 * request.budget) if request.explain else (request.budget,)
-        found = [
-            find(
-                index.source,
-                [request.q],
-                replace(options, retriever=retriever, budget=budget),
-                embedder=project.embedder,
-            )[0]
-            for budget in budgets
-        ]
+        options = replace(options, retriever=retriever, reranker=kept_reranker(project, options))
+        batch = QueryBatch([request.q], index.settings, embedder, naming=options.naming == "on")
+        more_wanted = {
+            name: 2 * value for name in ("k", "budget") if (value := getattr(options, name))
+        }
+        searches = (options, replace(options, **more_wanted)) if request.explain else (options,)
+        found = [find(index.source, [request.q], each, embedder=embedder)[0] for each in searches]
         hits, more = found[0], found[-1]
         reasons = (
             _reasons(index, retriever, batch, hits) if request.explain else [_ByPlace()] * len(hits)
@@ -286,6 +341,7 @@ def _found(
     project: Project, question: str, ranked: Sequence[tuple[HitCard, _ByPlace]]
 ) -> list[SearchHit]:
     asked = [word.lower() for word in words_of(CharacterArrays(question)).distinct]
+    gold = _gold(project, question)
     found = []
     for card, reason in ranked:
         words = Counter(card.text[start:end].lower() for start, end in card.marks)
@@ -294,6 +350,10 @@ def _found(
             SearchHit(
                 card,
                 project.corpus.number_of(card.doc_id),
+                any(
+                    place.doc_id == card.doc_id and place.start < card.end and card.start < place.end
+                    for place in gold
+                ),
                 Why(
                     tuple(FoundWord(one_line(word, 60), count) for word, count in words.most_common()),
                     tuple(one_line(word, 60) for word in absent),
@@ -305,6 +365,23 @@ def _found(
             )
         )  # fmt: skip
     return found
+
+
+def _gold(project: Project, question: str) -> list[Passage]:
+    """Where the answer to a question of the test set is."""
+    return [
+        place
+        for query in project.queries.values()
+        if query.text == question
+        for reference in query.references
+        for place in reference.places
+    ]
+
+
+def kept_reranker(project: Project, options: SearchOptions) -> Reranker | None:
+    """Loaded once: it may take seconds."""
+    name = options.reranker
+    return project.made.get(("reranker", name), lambda: resolve_reranker(name)) if name else None
 
 
 def _is_in(word: str, found: Counter[str]) -> bool:
@@ -412,15 +489,26 @@ def _note(index: Index, question: str) -> str:
     return one_line(unmatched_told(missing), 300)
 
 
-def _commands(project: Project, request: StudioSearch, retriever: str) -> tuple[str, str]:
+def _commands(
+    project: Project, index: Index, request: StudioSearch, retriever: str, limited: SearchOptions
+) -> tuple[str, str]:
     """What does the same in a terminal and in Python."""
     sources = project.sources
     question = one_line(request.q)
     place = project.shown_place
+    given: dict[str, str | int] = {}
+    if retriever not in (RECOMMENDED, BEFORE):
+        given["retriever"] = str(retriever)
+    limits = {"k": limited.k, "budget": limited.budget}
+    is_kept = retriever == RECOMMENDED and request.budget is None
+    given |= {} if is_kept else {name: value for name, value in limits.items() if value}
     words = [f"chunkwise search {shlex.quote(place)} {shlex.quote(question)}"]
-    words.append(f"--retriever {shlex.quote(retriever)} --budget {request.budget}")
-    asked = f"{question!r}, retriever={str(retriever)!r}, budget={request.budget}"
-    if sources.index:
+    words += [
+        f"{'-k' if name == 'k' else f'--{name}'} {shlex.quote(str(value))}"
+        for name, value in given.items()
+    ]
+    asked = ", ".join([repr(question), *(f"{name}={value!r}" for name, value in given.items())])
+    if index.place is not None:
         code = f"import chunkwise\n\nindex = chunkwise.open_index({place!r})\nhits = index.search({asked})"
         return " ".join(words), code
     documents = list(sources.documents)

@@ -21,7 +21,8 @@ from chunkwise.studio.access_control import (
 from chunkwise.studio.accounts import Account, Accounts, Sessions, accounts_in, hashed_key, new_key
 from chunkwise.studio.app import Login, server_app
 from chunkwise.studio.connections import Listener, server_of
-from chunkwise.studio.project import Project, ProjectSources
+from chunkwise.studio.project import Project
+from chunkwise.studio.project_sources import ProjectSources
 from chunkwise.studio.rate_limits import USUAL_LIMITS, RequestLimits
 
 USUAL_PORT = 8420
@@ -115,6 +116,7 @@ def serve(
     *,
     has_pages: bool = True,
     page: str = "/documents",
+    token: str = "",
     on_ready: Callable[[str, str], None],
 ) -> None:
     """Serve the studio, or its API alone, until Ctrl-C.
@@ -124,6 +126,7 @@ def serve(
         settings: Where, and to whom.
         has_pages: False: only the API.
         page: The first page.
+        token: What lets the one user of this machine in; by default a new one.
         on_ready: Gets the address once requests are answered, and a key for this run where there is no other.
     """
     address = settings.check()
@@ -131,7 +134,7 @@ def serve(
         bound.any_number = settings.proxy
         port = bound.getsockname()[1]
         project = Project(sources)
-        access, login, key = _access(settings, port, has_pages)
+        access, login, key = _access(settings, port, has_pages, token)
         first = page if has_pages else "/api"
         if isinstance(access, TokenAccess):
             first = f"{page}?{urlencode({'token': access.token})}"
@@ -158,11 +161,11 @@ def serve(
 
 
 def _access(
-    settings: ServerSettings, port: int, has_pages: bool
+    settings: ServerSettings, port: int, has_pages: bool, token: str
 ) -> tuple[Access, Login | None, str]:
     """Who is let in, where they log in, and a key for this run where nobody else has one."""
     if has_pages and settings.users is None:
-        return TokenAccess(new_token(), port), None, ""
+        return TokenAccess(token or new_token(), port), None, ""
     key, more = "", accounts_in(os.environ)
     if settings.users is None and not more:
         key = new_key()

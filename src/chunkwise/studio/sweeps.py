@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -15,7 +16,10 @@ from typing import Annotated, Literal, get_args
 from msgspec import Meta
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import format_interval, thousands
 from chunkwise.documents.walk import SWEEP_RECORD
+from chunkwise.metrics.registry import format_score, kind_of
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.view import View
 from chunkwise.studio.background_jobs import Job, started
 from chunkwise.studio.project import Project
@@ -59,6 +63,26 @@ class EstimateView(View):
 
 
 @dataclass(frozen=True, slots=True)
+class SweepVerdict:
+    """The recommended configuration and what it gains, in words."""
+
+    chosen: str
+    score: str
+    gain: str
+    """Against the first common default; empty: there is none to compare with."""
+    words: str
+    """better, worse or inconclusive."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepProgress:
+    """The sweep that was worked on last, in short."""
+
+    state: State
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class SweepRow:
     """One folder of a sweep."""
 
@@ -73,6 +97,8 @@ class SweepRow:
     """What its process said last."""
     run: int | None
     """Its number among the runs, once there is a result."""
+    verdict: SweepVerdict | None
+    """What it found; None: there is no result, or nothing could be recommended."""
     can_apply: bool
     applying: str
     """running, done or the reason why it failed; empty: nobody asked for it."""
@@ -115,14 +141,11 @@ def _folder(name: str) -> Path:
 def _why_not(project: Project) -> str:
     if not project.sources.documents:
         return (
-            "a sweep reads the documents themselves, and the studio shows an index: start it with the documents, "
-            "chunkwise studio handbook/ -Q queries.json"
+            "A sweep cuts the documents in many ways, and this studio shows an index. "
+            "Start the studio with the documents instead."
         )
     if not project.sources.questions and not project.queries:
-        return (
-            "a sweep needs questions with their references: draft some on the page of questions, label passages, or "
-            "start the studio with --queries FILE"
-        )
+        return "A sweep needs questions with references: draft some under Questions, or label passages."
     return ""
 
 
@@ -221,22 +244,67 @@ def apply(project: Project, which: SweepName) -> SweepsView:
     return sweeps(project, NoParameters())
 
 
-def sweeps(project: Project, _: NoParameters) -> SweepsView:
-    there = sorted(
-        {*project.sweeps, *(path.parent.name for path in Path().glob(f"*/{SWEEP_RECORD}"))}
+def _names(project: Project) -> list[str]:
+    """The sweeps of the working folder, that of the latest work first."""
+    there = {*project.sweeps, *(path.parent.name for path in Path().glob(f"*/{SWEEP_RECORD}"))}
+
+    def worked_on(name: str) -> float:
+        files = (Path(name) / RESULTS, Path(name) / SWEEP_RECORD, Path(name))
+        return max((file.stat().st_mtime for file in files if file.exists()), default=time.time())
+
+    return sorted((name for name in there if _NAME.fullmatch(name)), key=worked_on, reverse=True)
+
+
+def newest_sweep(project: Project) -> SweepProgress | None:
+    """The sweep of the latest work; None: there is none."""
+    names = _names(project)
+    if not names:
+        return None
+    state, done, job = _state_of(project, names[0])
+    total = f" of {thousands(job.total)}" if job is not None and job.total > done else ""
+    notes = {"running": f"{thousands(done)}{total}", "done": ""}
+    return SweepProgress(state, notes.get(state, state))
+
+
+def _verdict(project: Project, run: int | None) -> SweepVerdict | None:
+    sweep = None if run is None else project.run(run).sweep
+    chosen = (
+        next((each for each in sweep.standings if each.key == sweep.chosen), None)
+        if sweep
+        else None
     )
-    rows = tuple(_row(project, name) for name in there if _NAME.fullmatch(name))
-    store = project.labels()
-    labeled = len({each.query_id for each in store.events()}) if store.exists() else 0
+    if sweep is None or chosen is None:
+        return None
+    # On questions that had no part in the choice, as the difference to the default is.
+    found = chosen.test or (sweep.nested.figure if sweep.nested else chosen.validation)
+    against = next(iter(sweep.against), None)
+    gain = ""
+    if against is not None:
+        low, high = (f"{100 * value:+.0f}" for value in (against.low, against.high))
+        gain = (
+            f"{100 * against.difference:+.0f} points ({low} to {high}) against {against.baseline}"
+        )
+    return SweepVerdict(
+        one_line(chosen.label, 200), f"{sweep.objective} {format_score(sweep.objective, found.mean)} "
+        f"({format_interval(found.low, found.high, kind_of(sweep.objective))})",
+        one_line(gain, 200).replace("-", "−"), against.words if against else "",
+    )  # fmt: skip
+
+
+def sweeps(project: Project, _: NoParameters) -> SweepsView:
+    with suppress(ChunkwiseError):  # told beside the sweep
+        project.take_applied()
+    rows = tuple(_row(project, name) for name in _names(project))
     done = {row.name for row in rows if row.state == "done"}
     names = chain([USUAL_NAME], (f"{USUAL_NAME}-{number}" for number in count(2)))
     return SweepsView(
-        _why_not(project), get_args(Embedder), get_args(TimeLimit), labeled, project.into,
+        _why_not(project), get_args(Embedder), get_args(TimeLimit), project.labeled_count(), project.into,
         next(name for name in names if name not in done), rows,
     )  # fmt: skip
 
 
-def _row(project: Project, name: str) -> SweepRow:
+def _state_of(project: Project, name: str) -> tuple[State, int, Job | None]:
+    """How a sweep is, its finished configurations, and its process if it was started here."""
     folder, job = Path(name), project.sweeps.get(name)
     done = sum(1 for _ in (folder / SWEEP_RECORD).glob("outcomes/*.json"))
     state: State = "done" if (folder / RESULTS).is_file() else "stopped"
@@ -244,11 +312,17 @@ def _row(project: Project, name: str) -> SweepRow:
         state = "running"
     elif job is not None and job.process.returncode not in (0, 3):
         state = "stopped" if job.was_stopped else "failed"
+    return state, done, job
+
+
+def _row(project: Project, name: str) -> SweepRow:
+    folder = Path(name)
+    state, done, job = _state_of(project, name)
     run = project.run_of_file(folder / RESULTS) if state == "done" else None
     return SweepRow(
         name, state, done, max(job.total if job else 0, done if state == "done" else 0),
         time.monotonic() - job.began if job is not None and job.is_running else 0.0,
-        tuple(_said_last(job)) if job is not None and state != "done" else (), run,
+        tuple(_said_last(job)) if job is not None and state != "done" else (), run, _verdict(project, run),
         state == "done" and (folder / RECOMMENDATION).is_file(), _applying(project.applied.get(name)),
     )  # fmt: skip
 

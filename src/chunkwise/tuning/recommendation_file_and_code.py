@@ -13,7 +13,7 @@ from chunkwise.base.allow_hosts_and_code_from_files import allowing, distrust
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter, UnknownOption
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
-from chunkwise.options import IndexOptions, SearchOptions, Vectors
+from chunkwise.options import IndexOptions, RankingOptions, SearchOptions, Vectors
 from chunkwise.records.write import text_file
 from chunkwise.retrieval.retrievers import follows_names
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
@@ -37,7 +37,8 @@ class Recommendation(IndexOptions, SearchOptions):
         self._check_searched_here()
         given = self.part(IndexOptions).changed()
         named = {name: given.pop(name) for name in _INDEX_KEYWORDS if name in given}
-        return {**named, "settings": IndexOptions(**given)} if given else named
+        search = self.part(RankingOptions)
+        return {**named, "settings": IndexOptions(**given, search=search)}
 
     def search_options(self) -> SearchOptions:
         """Options for `index.search(question, options=recommendation.search_options())`."""
@@ -131,9 +132,9 @@ def _index(
     reading: Mapping[str, OptionValue] | None,
 ) -> str:
     keywords = recommendation.index_options()
-    settings = keywords.pop("settings", None)
+    settings = keywords.pop("settings")
     told = "".join(f"    {name}={_value(value)},\n" for name, value in keywords.items())
-    if settings is not None:
+    if settings.changed():
         told += f"    settings=IndexOptions({_keywords(settings.changed())}),\n"
     if options := _reading_code(reading):
         told += f"    {options},\n"
@@ -152,7 +153,7 @@ def _commands(
     searching = _allowing(chosen.embedder, chosen.retriever, chosen.reranker)
     return (
         f"chunkwise index {named} --config {config} --into kb/{making}\n"
-        f'chunkwise search kb/ "your question" --config {config}{searching}\n'
+        f'chunkwise search kb/ "your question"{searching}\n'
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chunkwise.documents.formats.tex import without_comments
+from chunkwise.documents.formats.text import without_rst_comments
 from chunkwise.text.analyzed import Analyzed
 from tables import cases
 from untimed import is_linear
@@ -21,6 +22,61 @@ def test_the_text_is_the_files_own(reader, write, name) -> None:
     assert (document.text, document.format, document.title) == (text, format, "Book")
     at = text.index("More")
     assert Analyzed(document).section(at, at + 4) == ("Book", "Part")
+
+
+RST = """.. _start:
+
+Book
+====
+
+.. license words
+   go on
+
+   and end.
+
+Text .. stays.
+
+.. note:: shown
+
+   body
+
+..
+   hidden block
+
+..
+
+   quoted
+
+- item
+
+  .. inner words
+  after
+
+.. [1] footnote
+.. |sub| replace:: x
+"""
+
+
+def test_comments_of_rst_are_white_space_at_their_places(reader, write) -> None:
+    text = reader.one(write("a.rst", RST)).text
+    assert len(text) == len(RST)
+    assert all(new in (old, " ") for new, old in zip(text, RST, strict=True))
+    assert all(word not in text for word in ("license", "go on", "and end", "hidden", "inner"))
+    for part in (
+        ".. _start:",
+        "Text .. stays.",
+        ".. note:: shown",
+        "   body",
+        "   quoted",
+        "  after",
+    ):
+        assert part in text
+    assert text.endswith(".. [1] footnote\n.. |sub| replace:: x\n")
+
+
+def test_comments_of_rst_are_found_in_linear_time() -> None:
+    is_linear(lambda size: without_rst_comments(".. a\n  b\n\n" * size), 200)
+    is_linear(lambda size: without_rst_comments(".. " + "[_|a." * size), 200)
 
 
 def test_a_heading_that_is_one_of_several_is_no_title(reader, write) -> None:

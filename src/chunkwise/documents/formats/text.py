@@ -23,6 +23,10 @@ _ORG_HEAD = re.compile(r"\ufeff?(?:[ \t]*(?:#\+\w+:.*|#(?![+\w]).*)?\n)+")
 """Settings and comments before the first line of text: what the file says of itself."""
 _ORG_SETTING = re.compile(r"^[ \t]*#\+(\w+):(.*)$", re.MULTILINE)
 _ORG_TITLE = re.compile(r"^#\+title:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
+_RST_COMMENT = re.compile(
+    r"[ \t]*\.\.(?:\s|\Z)(?!\s*(?:\[[^\]\n]+\]|_[^\n]*:|__|\|[^|\n]+\||[A-Za-z0-9][\w.+:-]*[ ]?::))"
+)
+_INK = re.compile(r"\S")
 
 
 class MarkupLoader(SuffixLoader):
@@ -54,10 +58,40 @@ class MarkupLoader(SuffixLoader):
 
 
 class RstLoader(MarkupLoader):
-    """reStructuredText."""
+    """reStructuredText; comments become white space, so that every position stays."""
 
     format = "rst"
     suffixes = (".rst", ".rest")
+
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
+        for document in super().load(source, options, on_unreadable):
+            text = without_rst_comments(document.text)
+            yield replace(document, text=text) if text.strip() else document
+
+
+def without_rst_comments(text: str) -> str:
+    """Put white space in place of comments: `.. text` that is no directive, target, note or substitution."""
+    if ".." not in text:
+        return text
+    lines = text.splitlines(keepends=True)
+    depth, last = -1, ""
+    for at, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip(" \t"))
+        if depth >= 0 and line.strip() and indent <= depth:
+            depth = -1
+        if depth < 0 and not last.strip() and _RST_COMMENT.match(line):
+            is_empty = line.strip() == ".."
+            # An empty comment ends at once, unless text follows in the next line.
+            has_body = not is_empty or (at + 1 < len(lines) and lines[at + 1].strip() != "")
+            depth = indent if has_body else -1
+            last, lines[at] = "", _INK.sub(" ", line)
+        elif depth >= 0:
+            lines[at] = _INK.sub(" ", line)
+        else:
+            last = line
+    return "".join(lines)
 
 
 class AsciidocLoader(MarkupLoader):

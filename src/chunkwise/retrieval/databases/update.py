@@ -322,7 +322,8 @@ class StoreRows:
         before, writer = self._before, community_writer(resolved)
         old = before.state if before else State()
         live = runs_of(sorted(self._kept))
-        if before and live == old.live and not before.communities().missing:
+        is_same = live == old.live and old.settings == self._settings
+        if before and is_same and not before.communities().missing:
             return changes
         self._flush()
         new = State(
@@ -408,7 +409,8 @@ class StoredEngine:
                 state = reservation.state
                 resolve = resolve_for_rebuild if rebuild and state.settings else resolve_settings
                 resolved = resolve(requested, state.settings)
-                is_anew = rebuild or state.settings != resolved.settings
+                # How it is searched decides nothing of what is in it.
+                is_anew = rebuild or state.settings is None
                 before = None if is_anew else StoredIndex(store, state)
                 rows = StoreRows(store, reservation, resolved.settings, before)
                 update = IndexUpdate(before, rows, brief_record)

@@ -20,7 +20,7 @@ from chunkwise.models import DEFAULT, split_patience
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, suits_late
 from chunkwise.models.embed.quantized_vectors import check_dimensions
 from chunkwise.models.name_finder import NameFinder
-from chunkwise.options import Graph, IndexOptions, Vectors
+from chunkwise.options import Graph, IndexOptions, RankingOptions, Vectors
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexing.lazy_models import (
     LazyContexts,
@@ -154,12 +154,25 @@ def check(requested: IndexOptions) -> IndexOptions:
     requested = without_embedder(requested)
     if requested.language is not None:
         check_language(requested.language)
+    if requested.search is not None:
+        _check_kept(requested.search)
     if (tokenizer := requested.tokenizer) is not None:
         if not isinstance(tokenizer, str):
             raise InvalidOption("tokenizer", tokenizer, "an index keeps its tokenizer by name")
         get_tokenizer(tokenizer)
         requested = replace(requested, tokenizer=canonical_name(tokenizer))
     return requested
+
+
+def _kept_search(requested: IndexOptions, before: Settings) -> RankingOptions:
+    return requested.search.filled_from(before.search) if requested.search else before.search
+
+
+def _check_kept(search: RankingOptions) -> None:
+    for name in ("retriever", "reranker"):
+        part = getattr(search, name)
+        if part is not None and not isinstance(part, str):
+            raise InvalidOption(name, part, f"an index keeps its {name} by name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +276,7 @@ def _remembered(requested: IndexOptions, before: Settings) -> IndexOptions:
         language=requested.language or before.language, tokenizer=requested.tokenizer or before.tokenizer,
         maxsim=requested.maxsim or before.maxsim or None, graph=graph,
         names=(requested.names or before.names or None) if graph else requested.names,
+        search=_kept_search(requested, before),
     )  # fmt: skip
 
 
@@ -291,7 +305,7 @@ def _first(requested: IndexOptions) -> ResolvedSettings:
             )
     settings = Settings(
         strategy.label, name, identity, dimensions, vectors, language=requested.language or "auto",
-        code=strategy.code,
+        code=strategy.code, search=requested.search or RankingOptions(),
     )  # fmt: skip
     if isinstance(requested.tokenizer, str):
         settings = replace(settings, tokenizer=requested.tokenizer)
@@ -366,7 +380,8 @@ def _again(requested: IndexOptions, before: Settings) -> ResolvedSettings:
     finder = None
     if before.names:
         finder = LazyNameFinder(requested.names or before.names, before.names_identity)
-    return ResolvedSettings(before, strategy, model, notes, asking, encoder, finder)
+    settings = replace(before, search=_kept_search(requested, before))
+    return ResolvedSettings(settings, strategy, model, notes, asking, encoder, finder)
 
 
 def _strategy_again(requested: IndexOptions, before: Settings) -> Strategy:

@@ -161,6 +161,10 @@ def into_folder(
             return made[0].sink
 
         built = _updated(before, resolved, reading, start)
+        if before is not None and not made and resolved.settings != before.settings:
+            known = manifest_module.read_manifest(folder)
+            replace(known, settings=resolved.settings).write(folder)
+            built = built._replace(source=open_local_index(folder))
         for generation in made:
             generation.publish(resolved.settings, built.source.languages)
         return built

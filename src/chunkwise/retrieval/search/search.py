@@ -241,12 +241,13 @@ def search(
     Args:
         source: The index.
         queries: One question or several; one without visible characters has no hits.
-        options: What is searched and how. Without a retriever: `multiscale` with a budget if the index has no
-            summaries, else `hybrid`, or `bm25` if the index has no vectors.
+        options: What is searched and how; what is not given is as the index keeps it. If it keeps no retriever:
+            `multiscale` with a budget if the index has no summaries, else `hybrid`, or `bm25` without vectors.
         embedder: Makes the embedder once vectors are wanted; by default the model that the index names.
         token_encoder: The same for token vectors.
     """
     texts = _texts(queries)
+    options = options.filled_from(source.settings.search)
     only = Filter.of(options)
     options = replace(options, reranker=resolve_reranker(options.reranker))
     retriever = get_retriever(

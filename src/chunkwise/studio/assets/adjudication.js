@@ -1,8 +1,9 @@
 // What people disagree on, decided by the keyboard.
 import { $, ask, counted, element, number, plain, tell } from "./shared.js";
 import { flush, isTyping, label, newKey, signed, unsent, whenSent } from "./labels.js";
+import { done, toast, undoLast } from "./toast.js";
 
-let who = "", view = null, at = 0;
+let who = "", view = null, at = 0, busy = false;
 const list = $("#passages"), box = $("#refused");
 
 async function load() {
@@ -11,7 +12,7 @@ async function load() {
     tell(box, null);
   } catch (error) { tell(box, error); return; }
   $("#sign").hidden = true;
-  $("#note").textContent = view.disputed.length ? `${counted(view.disputed.length, "passage")} to decide, ${number(view.decided)} decided.` : `Nothing is disputed; ${number(view.decided)} decided.`;
+  $("#note").textContent = view.disputed.length ? `${counted(view.disputed.length, "passage")} to decide, ${number(view.decided)} decided.` : `Nothing is left to decide; ${number(view.decided)} decided.`;
   list.replaceChildren(...view.disputed.map(row));
   go(Math.min(at, view.disputed.length - 1));
 }
@@ -21,7 +22,8 @@ function row(passage, place) {
   const grades = view.grades.map((words, grade) => element("button", { type: "button", className: "grade", title: words, "aria-label": `${grade}: ${words}`, onclick: () => { at = place; decide(grade); } }, element("kbd", {}, String(grade)), element("span", {}, ` ${words}`)));
   const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Disputed passage ${place + 1} of ${view.disputed.length}`, "aria-describedby": `question-${place} passage-${place}` },
     element("h2", { id: `question-${place}` }, element("bdi", {}, plain(passage.question))),
-    element("p", { className: "where" }, passage.document === null ? plain(passage.doc_id) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.doc_id))), " ", ...said, passage.is_relevance ? " disagree on whether it answers" : " disagree on how well it answers"),
+    element("p", { className: "where" }, passage.document === null ? plain(passage.doc_id) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.doc_id))), " ", ...said, passage.is_relevance ? " disagree on whether it answers" : new Set(passage.grades.map((each) => each.grade)).size > 1 ? " disagree on how well it answers" : ""),
+    ...passage.flags.map((each) => element("p", { className: "comment" }, `⚑ ${each.who}${each.comment ? `: ${each.comment}` : " flagged it"}`)),
     element("p", { className: "passage-text", dir: "auto", id: `passage-${place}` }, ...passage.sentences.map((each) => element("span", { className: each.is_inside ? "inside" : "near" }, each.text))),
     element("div", { className: "grades", role: "group", "aria-label": "Decision" }, ...grades));
   return made;
@@ -33,19 +35,31 @@ function go(place) {
   list.children[at]?.focus();
 }
 
+// One decision a passage: what is pressed before the next one is drawn says nothing of it.
 async function decide(grade) {
   const passage = view.disputed[at];
-  if (!passage) return;
-  label({ key: newKey(), kind: "adjudicate", who, id: passage.id, grade, doc_id: passage.doc_id, start: passage.start, end: passage.end });
+  if (!passage || busy) return;
+  const key = newKey();
+  label({ key, kind: "adjudicate", who, id: passage.id, grade, doc_id: passage.doc_id, start: passage.start, end: passage.end });
+  done(`Decided: ${grade}, ${view.grades[grade]}.`, () => {
+    label({ key: newKey(), kind: "undo", who, id: passage.id, undoes: key });
+    return settled();
+  });
+  await settled();
+}
+async function settled() {
+  busy = true;
   await flush();
   if (!unsent()) await load();
+  busy = false;
 }
 
 addEventListener("keydown", (event) => {
-  if (isTyping(event) || !view) return;
+  if (isTyping(event) || event.repeat || !view || busy) return;
   if (event.key === "j") go(at + 1);
   else if (event.key === "k") go(at - 1);
+  else if (event.key === "u") undoLast();
   else if ("0123".includes(event.key)) decide(Number(event.key));
 });
-whenSent((error) => tell(box, error));
+whenSent((error) => { tell(box, error); if (error) toast("A decision was not saved yet."); });
 signed((name) => { who = name; flush(); load(); });

@@ -3,25 +3,29 @@ import { $, ask, counted, element, number, roughDollars, send, tell } from "./sh
 
 const form = $("#draft-form"), box = $("#draft-refused"), told = $("#draft-told"), stopButton = $("#draft-stop");
 const values = () => ({ count: Number(form.elements.count.value), by: form.elements.by.value });
-let source = null, made = 0;
+let source = null, wasBusy = false;
 
-const SAID = { running: "Drafting …", stopping: "Stopping after this answer …", stopped: "Stopped.", done: "Done.", failed: "It failed." };
+const said = (view) => ({
+  running: `Drafting: ${number(view.made)} of ${counted(view.wanted, "question")} …`, stopping: "Stopping after this answer …",
+  stopped: `Stopped. ${counted(view.made, "question")} drafted.`, failed: `Drafting failed. ${counted(view.made, "question")} drafted.`,
+  done: `${counted(view.made, "question")} drafted${view.made < view.wanted ? `, ${number(view.wanted)} were asked for` : ""}.`,
+})[view.state];
 
 function show(view) {
-  $("#draft-model").textContent = view.model ? view.model.slice(0, 60) : "a language model (start with --llm)";
+  $("#draft-model").textContent = view.model ? view.model.slice(0, 60) : "a language model: none is set";
   form.elements.by.options[1].disabled = !view.model;
   const busy = view.state === "running" || view.state === "stopping";
+  if (wasBusy && !busy && view.made) { location.replace("/questions"); return; } // the list has them now
+  wasBusy = busy;
   for (const each of form.elements) if (each !== stopButton) each.disabled = busy;
   stopButton.hidden = !busy;
   stopButton.disabled = view.state === "stopping";
   const parts = [];
   if (view.state) {
-    parts.push(element("p", {}, `${SAID[view.state]} ${number(view.made)} of ${counted(view.wanted, "question")}. ${view.note}`));
+    parts.push(element("p", { className: view.state === "failed" ? "refused" : "" }, said(view), " ", element("span", { className: "where" }, view.note)));
     if (busy) parts.push(element("progress", { max: view.wanted, value: view.made, "aria-label": "Questions drafted" }));
-    if (view.dropped.length) parts.push(element("p", { className: "where" }, `Not kept: ${view.dropped.map((each) => `${number(each.count)} ${each.reason}`).join(", ")}.`));
+    if (view.dropped.length) parts.push(element("p", { className: "where" }, `Rejected: ${view.dropped.map((each) => `${each.reason} (${number(each.count)})`).join(", ")}.`));
   }
-  if (view.unreviewed) parts.push(element("p", {}, element("a", { href: `/edit?id=${encodeURIComponent(view.following)}` }, `Review ${counted(view.unreviewed, "question")}`), " ", element("small", { className: "where" }, `in ${view.file}`)));
-  if (!busy && view.made > made) parts.push(element("p", {}, element("a", { href: "/questions" }, "Show the list with them")));
   told.replaceChildren(...parts);
 }
 
@@ -54,6 +58,6 @@ stopButton.addEventListener("click", async () => {
   try { show(await send("/api/drafts/stop", {})); tell(box, null); } catch (error) { tell(box, error); }
 });
 ask("/api/drafts").then((view) => {
-  if (["running", "stopping"].includes(view.state)) listen(); else made = view.made; // those are in the list already
+  if (["running", "stopping"].includes(view.state)) listen();
   show(view);
 }, (error) => tell(box, error));

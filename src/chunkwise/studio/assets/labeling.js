@@ -1,10 +1,11 @@
 // A question with its passages, judged by the keyboard; every label leaves at once, and the next passage is there.
-import { $, ask, counted, element, later, number, plain, tell, withInterval } from "./shared.js";
+import { $, ask, counted, element, later, number, plain, tell, units, withInterval } from "./shared.js";
 import { flush, isTyping, label, newKey, signed, unsent, whenSent } from "./labels.js";
+import { renewRail } from "./rail.js";
+import { canUndo, done, toast, undoLast } from "./toast.js";
 
 let who = "", view = null, at = 0, shown = 0, gold = null;
 let busy = false, wantsNext = false; // a key that is pressed before the next question is seen says nothing of it
-const said = []; // what was said here, the last one at the end: { key, id }
 const list = $("#passages"), box = $("#refused");
 
 async function load(id = "", place = 0) {
@@ -27,32 +28,45 @@ async function load(id = "", place = 0) {
   // What had the focus is gone with the question before: who listens is told the new one, and goes on from there.
   $("#asked").focus({ preventScroll: true });
   progress();
+  renewRail();
 }
 
 function draw() {
-  const done = !view.id;
-  $("#asked").textContent = done ? "No question waits for you" : plain(view.question);
-  $("#where").textContent = done ? `Signed as ${who}` : `Signed as ${who} · ${counted(view.passages.length, "passage")} from a pool of depth ${view.depth}${view.people > 1 ? " · goes to two people" : ""}`;
+  const isOver = !view.id;
+  if (view.guidelines) $("#guidelines").replaceChildren(element("p", { className: "guidelines" }, view.guidelines));
+  $("#asked").textContent = isOver ? "No question waits for you" : plain(view.question);
+  $("#where").textContent = isOver ? `Signed as ${who}` : `Signed as ${who} · ${counted(view.passages.length, "passage")}${view.people > 1 ? " · labeled by two people" : ""}`;
   const known = view.answer ? `Answer: ${plain(view.answer)}` : "";
-  $("#known").textContent = done ? "Everything is judged. Questions are made on the page Questions." : [known, view.state === "nothing" ? "You said that nothing answers it." : view.state === "skipped" ? "You skipped it." : ""].filter(Boolean).join(" · ");
+  $("#known").textContent = isOver ? "You have judged everything that waited for you." : [known, view.state === "nothing" ? "You said that nothing answers it." : view.state === "skipped" ? "You skipped it." : ""].filter(Boolean).join(" · ");
   list.replaceChildren(...view.passages.map(row));
-  for (const each of view.gold) list.append(element("li", { className: "gold-row" }, element("span", { className: "gold" }, plain(each.text)), ` ${each.doc_id} `, element("small", {}, "gold")));
+  for (const each of view.gold) list.append(element("li", { className: "gold-row" }, element("small", {}, "gold "), element("span", { className: "gold" }, plain(each.text)), ` ${each.doc_id} `, element("button", { type: "button", className: "copy", onclick: () => withdraw(each) }, "Remove")));
 }
 
 function row(passage, place) {
   const grades = view.grades.map((words, grade) => element("button", { type: "button", className: "grade", title: words, "aria-pressed": String(passage.grade === grade), "aria-label": `${grade}: ${words}`, onclick: () => { go(place); judge(grade); } }, element("kbd", {}, String(grade)), element("span", {}, ` ${words}`)));
+  const flagged = passage.flag !== null;
   const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Passage ${place + 1} of ${view.passages.length}`, "aria-describedby": `passage-${place}` },
-    element("p", { className: "where" }, passage.document === null ? plain(passage.title) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.title))), ` ${number(passage.start)}–${number(passage.end)}`),
+    element("p", { className: "where" }, passage.document === null ? plain(passage.title) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.title))), ` ${number(passage.start)}–${number(passage.end)}`, element("button", { type: "button", className: "flag-button", "aria-pressed": String(flagged), title: "Flag with a comment (f)", onclick: () => { go(place); flag(); } }, flagged ? "⚑ Flagged" : "⚑ Flag"), flagged && passage.flag ? element("span", { className: "comment" }, ` ${passage.flag}`) : ""),
     text(passage, place),
     element("div", { className: "grades", role: "group", "aria-label": "Grade" }, ...grades,
-      element("button", { type: "button", className: "grade keep-gold", onclick: () => { if (gold) keepGold(); } }, element("kbd", {}, "Enter"), " keep as gold")));
+      element("button", { type: "button", className: "grade keep-gold", onclick: () => { if (gold) keepGold(); } }, "Save as gold ", element("kbd", {}, "Enter")), element("button", { type: "button", className: "grade leave-gold", onclick: () => leaveGold() }, "Cancel"), element("button", { type: "button", className: "grade more-text", onclick: () => { go(place, false); more(); } }, "More text ", element("kbd", {}, "m"))));
   made.addEventListener("click", () => { if (at !== place) go(place, false); });
   return made;
 }
 
+function marked({ text, marks }) {
+  const at = units(text), parts = [];
+  let last = 0;
+  for (const [start, end] of marks) {
+    parts.push(text.slice(at(last), at(start)), element("mark", {}, text.slice(at(start), at(end))));
+    last = end;
+  }
+  return [...parts, text.slice(at(last))];
+}
+
 function text(passage, place) {
   const made = element("p", { className: "passage-text", dir: "auto", id: `passage-${place}` });
-  passage.sentences.forEach((each, index) => made.append(element("span", { className: each.is_inside ? "inside" : "near", onclick: () => pick(place, index) }, each.text)));
+  passage.sentences.forEach((each, index) => made.append(element("span", { className: each.is_inside ? "inside" : "near", onclick: () => pick(place, index) }, ...marked(each))));
   return made;
 }
 
@@ -69,19 +83,27 @@ function go(place, focus = true) {
 }
 
 const seconds = () => Math.round((performance.now() - shown) / 10) / 100;
-function say(values) {
-  const key = newKey();
-  said.push({ key, id: view.id });
-  label({ key, who, id: view.id, seconds: seconds(), pool: view.pool, ...values });
+function say(values, words) {
+  const key = newKey(), id = view.id, place = at;
+  label({ key, who, id, seconds: seconds(), pool: view.pool, ...values });
+  done(words, () => takeBack(key, id, place));
 }
+
+// Undone is one label by its key; the question it was said of is shown again, as it stands then.
+async function takeBack(key, id, place) {
+  label({ key: newKey(), kind: "undo", who, id, undoes: key });
+  busy = true;
+  await flush();
+  await load(id, place);
+}
+const withdraw = (gold) => takeBack(gold.key, view.id, at).then(() => toast("Gold removed."));
 
 function judge(grade) {
   const passage = view.passages[at];
   if (!passage) return;
-  say({ kind: "grade", grade, doc_id: passage.doc_id, start: passage.start, end: passage.end });
+  say({ kind: "grade", grade, doc_id: passage.doc_id, start: passage.start, end: passage.end }, `Passage ${at + 1}: ${view.grades[grade]}`);
   passage.grade = grade;
   [...list.children[at].querySelectorAll(".grade[aria-pressed]")].forEach((each, index) => each.setAttribute("aria-pressed", String(index === grade)));
-  $("#said").textContent = `Passage ${at + 1}: ${grade}, ${view.grades[grade]}`;
   const later = view.passages.findIndex((each, index) => index > at && each.grade === null);
   const open = later >= 0 ? later : view.passages.findIndex((each) => each.grade === null);
   if (open >= 0) go(open);
@@ -95,24 +117,56 @@ async function following() {
   if (!unsent()) await load();
 }
 
-async function whole(kind, words) {
+async function skip() {
   if (!view.id) return;
-  say({ kind });
-  $("#said").textContent = words;
+  say({ kind: "skip" }, "Question skipped.");
   await following();
 }
 
 async function undo() {
-  const last = said.pop() ?? (view.last ? { key: view.last, id: view.id } : null);
-  if (!last?.id) { $("#said").textContent = "There is nothing to undo."; return; }
-  label({ key: newKey(), kind: "undo", who, id: last.id, undoes: last.key });
-  $("#said").textContent = "Undone.";
-  const place = last.id === view.id ? at : 0;
-  busy = true;
-  await flush();
-  await load(last.id, place);
-  const open = view.passages.findIndex((each) => each.grade === null);
-  if (open >= 0) go(open);
+  if (!canUndo() && view.last) { await takeBack(view.last, view.id, at); toast("Undone: your last label of this question."); return; }
+  await undoLast();
+}
+
+// Gold and "nothing answers it" contradict each other: whoever says both is asked which one is meant.
+async function nothing() {
+  const answers = view.passages.filter((each) => each.grade >= 2).length;
+  if (view.gold.length || answers) {
+    const told = [view.gold.length ? counted(view.gold.length, "gold span") : "", answers ? counted(answers, "passage") + " graded as answering" : ""].filter(Boolean).join(" and ");
+    $("#sure-text").textContent = `You have ${told}. “Nothing answers it” removes the gold and grades these passages as “${view.grades[1]}”.`;
+    if (await choice($("#sure")) !== "nothing") return;
+  }
+  const { id, pool, gold: golds } = view, place = at, keys = [];
+  const add = (values) => { keys.push(newKey()); label({ key: keys.at(-1), who, id, pool, ...values }); };
+  const undone = (key) => label({ key: newKey(), kind: "undo", who, id, undoes: key });
+  golds.forEach((each) => undone(each.key));
+  for (const { doc_id, start, end, grade } of view.passages) if (grade >= 2) add({ kind: "grade", grade: 1, doc_id, start, end });
+  add({ kind: "nothing", seconds: seconds() });
+  done("Nothing answers it.", async () => {
+    keys.forEach(undone);
+    for (const { doc_id, start, end } of golds) label({ key: newKey(), kind: "gold", who, id, pool, doc_id, start, end });
+    busy = true;
+    await flush();
+    await load(id, place);
+  });
+  await following();
+}
+const choice = (dialog) => new Promise((resolve) => {
+  dialog.returnValue = "";
+  dialog.addEventListener("close", () => resolve(dialog.returnValue), { once: true });
+  dialog.showModal();
+});
+
+async function flag() {
+  const passage = view.passages[at], place = at;
+  if (!passage) return;
+  const field = $("#flag textarea");
+  field.value = passage.flag ?? "";
+  if (await choice($("#flag")) !== "flag") return;
+  passage.flag = field.value.trim();
+  say({ kind: "flag", comment: passage.flag, doc_id: passage.doc_id, start: passage.start, end: passage.end }, `Passage ${place + 1} flagged.`);
+  list.children[place].replaceWith(row(passage, place));
+  go(place);
 }
 
 // Gold: a first sentence and a last one of a passage and what stands around it.
@@ -124,7 +178,7 @@ function paint() {
   });
   list.children[gold.place].classList.add("with-gold");
   spans[gold[gold.edge]].scrollIntoView({ block: "nearest" });
-  $("#said").textContent = `Gold: ${counted(gold.last - gold.first + 1, "sentence")}; the ${gold.edge === "last" ? "end" : "beginning"} moves. Enter keeps it.`;
+  $("#said").textContent = `Gold: ${counted(gold.last - gold.first + 1, "sentence")}; the ${gold.edge === "last" ? "end" : "beginning"} moves. Enter saves it.`;
 }
 function pick(place, index) {
   if (!getSelection().isCollapsed) return; // what was dragged over is selected already
@@ -177,12 +231,19 @@ async function more() {
   const passage = view.passages[at];
   if (!passage || passage.document === null) return;
   try {
-    const found = await ask(`/api/documents/${passage.document}/sentences`, { start: passage.start, end: passage.end, around: 4000 });
+    const found = await ask(`/api/documents/${passage.document}/sentences`, { start: passage.start, end: passage.end, around: 4000, q: view.question });
+    const before = passage.sentences;
     passage.sentences = found.sentences;
+    if (gold) { // the selection stays where it was in the document
+      const at = (offset, name) => Math.max(0, found.sentences.findIndex((each) => each[name] === offset));
+      gold.first = at(before[gold.first].start, "start");
+      gold.last = Math.max(gold.first, at(before[gold.last].end, "end"));
+      if (gold.clicked) gold.anchor = gold.first;
+    }
   } catch (error) { tell(box, error); return; }
-  leaveGold();
   list.children[at].querySelector(".passage-text").replaceWith(text(passage, at));
-  list.children[at].querySelector(".inside")?.scrollIntoView({ block: "center" });
+  if (gold) paint();
+  else list.children[at].querySelector(".inside")?.scrollIntoView({ block: "center" });
 }
 async function keepGold() {
   const passage = view.passages[gold.place], place = gold.place;
@@ -190,11 +251,18 @@ async function keepGold() {
   const words = passage.sentences.slice(gold.first, gold.last + 1).map((each) => each.text).join("");
   const low = start + [...words].length - [...words.trimStart()].length, high = end - ([...words].length - [...words.trimEnd()].length);
   if (low >= high) return;
-  say({ kind: "gold", doc_id: passage.doc_id, start: low, end: high });
+  say({ kind: "gold", doc_id: passage.doc_id, start: low, end: high }, "Gold saved.");
   leaveGold();
   await flush();
   if (!unsent()) await load(view.id, place);
-  $("#said").textContent = "The gold is kept.";
+}
+
+// With everybody else who graded the same passages: relevant or not.
+function agrees(name, pairs) {
+  const shared = pairs.filter((each) => each.passages && (each.first === name || each.second === name));
+  const passages = shared.reduce((sum, each) => sum + each.passages, 0);
+  if (!passages) return "–";
+  return `agrees on ${Math.round(100 * shared.reduce((sum, each) => sum + each.passages * each.same, 0) / passages)}% of ${number(passages)}`;
 }
 
 async function progress() {
@@ -204,8 +272,8 @@ async function progress() {
   $("#progress").replaceChildren(
     element("p", {}, `${number(found.done)} of ${counted(found.questions, "question")} done · ${counted(view.waiting.length, "question")} for you`),
     element("progress", { max: Math.max(1, found.questions), value: found.done, "aria-label": "Questions done" }),
-    element("table", { className: "plain" }, element("caption", {}, "People"), element("tbody", {}, ...found.people.map((each) => element("tr", {}, element("th", { scope: "row" }, each.who), element("td", {}, counted(each.labels, "label")), element("td", {}, each.seconds === null ? "–" : `${each.seconds} s each`))))),
-    element("p", {}, alpha ? `Krippendorff’s α ${withInterval(alpha)} on ${counted(own.passages, "passage")}` : "Agreement is told once two people have graded the same passages."),
+    element("table", { className: "plain" }, element("caption", {}, "People"), element("tbody", {}, ...found.people.map((each) => element("tr", {}, element("th", { scope: "row" }, each.who), element("td", {}, counted(each.labels, "label")), element("td", {}, each.seconds === null ? "–" : `${each.seconds} s each`), element("td", {}, agrees(each.who, own.pairs)))))),
+    element("p", {}, alpha ? `Krippendorff’s α ${withInterval(alpha)} on ${counted(own.passages, "passage")}` : "Agreement is shown once two people have graded the same passages."),
     ...own.pairs.filter((each) => each.kappa).map((each) => element("p", { className: "hint" }, `${each.first} and ${each.second}: κ ${withInterval(each.kappa)}`)),
     own.disputed ? element("p", {}, element("a", { href: "/adjudication" }, `${counted(own.disputed, "passage")} disputed`)) : "",
     element("p", { className: "hint" }, `${number(found.unjudged)} of ${counted(found.pooled, "pooled passage")} not judged`));
@@ -214,10 +282,10 @@ async function progress() {
 const keys = {
   j: () => go(at + 1), k: () => go(at - 1), 0: () => judge(0), 1: () => judge(1), 2: () => judge(2), 3: () => judge(3),
   g: beginGold, "[": () => move(-1), "]": () => move(1), e: () => { if (gold) { gold.edge = gold.edge === "last" ? "first" : "last"; paint(); } }, m: more,
-  n: () => whole("nothing", "Nothing answers it."), s: () => whole("skip", "Skipped."), u: undo, "?": () => $("#help").showModal(),
+  n: () => { if (view.id) nothing(); }, s: skip, f: flag, u: undo, "?": () => $("#help").showModal(),
 };
 addEventListener("keydown", (event) => {
-  if (isTyping(event) || !view || busy) return;
+  if (isTyping(event) || event.repeat || !view || busy) return; // a key that is held down says one thing
   if (gold && event.key === "Enter") { event.preventDefault(); keepGold(); return; }
   if (event.key === "Escape") { leaveGold(); return; }
   const work = keys[event.key];

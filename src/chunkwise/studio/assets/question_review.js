@@ -1,7 +1,9 @@
 // One question: made, changed, accepted or dropped. What is typed stays in this browser until the studio has it.
 import { $, Refused, ask, counted, element, number, plain, tell } from "./shared.js";
 import { isTyping, send } from "./labels.js";
+import { renewRail } from "./rail.js";
 import { showOutlook } from "./review_outlook.js";
+import { done, undoLast } from "./toast.js";
 
 const form = $("#edit"), box = $("#refused"), note = $("#note"), mine = $("#mine");
 const wanted = new URLSearchParams(location.search).get("id") ?? "";
@@ -36,15 +38,33 @@ function fill(from) {
 
 function gold(list) {
   $("#gold").replaceChildren(...list.map((each, index) => element("article", { className: "gold-place" },
-    element("p", { className: "where" }, each.document === null ? each.doc_id : element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, each.doc_id)), ` ${number(each.start)}–${number(each.end)} `, element("button", { type: "button", className: "copy", onclick: () => { places = list.filter((_, other) => other !== index); gold(places); } }, "Take out")),
+    element("p", { className: "where" }, each.document === null ? each.doc_id : element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, each.doc_id)), ` ${number(each.start)}–${number(each.end)} `, element("button", { type: "button", className: "copy", onclick: () => { places = list.filter((_, other) => other !== index); gold(places); } }, "Remove")),
     element("p", { className: "passage-text", dir: "auto" }, element("span", { className: "near" }, each.before), element("span", { className: "gold" }, each.text), element("span", { className: "near" }, each.behind)))));
-  if (!list.length) $("#gold").append(element("p", { className: "none" }, "No place is known yet."));
+  if (!list.length) $("#gold").append(element("p", { className: "none" }, "No evidence yet."));
 }
 
 async function open(id) {
   try { view = await ask("/api/edit", { id }); } catch (error) { tell(box, error); return; }
   tell(box, null);
+  $("#over").hidden = true;
+  $(".editing").hidden = false;
   draw();
+}
+
+// The last change of a question, as its file had it before.
+async function takeBack(id) {
+  try { await send("/api/edit/save", { id, action: "undo" }); } catch (error) { tell(box, error); return false; }
+  history.replaceState(null, "", `/edit?id=${encodeURIComponent(id)}`);
+  await open(id);
+  renewRail();
+  return true;
+}
+
+// Nothing is left to review.
+function over() {
+  if (!$("#outlook").hidden) { location.reload(); return; } // of a sweep's questions it says how the review ends
+  $("#over").hidden = false;
+  $(".editing").hidden = true;
 }
 
 async function save(action, revision) {
@@ -55,19 +75,20 @@ async function save(action, revision) {
     localStorage.removeItem(draft());
     tell(box, null);
     // A review goes on with the next question that nobody has looked at.
-    const next = view.following, was = { accept: "Accepted.", drop: "Dropped." }[action];
-    if (was && next && next !== view.id) {
+    const next = view.following, was = { accept: "Question accepted.", drop: "Question dropped.", save: "Question saved." }[action], id = view.id;
+    done([was, ...found.told].join(" "), id && (() => takeBack(id)));
+    renewRail();
+    if (action !== "save" && next && next !== id) {
       history.pushState(null, "", `/edit?id=${encodeURIComponent(next)}`);
       await open(next);
-      note.textContent = `${was} The next to review: ${plain(view.text)}`;
       form.elements.text.blur();
       return;
     }
-    if (action === "drop") { location.assign("/questions"); return; }
+    if (action === "drop") { over(); return; }
     view = found;
     history.replaceState(null, "", `/edit?id=${encodeURIComponent(view.id)}`);
     draw();
-    note.textContent = ["Saved.", ...view.told].join(" ");
+    if (action === "accept") over();
   } catch (error) {
     if (!(error instanceof Refused)) error = new Refused("The studio does not answer. What you typed is kept in this browser; save it again when it does.");
     tell(box, error);
@@ -87,7 +108,7 @@ $("#find").addEventListener("click", async () => {
   let found;
   try { found = await ask("/api/evidence", { q: form.elements.text.value }); } catch (error) { tell(box, error); return; }
   $("#evidence").replaceChildren(...found.places.map((each) => element("li", {},
-    element("p", { className: "where" }, element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, plain(each.title))), ` ${counted(each.words, "word")} of the question `, element("button", { type: "button", className: "copy", onclick: () => { places = [...(places ?? view.gold), { ...each, before: "", behind: "" }]; gold(places); note.textContent = "Taken as gold; save to keep it."; } }, "Take as gold")),
+    element("p", { className: "where" }, element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, plain(each.title))), ` ${counted(each.words, "word")} of the question `, element("button", { type: "button", className: "copy", onclick: () => { places = [...(places ?? view.gold), { ...each, before: "", behind: "" }]; gold(places); note.textContent = "Added as gold. Save to keep it."; } }, "Add as gold")),
     element("p", { className: "passage-text", dir: "auto" }, each.text))));
   if (!found.places.length) $("#evidence").append(element("li", { className: "none" }, "No document has words of this question near each other."));
 });
@@ -95,7 +116,7 @@ $("#find").addEventListener("click", async () => {
 const press = (value) => form.querySelector(`button[value=${value}]:not([hidden])`)?.click();
 addEventListener("keydown", (event) => {
   if (isTyping(event) || !view) return;
-  const work = { a: () => press("accept"), d: () => press("drop"), e: () => form.elements.text.focus(), s: () => $("#following").click() }[event.key];
+  const work = { a: () => press("accept"), d: () => press("drop"), e: () => form.elements.text.focus(), s: () => $("#following").click(), u: undoLast }[event.key];
   if (work) { event.preventDefault(); work(); }
 });
 addEventListener("keydown", (event) => { if (event.key === "Escape" && event.target.form === form) event.target.blur(); });

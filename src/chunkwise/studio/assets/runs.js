@@ -1,4 +1,6 @@
-// Of two runs that are compared neither may be missing; a metric that is chosen is shown at once.
+// Of two runs that are compared neither may be missing; a metric that is chosen is shown at once; alerts are acknowledged.
+import { $, element, send, tell } from "./shared.js";
+
 const comparing = document.querySelector("#comparing");
 if (comparing) {
   const button = comparing.querySelector("#compare-two");
@@ -16,3 +18,33 @@ if (comparing) {
 }
 const metric = document.querySelector(".by-metric select");
 if (metric) metric.addEventListener("change", () => metric.form.requestSubmit());
+for (const each of document.querySelectorAll("[data-alert]")) {
+  each.addEventListener("click", async () => {
+    try {
+      await send("/api/alerts/acknowledge", { number: Number(each.dataset.alert) });
+      each.closest("li").querySelector(".tag").textContent = "acknowledged";
+      each.remove();
+    } catch (error) { tell($("#alert-refused"), error); }
+  });
+}
+
+// A cell opens its question beside the matrix: the same content as the page of the question.
+const panel = $("#panel");
+async function openQuestion(link) {
+  const page = new DOMParser().parseFromString(await (await fetch(link.href)).text(), "text/html");
+  const close = element("button", { type: "button", className: "copy", onclick: () => { panel.hidden = true; link.focus(); } }, "Close");
+  panel.replaceChildren(close, ...[...page.querySelector("main").children].filter((each) => !each.matches("nav")).map((each) => document.adoptNode(each)));
+  panel.hidden = false;
+  for (const each of document.querySelectorAll("#matrix .open")) each.classList.remove("open");
+  link.closest("tr").classList.add("open");
+  panel.focus({ preventScroll: true });
+  if (panel.getBoundingClientRect().top > innerHeight / 2) panel.scrollIntoView();
+}
+for (const each of document.querySelectorAll("[data-panel]")) {
+  each.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // in a tab of its own it is a page
+    event.preventDefault();
+    openQuestion(each);
+  });
+}
+addEventListener("keydown", (event) => { if (event.key === "Escape" && panel && !panel.hidden) panel.querySelector("button").click(); });

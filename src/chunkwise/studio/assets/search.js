@@ -64,28 +64,38 @@ function why(found) {
   return element("details", { className: "why" }, element("summary", {}, "Why"), element("ul", {}, ...told));
 }
 
-function hit({ card, document, why: found }) {
+function hit({ card, document, is_gold: isGold, why: found }) {
   const place = `${number(card.start)}–${number(card.end)} · ${counted(card.token_count, "token")}${card.page === null ? "" : ` · page ${card.page}`}`;
   return element("li", {},
     element("p", { className: "from" }, element("span", { className: "rank" }, `${card.rank}`), " ",
-      link(document, card.start, card.end, element("bdi", {}, plain(card.title))),
-      card.section ? element("small", {}, " ", element("bdi", {}, plain(card.section))) : ""),
+      link(document, card.start, card.end, element("bdi", {}, plain(card.title))), repeated.has(card.title) ? element("small", {}, " ", element("bdi", {}, plain(card.doc_id))) : "",
+      card.section ? element("small", {}, " ", element("bdi", {}, plain(card.section))) : "", isGold ? element("b", { className: "yes" }, " has the answer") : ""),
     element("p", { className: "found", dir: "auto" }, ...marked(card)),
     element("p", { className: "where" }, `score ${threeDigits(card.score)} · ${place}`), why(found));
 }
 
+// Titles that several documents have say nothing alone: their files are named, too.
+let repeated = new Set();
+function findRepeated(sides) {
+  const files = new Map();
+  for (const { card } of sides.flatMap((each) => each.hits)) files.set(card.title, (files.get(card.title) ?? new Set()).add(card.doc_id));
+  repeated = new Set([...files].filter(([, ids]) => ids.size > 1).map(([title]) => title));
+}
+
+const NAMES = { recommended: "Recommended, applied", before: "Before" };
 function side(found, budget) {
-  const card = element("section", { className: "card side", "aria-label": `By ${found.retriever}` }, element("h2", {}, element("code", {}, found.retriever)));
+  const card = element("section", { className: "card side", "aria-label": `By ${found.retriever}` }, element("h2", {}, NAMES[found.retriever] ?? element("code", {}, found.retriever)));
   if (found.problem) { card.append(element("p", { className: "refused" }, found.problem)); return card; }
-  const fill = element("i", {});
-  fill.style.width = `${Math.min(100, 100 * found.tokens / budget)}%`;
-  card.append(
-    element("p", { className: "where" }, found.total),
-    element("div", { className: "filled", role: "img", "aria-label": `${number(found.tokens)} of ${number(budget)} tokens of the budget` }, fill),
-    element("ol", { className: "found-list" }, ...found.hits.map(hit)),
-  );
+  const answered = found.hits.filter((each) => each.is_gold).map((each) => each.card.rank);
+  card.append(element("p", { className: "where" }, found.total, answered.length ? element("b", { className: "yes" }, ` · the answer is at rank ${Math.min(...answered)}`) : ""));
+  if (budget) {
+    const fill = element("i", {});
+    fill.style.width = `${Math.min(100, 100 * found.tokens / budget)}%`;
+    card.append(element("div", { className: "filled", role: "img", "aria-label": `${number(found.tokens)} of ${number(budget)} tokens of the budget` }, fill));
+  }
+  card.append(element("ol", { className: "found-list" }, ...found.hits.map(hit)));
   if (found.outside.length) {
-    card.append(element("h3", {}, "Just outside of the budget"), element("ul", { className: "outside" }, ...found.outside.map((each) => element("li", {},
+    card.append(element("h3", {}, budget ? "Just outside the budget" : "The next hits"), element("ul", { className: "outside" }, ...found.outside.map((each) => element("li", {},
       link(each.document, each.start, each.end, element("bdi", {}, plain(each.title))), element("p", { className: "found", dir: "auto" }, each.text)))));
   }
   if (found.reading) {
@@ -103,25 +113,57 @@ function chosen() {
 function offer(names, wanted) {
   const box = $("#retrievers");
   if (box.querySelectorAll("input").length === names.length) return;
-  const boxes = names.map((name) => element("label", {}, element("input", { type: "checkbox", name: "retriever", value: name, checked: wanted.includes(name) }), ` ${name}`));
+  const boxes = names.map((name) => element("label", {}, element("input", { type: "checkbox", name: "retriever", value: name, checked: wanted.includes(name) }), ` ${NAMES[name] ?? name}`));
   box.replaceChildren(box.querySelector("legend"), ...boxes);
 }
 
+// The questions of the test set, to walk through one by one.
+let questions = [];
+function suggest(list) {
+  questions = list;
+  const box = $("#own");
+  box.hidden = !list.length;
+  if (box.dataset.count === String(list.length)) return;
+  box.dataset.count = list.length;
+  const select = box.querySelector("select");
+  select.replaceChildren(element("option", { value: "" }, `your ${counted(list.length, "question")}`), ...list.map((each) => element("option", { value: each, selected: each === form.q.value }, plain(each))));
+}
+function walk(by) {
+  const at = questions.indexOf(form.q.value.trim());
+  const next = questions[at < 0 ? 0 : (at + by + questions.length) % questions.length];
+  if (next !== undefined) tryOne(next);
+}
+function tryOne(question) {
+  form.q.value = question;
+  $("#own select").value = question;
+  search();
+}
+$("#own select").addEventListener("change", (event) => { if (event.target.value) tryOne(event.target.value); });
+for (const each of document.querySelectorAll("#own [data-by]")) each.addEventListener("click", () => walk(Number(each.dataset.by)));
+
 let wanted = new URLSearchParams(location.search).getAll("retriever");
 const search = latest(async () => {
-  const values = { q: form.q.value.trim(), retriever: chosen().length ? chosen() : wanted, budget: form.budget.value || 1000 };
+  const values = { q: form.q.value.trim(), retriever: chosen().length ? chosen() : wanted, budget: form.budget.value };
   try {
     const found = await ask("/api/search", values);
     tell(refused, null);
     if (!wanted.length) wanted = found.retrievers.slice(0, 2);
     offer(found.retrievers, wanted);
+    if (!form.budget.value) { // as the index keeps it, until somebody says otherwise
+      form.budget.placeholder = found.budget ?? `${found.k} hits`;
+      slider.value = toSlider(found.budget ?? 1000);
+    }
+    suggest(found.questions);
     $("#note").textContent = found.note;
+    findRepeated(found.sides);
     answers.replaceChildren(...found.sides.map((each) => side(each, found.budget)));
     answers.dataset.sides = found.sides.length;
+    const spans = (each) => each.hits.map(({ card }) => [card.doc_id, card.start, card.end].join(" ")).join("\n");
+    if (found.sides.length > 1 && found.sides.every((each) => each.hits.length && spans(each) === spans(found.sides[0]))) $("#note").textContent = [found.note, "Every side has the same hits for this question."].filter(Boolean).join(" ");
     const query = new URLSearchParams();
     if (values.q) query.set("q", values.q);
     for (const each of chosen()) query.append("retriever", each);
-    query.set("budget", values.budget);
+    if (values.budget) query.set("budget", values.budget);
     history.replaceState(null, "", `/search?${query}`);
   } catch (error) {
     tell(refused, error);
@@ -131,8 +173,8 @@ const search = latest(async () => {
 
 const given = new URLSearchParams(location.search);
 form.q.value = given.get("q") || "";
-form.budget.value = given.get("budget") || "1000";
-slider.value = toSlider(Number(form.budget.value));
+form.budget.value = given.get("budget") || "";
+slider.value = toSlider(Number(form.budget.value) || 1000);
 slider.addEventListener("input", () => { form.budget.value = toBudget(Number(slider.value)); soon(); });
 form.budget.addEventListener("input", () => { slider.value = toSlider(Number(form.budget.value)); soon(); });
 form.q.addEventListener("input", later(() => search(), 250));
@@ -140,4 +182,5 @@ $("#retrievers").addEventListener("change", () => search());
 form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
 const soon = later(() => search(), 80);
 await search();
+if (!form.q.value && given.getAll("retriever").length && questions.length) tryOne(questions[0]); // what the applied choice changed
 if (form.q.value && answers.childElementCount < chosen().length) search();

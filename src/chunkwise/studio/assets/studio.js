@@ -1,7 +1,9 @@
 // The line at the top of every page that says what is being read and made.
 import { $, listen, number, whileWorking } from "./shared.js";
+import { renewRail } from "./rail.js";
 
 const line = $("#work");
+let known = -1;
 whileWorking((state) => {
   if (!state) {
     line.hidden = false;
@@ -17,5 +19,8 @@ whileWorking((state) => {
     const share = step.total ? `${Math.min(99, Math.floor(100 * step.done / step.total))}%` : number(step.done);
     line.textContent = `${step.name} … ${share}`;
   }
+  if (state.documents && (known < 0 || !state.working || !step)) renewRail();
+  known = state.documents;
 });
+renewRail();
 listen();

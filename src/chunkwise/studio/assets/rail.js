@@ -1,0 +1,21 @@
+// The way from documents to an applied choice: how far it is, and one button for the next step.
+import { $, ask, element } from "./shared.js";
+
+const ROLES = ["reader", "labeler", "owner"];
+const rail = $("#rail");
+const may = (role) => ROLES.indexOf(document.body.dataset.role) >= ROLES.indexOf(role);
+
+export async function renewRail() {
+  if (!rail) return;
+  let found;
+  try { found = await ask("/api/tour"); } catch { return; }
+  const { steps, next } = found;
+  rail.hidden = !steps.length;
+  const isHere = Boolean(next) && location.pathname === next.address.replace(/\?.*/, "");
+  document.body.classList.toggle("is-next", isHere);
+  const at = steps.findIndex((each) => !each.is_done);
+  const list = element("ol", {}, ...steps.map((each, index) => element("li", { className: each.is_done ? "done" : index === at ? "now" : "" },
+    element("a", { href: each.address, "aria-current": index === at ? "step" : null },
+      element("i", { "aria-hidden": "true" }, each.is_done ? "✓" : String(index + 1)), element("span", {}, each.name, each.is_done ? element("span", { className: "visually-hidden" }, ", done") : ""), each.note ? element("small", {}, ` ${each.note}`) : ""))));
+  rail.replaceChildren(list, ...(next && !isHere && may(next.role) ? [element("a", { className: "primary", href: next.address }, next.label)] : []));
+}
