@@ -369,7 +369,7 @@ def test_hostile_text_comes_as_it_is_in_json(client: TestClient, project: Projec
 
 def test_every_path_leads_to_its_endpoint_and_no_other_does() -> None:
     for endpoint in ENDPOINTS:
-        found, _ = endpoint_at(endpoint.path.replace("{number}", "12"))
+        found, _ = endpoint_at(endpoint.path.replace("{number}", "12"), ENDPOINTS)
         assert found is endpoint
     for path in (
         "/api/documents/1/2",
@@ -378,7 +378,7 @@ def test_every_path_leads_to_its_endpoint_and_no_other_does() -> None:
         "/api/documents/",
         "/xapi/state",
     ):
-        assert endpoint_at(path) == (None, {})
+        assert endpoint_at(path, ENDPOINTS) == (None, {})
 
 
 def test_what_is_used_least_goes_first_and_each_is_made_once() -> None:
