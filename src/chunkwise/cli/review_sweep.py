@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,40 +10,47 @@ import click
 
 from chunkwise.cli.review_questions import ReviewCard, review_in_terminal
 from chunkwise.cli.streams import stdout_console
+from chunkwise.core import Document
 
 if TYPE_CHECKING:
     from chunkwise.testsets.review import Review
+    from chunkwise.tuning.choose.review_order import ReviewOrder
     from chunkwise.tuning.tune import CompletedSweep
 
 
 def review_sweep(completed: CompletedSweep, drafts: Path) -> bool:
     """Whether anything was decided; `drafts` is where questions are that were generated for want of others."""
     from chunkwise.testsets.review import Review
+    from chunkwise.testsets.testset import hash_of
+    from chunkwise.tuning.choose.review_order import ReviewOrder
 
-    prepared = completed.prepared
-    file = Path(prepared.sweep.test_queries or drafts)
+    inputs, sweep = completed.prepared.inputs, completed.prepared.sweep
+    asked = [hash_of([query]) for query in inputs.questions.queries]
+    order = ReviewOrder(completed.result, sweep, asked)
+    file = Path(sweep.test_queries or drafts)
     review = Review(file, "unreviewed")
     before = review.counts()
-    card = ReviewCard(str(file), prepared.inputs.documents)
     click.echo("\nAccept what people might ask and the passage answers; edit or drop the rest.")
-    review_in_terminal(review, card, file, Standings(completed, review, file))
+    leaders = Leaders(order, review, file, inputs.documents, sweep.objective)
+    review_in_terminal(review, ReviewCard(str(file), inputs.documents), file, leaders)
     return review.counts() != before
 
 
-class Standings:
-    """Prints the leaders before every question, brings the question whose answer matters most, and ends in time."""
+class Leaders:
+    """Prints the leaders before every question, brings the one whose answer matters most, and ends in time."""
 
-    def __init__(self, completed: CompletedSweep, review: Review, file: Path) -> None:
-        from chunkwise.testsets.testset import hash_of
-        from chunkwise.tuning.choose.review_order import ReviewOrder
-
-        inputs, sweep = completed.prepared.inputs, completed.prepared.sweep
-        asked = [hash_of([query]) for query in inputs.questions.queries]
-        self._order = ReviewOrder(completed.result, sweep, asked)
-        self._documents, self._objective = inputs.documents, sweep.objective
-        self._review, self._file = review, file
+    def __init__(
+        self,
+        order: ReviewOrder,
+        review: Review,
+        file: Path,
+        documents: Sequence[Document],
+        objective: str,
+    ) -> None:
+        self._order, self._review, self._file = order, review, file
+        self._documents, self._objective = documents, objective
         self._furthest = -1
-        """Where no question was brought yet: behind it somebody went back, or has edited."""
+        """Of the questions brought: at an earlier one somebody went back, at this one edited."""
 
     def __call__(self) -> bool:
         from chunkwise.report.review_report import review_report
