@@ -291,15 +291,6 @@ def test_a_changed_row_is_told_with_its_run(file: Path, change: str, told: str) 
     assert History(file).run(1).number == 1
 
 
-def test_only_the_last_runs_stay_in_memory(file: Path) -> None:
-    history = History(file)
-    for _ in range(9):
-        history.add(kept_run())
-    for number in range(1, 11):
-        assert history.run(number).number == number
-    assert list(history._seen) == [8, 9, 10]
-
-
 READER = """
 import os, sys
 from pathlib import Path

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
+from chunkwise.base.recently_used import RecentlyUsed
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.sqlite import SqliteFile
 from chunkwise.base.wording import counted
@@ -119,7 +120,7 @@ class History(Table):
         self._path = path
         self._wait = WAIT if wait is None else wait
         self._is_there = False
-        self._seen: dict[int, KeptRun] = {}
+        self._seen: RecentlyUsed[KeptRun] = RecentlyUsed(_SEEN)
 
     @cached_property
     def _database(self) -> SqliteFile | PostgresDatabase:
@@ -213,12 +214,7 @@ class History(Table):
 
     def run(self, number: int) -> KeptRun:
         """One run with its scores, its questions and its documents."""
-        if number not in self._seen:
-            found = self._read(number)
-            while len(self._seen) >= _SEEN:
-                del self._seen[next(iter(self._seen))]
-            self._seen[number] = found
-        return self._seen[number]
+        return self._seen.get(number, partial(self._read, number))
 
     def _read(self, number: int) -> KeptRun:
         if isinstance(number, int) and 0 < number < 1 << 31 and self.exists():
@@ -268,7 +264,7 @@ class History(Table):
             statements.many("delete from runs where number = ?", rows)
             statements.execute(DELETE_UNSHARED)
         self._database.shrink()
-        self._seen.clear()
+        self._seen = RecentlyUsed(_SEEN)
         return gone
 
     def prunable(
