@@ -31,12 +31,12 @@ def review_sweep(completed: CompletedSweep, drafts: Path) -> bool:
     review = Review(file, "unreviewed")
     before = review.counts()
     click.echo("\nAccept what people might ask and the passage answers; edit or drop the rest.")
-    leaders = Leaders(order, review, file, inputs.documents, sweep.objective)
-    review_in_terminal(review, ReviewCard(str(file), inputs.documents), file, leaders)
+    guide = ReviewGuide(order, review, file, inputs.documents, sweep.objective)
+    review_in_terminal(review, ReviewCard(str(file), inputs.documents), file, guide)
     return review.counts() != before
 
 
-class Leaders:
+class ReviewGuide:
     """Prints the leaders before every question, brings the one whose answer matters most, and ends in time."""
 
     def __init__(
