@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
+import chunkwise  # noqa: E402
 from benchmarks.corpora import SHARED  # noqa: E402
-from benchmarks.question_sets import Place, Question, QuestionSet  # noqa: E402
+from benchmarks.question_sets import SETS, Place, Question, QuestionSet, recall  # noqa: E402
+from benchmarks.resampling import bootstrap  # noqa: E402
+from benchmarks.tables import table  # noqa: E402
 from chunkwise.core import Document  # noqa: E402
+from chunkwise.options import SearchOptions  # noqa: E402
 
 MUSIQUE = QuestionSet("musique", ("musique",), "musique/queries.jsonl")
+RETRIEVERS = {"keywords": "multiscale(dense=0)", "hybrid": "multiscale"}
+VARIED = ("squad2", "musique", "xquad_de", "xquad_zh")
 TEMPLATES = {
     "de": ("Laut {name}: {question}", "{question} (aus: {name})"),
     "zh": ("在《{name}》中：{question}", "{question}（{name}）"),
@@ -39,7 +49,7 @@ class Corpus(NamedTuple):
 
 def corpus_of(test: QuestionSet, most: int) -> Corpus:
     """The set with file names made of titles, which many sets have only as numbers."""
-    documents, ids = [], {}
+    documents, ids = [], dict[str, str]()
     for path in test.paths:
         for line in path.open(encoding="utf-8"):
             row = json.loads(line)
@@ -70,18 +80,15 @@ def documentation(most: int) -> Corpus:
         documents.append(Document(row["doc_id"], text, title=row["title"], format="markdown"))
         heads = [*re.finditer(r"^##+ (.+?)(?: \{ ?#.*\})?$", text, re.MULTILINE)]
         ends = [*(head.start() for head in heads[1:]), len(text)]
+        times = Counter(head[1] for head in heads)
         for head, end in zip(heads, ends, strict=False):
             body = text[head.end() : end].strip()
-            if len(body) > 80:
+            if len(body) > 80 and times[head[1]] == 1:
                 start = text.index(body, head.end())
                 place = Place(row["doc_id"], start, start + min(len(body), 600))
                 questions.append(Question(f"{row['doc_id']}:{head.start()}", head[1], ((place,),)))
     random.Random(11).shuffle(questions)
     return Corpus("docs_fastapi", "en", documents, questions[:most])
-
-
-Variant = Callable[[str, "Namer", random.Random], str]
-"""From a document's id its name, as somebody may write it."""
 
 
 class Namer:
@@ -139,7 +146,6 @@ class Namer:
         return MISSING[self.language]
 
 
-VARIANTS: tuple[Variant, ...] = (lambda document, names, rng: names.title(document, rng),)
 KINDS = (
     "title",
     "shortened",
@@ -161,3 +167,85 @@ def named(corpus: Corpus, kind: str, seed: int = 5) -> list[Question]:
         template = rng.choice(TEMPLATES[corpus.language])
         found.append(question._replace(text=template.format(name=name, question=question.text)))
     return found
+
+
+class Compared(NamedTuple):
+    """Recall without and with naming, and the CPU time of a question."""
+
+    off: NDArray[np.float64]
+    on: NDArray[np.float64]
+    slower: float
+
+    def row(self, name: str) -> list[str]:
+        found = bootstrap(100 * (self.on - self.off))
+        shown = f"{found.mean:+.1f} ({found.low:+.1f} to {found.high:+.1f})"
+        return [
+            name, f"{100 * self.off.mean():.1f}", f"{100 * self.on.mean():.1f}",
+            f"**{shown}**" if found.decided else shown, f"{self.slower:.2f}",
+        ]  # fmt: skip
+
+
+def compare(
+    index: chunkwise.Index, questions: list[Question], retriever: str, budget: int
+) -> Compared:
+    """The same questions with naming off and on."""
+    texts = [question.text for question in questions]
+    index.search(texts[:1], budget=budget, retriever=retriever)
+    scores, took = [], []
+    for naming in ("off", "on"):
+        began = process_time()
+        options = SearchOptions(budget=budget, retriever=retriever, naming=naming)
+        answers = index.search(texts, options=options)
+        took.append(process_time() - began)
+        scores.append(np.array([recall(*pair) for pair in zip(questions, answers, strict=True)]))
+    return Compared(scores[0], scores[1], took[1] / took[0])
+
+
+HEAD = ["questions", "off", "on", "difference", "CPU time"]
+
+
+def plain_table(most: int | None, budget: int) -> str:
+    """All sets as they are: cuad names its documents, musique often, the others seldom."""
+    rows = []
+    for test in (*SETS, MUSIQUE):
+        questions = test.read(most)
+        index = chunkwise.index(test.paths)
+        for signal, retriever in RETRIEVERS.items():
+            name = f"{test.name}, {signal}, {len(questions):,}"
+            rows.append(compare(index, questions, retriever, budget).row(name))
+            print(" ".join(rows[-1]), flush=True)
+    return table(HEAD, rows)
+
+
+def variant_table(most: int, budget: int) -> str:
+    """Names put into questions, by keywords."""
+    tests = [test for test in (*SETS, MUSIQUE) if test.folder in VARIED]
+    rows = []
+    for corpus in (documentation(most), *(corpus_of(test, most) for test in tests)):
+        index = chunkwise.index(corpus.documents, embedder="none", vectors="none")
+        for kind in ("none", *KINDS):
+            asked = corpus.questions if kind == "none" else named(corpus, kind)
+            row = compare(index, asked, RETRIEVERS["keywords"], budget).row(
+                f"{corpus.name}, {kind.replace('_', ' ')}"
+            )
+            rows.append(row)
+            print(" ".join(row), flush=True)
+    return table(HEAD, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--questions", type=int, default=300, help="a seeded sample of so many per set"
+    )
+    parser.add_argument("--budget", type=int, default=1000)
+    parser.add_argument("--only", choices=("plain", "variants"))
+    given = parser.parse_args()
+    if given.only != "variants":
+        print(plain_table(given.questions, given.budget))
+    if given.only != "plain":
+        print(variant_table(given.questions, given.budget))
+
+
+if __name__ == "__main__":
+    main()

@@ -115,6 +115,18 @@ class TermTable:
         first = np.append(0, np.cumsum(hi - lo))
         return TermTable(hashes, first, row, self.times[entries], self.length)
 
+    def between(self, hashes: NDArray[np.uint64], low: int, high: int) -> TermTable:
+        """Only these terms (distinct, in this order) in the rows from `low` to `high - 1`, counted from there."""
+        number, parts = self.find(hashes), []
+        for at in number.tolist():
+            begin, end = self.first[at : at + 2].tolist() if at >= 0 else (0, 0)
+            edges = self.row[begin:end].searchsorted([low, high]) + begin
+            parts.append(np.arange(edges[0], edges[1]))
+        entries = np.concatenate([np.empty(0, np.int64), *parts])
+        first = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+        row = self.row[entries] - np.int32(low)
+        return TermTable(hashes, first, row, self.times[entries], self.length[low:high])
+
     def counts(self) -> TermCounts:
         """What the table was made of, row by row."""
         first, order = _positions(self.row, self.rows)

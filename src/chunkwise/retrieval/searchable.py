@@ -114,14 +114,10 @@ class AtomTable:
 
     def within(self, low: int, high: int, terms: NDArray[np.uint64]) -> AtomTable:
         """The atoms `low` to `high - 1` by themselves, with these terms alone; without names."""
-        some = self.terms.columns(np.unique(terms))
-        is_inside = (some.row >= low) & (some.row < high)
-        first = np.append(0, np.cumsum(is_inside))[some.first]
-        row, times = some.row[is_inside] - np.int32(low), some.times[is_inside]
         at, vectors, tokens = slice(low, high), self.vectors, self.token_vectors
         return AtomTable(
             self.document[at], self.start[at], self.end[at], self.tokens[at], self.section[at], self.flags[at],
-            TermTable(some.hashes, first, row, times, some.length[at]),
+            self.terms.between(np.unique(terms), low, high),
             vectors and QuantizedVectors(vectors.packed[at], vectors.scale[at]),
             tokens and TokenTable(tokens.first[low : high + 1], tokens.codes),
         )  # fmt: skip

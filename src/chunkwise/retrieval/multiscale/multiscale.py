@@ -190,7 +190,7 @@ class Multiscale:
             most += self.rerank * len(prepared.words)
         every = self._points_of(prepared, queries, vectors, allowed, tokens, read)
 
-        def named(at: int) -> list[tuple[AtomCandidates, int]]:
+        def named(at: int, points: NDArray[np.float64]) -> list[tuple[AtomCandidates, int]]:
             naming = namings[at] if namings else None
             if naming is None:
                 return []
@@ -199,7 +199,15 @@ class Multiscale:
             return [
                 (
                     self._within(
-                        prepared, document, queries[at], naming, vector, token, allowed, part
+                        prepared,
+                        document,
+                        points,
+                        queries[at],
+                        naming,
+                        vector,
+                        token,
+                        allowed,
+                        part,
                     ),
                     part,
                 )
@@ -211,7 +219,8 @@ class Multiscale:
             found = []
             for at, points in enumerate(every(low, high), low):
                 if names is None:
-                    found.append(_Voted(AtomCandidates.of(points / most, budget), named(at)))
+                    points = points / most
+                    found.append(_Voted(AtomCandidates.of(points, budget), named(at, points)))
                     continue
                 walked = self._walk().scores(
                     names.graph, table, points, queries[at], names.of_questions[at], allowed
@@ -239,6 +248,7 @@ class Multiscale:
         self,
         prepared: PreparedWindows,
         document: int,
+        points: NDArray[np.float64],
         query: NDArray[np.uint64],
         naming: Naming,
         vector: NDArray[np.float32] | None,
@@ -248,13 +258,18 @@ class Multiscale:
     ) -> AtomCandidates:
         """The best atoms of a named document for the rest of the question; for all of it if no word of it is there."""
         low, high = prepared.atoms.document.searchsorted([document, document + 1]).tolist()
+        if prepared.atoms.tokens[low:high].sum() <= budget:  # there is nothing to choose
+            every = np.arange(low, high)
+            every = every if allowed is None else every[allowed[low:high]]
+            every = every[np.argsort(-points[every], kind="stable")]
+            return AtomCandidates(every, points[every])
         part = prepared.within(low, high, naming.rest)
         if not len(part.atoms.terms.row):
             part = prepared.within(low, high, query)
         some = None if allowed is None else allowed[low:high]
         terms = part.atoms.terms.hashes
-        (points,) = self._points_of(part, [terms], vector, some, tokens, None)(0, 1)
-        found = AtomCandidates.of(points / self._most(part, vector, tokens), budget)
+        (own,) = self._points_of(part, [terms], vector, some, tokens, None)(0, 1)
+        found = AtomCandidates.of(own / self._most(part, vector, tokens), budget)
         return found._replace(numbers=found.numbers + low)
 
     def walks(

@@ -141,9 +141,9 @@ class NameTable:
                 for each, probability in zip(rivals, likely[1:].tolist(), strict=True)
                 if probability >= _RIVAL * likely[1]
             ]
-        if not found:
-            return None
         left = [term for at in np.flatnonzero(free).tolist() for term in words[at].terms]
+        if not found or not left:
+            return None
         return Naming(tuple(found), np.array(left, np.uint64))
 
 
