@@ -62,7 +62,7 @@ async function takeBack(id) {
 
 // Nothing is left to review.
 function over() {
-  if (!$("#outlook").hidden) { location.reload(); return; } // of a sweep's questions it says how the review ends
+  if (!$("#outlook").hidden) { showOutlook(); return; } // of a sweep's questions it says how the review ends
   $("#over").hidden = false;
   $(".editing").hidden = true;
 }
