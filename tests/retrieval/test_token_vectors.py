@@ -96,18 +96,28 @@ def test_they_have_a_vote(tmp_path: Path, place: str) -> None:
     assert index.search("…", budget=20, retriever=alone) == []
 
 
-def test_an_index_without_them_says_how_to_make_them(tmp_path: Path) -> None:
+def test_an_index_without_them_says_how_to_add_them(tmp_path: Path) -> None:
     index = chunkwise.index(DOCUMENTS, into=tmp_path / "kb", embedder=Tiny())
     assert "token.codes" not in arrays_of(tmp_path / "kb")
     assert "token.first" not in arrays_of(tmp_path / "kb")
-    command = "chunkwise index DOCUMENTS --into PLACE --rebuild --maxsim colbert-small"
+    command = "chunkwise index DOCUMENTS --into PLACE --maxsim colbert-small"
     with pytest.raises(InvalidParameter, match=command):
         index.search("otter", budget=20, retriever="multiscale(maxsim=0.5)")
     assert index.search("otter", budget=20) == index.search(
         "otter", budget=20, retriever="multiscale(maxsim=0)"
     )
-    with pytest.raises(InvalidParameter, match="made with maxsim='', and maxsim='tiny-16'"):
-        make(DOCUMENTS, tmp_path / "kb")
+
+
+def test_they_are_added_to_an_index_without_them(tmp_path: Path) -> None:
+    folder, whole = tmp_path / "kb", tmp_path / "whole"
+    chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny())
+    with pytest.raises(InvalidParameter, match="made with strategy"):
+        make(DOCUMENTS, folder, strategy="sentences")
+    with pytest.raises(InvalidParameter, match="keep_others"):
+        make(DOCUMENTS[:1], folder, keep_others=True)
+    make(DOCUMENTS, folder)
+    make(DOCUMENTS, whole)
+    assert arrays_of(folder) == arrays_of(whole)
 
 
 def test_they_are_kept_by_a_rebuild_and_can_be_given_up(tmp_path: Path) -> None:

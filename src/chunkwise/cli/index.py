@@ -73,6 +73,7 @@ def command(options: IndexCommandOptions) -> None:
 
     SOURCE is as for `chunkwise chunk`. The index then holds exactly these documents: new and changed ones are read,
     unchanged ones kept, missing ones removed (none with --add). Options that you leave out stay as they were.
+    With --maxsim or --graph, an index without them is made again.
 
     Examples:
       chunkwise index docs/ --into kb

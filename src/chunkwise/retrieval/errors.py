@@ -22,16 +22,12 @@ def no_vectors_error() -> InvalidParameter:
 
 def no_token_vectors_error() -> InvalidParameter:
     return InvalidParameter(
-        "maxsim needs token vectors, and the index was made without them; leave maxsim out, or make it again: "
-        "chunkwise index DOCUMENTS --into PLACE --rebuild --maxsim colbert-small "
-        "(index(…, maxsim='colbert-small', rebuild=True))"
+        "maxsim needs token vectors, and the index was made without them; leave maxsim out, or add them: "
+        "chunkwise index DOCUMENTS --into PLACE --maxsim colbert-small (index(…, maxsim='colbert-small'))"
     )
 
 
-_WITH_NAMES = (
-    "make it again: chunkwise index DOCUMENTS --into PLACE --rebuild --graph "
-    "(index(…, graph=True, rebuild=True))"
-)
+_WITH_NAMES = "add them: chunkwise index DOCUMENTS --into PLACE --graph (index(…, graph=True))"
 
 
 def no_graph_error() -> InvalidParameter:

@@ -222,11 +222,13 @@ def test_rows_that_were_made_elsewhere_have_the_names_of_the_id_they_end_with() 
     assert (renamed.document.id, renamed.chunks) == ("one/emil-orme.md", [])
 
 
-def test_asked_for_later_it_needs_a_rebuild(tmp_path: Path) -> None:
-    chunkwise.index([FILM], into=tmp_path / "kb", vectors="none")
-    with pytest.raises(InvalidParameter, match="graph"):
-        make([FILM], tmp_path / "kb")
-    assert make([FILM], tmp_path / "kb", rebuild=True).settings.graph == "names"
+def test_asked_for_later_the_names_are_added(tmp_path: Path) -> None:
+    chunkwise.index([FILM, DIRECTOR], into=tmp_path / "kb", vectors="none")
+    with pytest.raises(InvalidParameter, match="vectors"):
+        chunkwise.index([FILM], into=tmp_path / "kb", vectors="late", graph=True)
+    added = make([FILM, DIRECTOR], tmp_path / "kb")
+    hits = make([FILM, DIRECTOR]).search(QUESTION, retriever="graph", budget=60)
+    assert added.search(QUESTION, retriever="graph", budget=60) == hits
 
 
 def test_a_filter_bars_the_way_too() -> None:

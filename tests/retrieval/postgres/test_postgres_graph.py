@@ -173,12 +173,12 @@ def test_names_take_half_the_bytes_of_the_text_at_most() -> None:
     assert sizes[0] - sizes[1] <= 0.5 * sum(len(each.text) for each in documents)
 
 
-def test_names_come_and_go_with_a_rebuild() -> None:
+def test_names_are_added_when_asked_for_and_go_with_a_rebuild() -> None:
     url = new_url()
     chunkwise.index(DOCUMENTS[:3], into=url, vectors="none")
-    with pytest.raises(InvalidParameter, match="graph"):
-        make(DOCUMENTS[:3], url)
-    index = chunkwise.index(DOCUMENTS[:3], into=url, graph=True, rebuild=True)
+    with pytest.raises(InvalidParameter, match="keep_others"):
+        chunkwise.index(DOCUMENTS[:1], into=url, graph=True, keep_others=True)
+    index = chunkwise.index(DOCUMENTS[:3], into=url, graph=True)
     assert index.source.atom_table().mentions is not None
     without = chunkwise.index(DOCUMENTS[:3], into=url, graph=False, rebuild=True)
     with pytest.raises(InvalidParameter, match="--graph"):

@@ -49,6 +49,7 @@ from chunkwise.retrieval.indexing.update import (
     Changes,
     IndexUpdate,
     Reading,
+    is_made_again,
     update_documents,
 )
 from chunkwise.retrieval.settings import Settings
@@ -409,8 +410,7 @@ class StoredEngine:
                 state = reservation.state
                 resolve = resolve_for_rebuild if rebuild and state.settings else resolve_settings
                 resolved = resolve(requested, state.settings)
-                # How it is searched decides nothing of what is in it.
-                is_anew = rebuild or state.settings is None
+                is_anew = rebuild or is_made_again(state.settings, resolved, reading)
                 before = None if is_anew else StoredIndex(store, state)
                 rows = StoreRows(store, reservation, resolved.settings, before)
                 update = IndexUpdate(before, rows, brief_record)

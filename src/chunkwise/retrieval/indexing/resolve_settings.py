@@ -212,9 +212,26 @@ class ResolvedSettings:
 
 
 def resolve_settings(requested: IndexOptions, before: Settings | None) -> ResolvedSettings:
-    """The settings of an index; one that is there already keeps its own, and others are an error."""
+    """The settings of an index; one that is there already keeps its own, and others are an error.
+
+    Token vectors and a graph can be added: the index is then made again with them.
+    """
     requested = check(requested)
-    return _first(requested) if before is None else _again(requested, before)
+    if before is None:
+        return _first(requested)
+    adds_tokens = not before.maxsim and requested.maxsim not in (None, NO_TOKEN_VECTORS)
+    adds_graph = not before.graph and bool(requested.graph)
+    if not adds_tokens and not adds_graph:
+        return _again(requested, before)
+    others = replace(
+        requested,
+        maxsim=None if adds_tokens else requested.maxsim,
+        graph=None if adds_graph else requested.graph,
+        names=None if adds_graph else requested.names,
+        llm=None if adds_graph else requested.llm,
+    )
+    _again(others, before)  # nothing else may change with them
+    return resolve_for_rebuild(requested, before)
 
 
 def resolve_for_rebuild(requested: IndexOptions, before: Settings | None) -> ResolvedSettings:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
-from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.runner import Jobs
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.chunk import Chunked, chunk_changed, under_id
@@ -41,6 +41,7 @@ from chunkwise.retrieval.indexing.long_documents import LongDocument, ReadLater,
 from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
+from chunkwise.retrieval.settings import Settings
 from chunkwise.text.names_by_rules import own_file_key
 
 if TYPE_CHECKING:
@@ -299,6 +300,21 @@ class Reading:
     advance: OnProgress | None = None
     keep_others: bool = False
     """Whether documents of the index that are not among the inputs stay."""
+
+
+def is_made_again(before: Settings | None, resolved: ResolvedSettings, reading: Reading) -> bool:
+    """Whether documents of an index lack what its new settings ask for, so that all have to be read again."""
+    if before is None:
+        return True
+    after = resolved.settings
+    if (before.maxsim, before.graph) == (after.maxsim, after.graph):
+        return False
+    if reading.keep_others:
+        raise InvalidParameter(
+            "a graph or token vectors are added to all documents of the index, so all have to be given: "
+            "leave keep_others (--add) out"
+        )
+    return True
 
 
 def update_documents(target: IndexUpdate, reading: Reading, resolved: ResolvedSettings) -> Changes:

@@ -22,6 +22,7 @@ from chunkwise.retrieval.indexing.update import (
     BuiltIndex,
     IndexUpdate,
     Reading,
+    is_made_again,
     update_documents,
 )
 from chunkwise.retrieval.local import folder as folder_module
@@ -151,6 +152,8 @@ def into_folder(
                 before = open_local_index(folder)
                 clear(folder)
             resolved = resolve_settings(requested, before.settings if before else None)
+            if before and is_made_again(before.settings, resolved, reading):
+                before = None
         made: list[Generation] = []
 
         def start() -> ColumnSink:
