@@ -297,7 +297,7 @@ def test_why_words_find_nothing_is_told(
     words = ["search", kb, question, "--retriever", "bm25"]
     done = here(*words)
     assert done.returncode == 0
-    assert done.stdout.endswith("\n≈ Nothing found.\n")
+    assert done.stdout.endswith("\nNothing found.\n")
     told = f"chunkwise: nothing found by words for {question!r}: {why}; "
     assert done.stderr == f"{told}ask by meaning: --retriever dense\n"
     assert here(*words, "--json").stdout == ""
@@ -474,5 +474,5 @@ def test_the_documents_that_a_question_names(here: Run, film: Path) -> None:
 
 def test_a_filter_that_leaves_nothing_is_named(here: Run, kb: Path) -> None:
     done = here("search", kb, "leave", "--section", "zebra crossings", "--pages", "3")
-    assert done.stdout.endswith("\n≈ Nothing found.\n")
+    assert done.stdout.endswith("\nNothing found.\n")
     assert "--section, --pages" in done.stderr

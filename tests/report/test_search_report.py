@@ -99,4 +99,4 @@ def test_five_hits_fit_on_a_screen() -> None:
 
 
 def test_nothing_found() -> None:
-    assert terminal_text(search_report([], "x", next_command="y")) == "x\n≈ Nothing found."
+    assert terminal_text(search_report([], "x", next_command="y")) == "x\nNothing found."

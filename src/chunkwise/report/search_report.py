@@ -58,7 +58,7 @@ def search_report(
     """
     known: Sequence[HitChain | None] = chains or [None] * len(hits)
     terms = query_terms(question, languages) if question and hits else None
-    parts: list[ReportPart] = [] if hits else [Headline("Nothing found.", "tie")]
+    parts: list[ReportPart] = [] if hits else [Headline("Nothing found.")]
     parts += [Note(one_line(naming))] if naming else []
     for hit, chain in sorted(zip(hits, known, strict=True), key=lambda pair: pair[0].rank):
         text = hit_text(hit)
