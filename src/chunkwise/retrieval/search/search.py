@@ -165,7 +165,7 @@ def search_spans(
         spans = partial(retriever.reranked_spans, reranker=reranker)
     answers: list[list[CandidateSpan]] = [[] for _ in questions.texts]
     sizes = [budget + 1] * len(questions)
-    waiting = dict.fromkeys(range(len(questions)), budget)
+    waiting = dict.fromkeys(range(len(questions)), max(1, round(budget / reader.density)))
     for _ in range(_TRIES):
         again: dict[int, int] = {}
         for allowed in sorted(set(waiting.values())):
