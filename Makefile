@@ -16,7 +16,7 @@ TOGETHER := -n 2 --dist worksteal
 pages speed suite suite-thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: browser coverage help demo test checks types style size pages figures wheel suite thorough environments suite-thorough speed torture release docs site exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean
+.PHONY: browser coverage help demo test checks types style prose size pages figures wheel suite thorough environments suite-thorough speed torture release docs site exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean
 
 ##@ For a fresh clone
 
@@ -28,7 +28,7 @@ test: ## lint, types, imports and tests: five minutes on two cores
 
 ##@ While you work
 
-checks: types style figures ## types, lint, import direction, stale benchmark pages
+checks: types style prose figures ## types, lint, import direction, wording, stale benchmark pages
 
 types: $(STAMP)
 	$(BIN)/mypy
@@ -37,6 +37,10 @@ style: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks scripts
 	$(BIN)/ruff format --check src tests benchmarks scripts
 	$(BIN)/lint-imports --no-cache
+
+# Docs, and every text of the code.
+prose:
+	@$(PYTHON) scripts/check_prose.py
 
 pages: $(LLM_STAMP)
 	$(BIN)/python scripts/generate_docs.py --check

@@ -1,7 +1,11 @@
-"""Find phrases that our style rules out, in whole files or with --staged in the lines that a commit adds."""
+"""Find phrases that our style rules out: in docs and the texts of the code, or with --staged in a commit's new lines.
+
+Option help and public docstrings are in docs/commands.md and docs/api.md; errors and messages are string literals.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -19,7 +23,7 @@ BANNED = {  # what is written: what to write instead
     r"\bthe usual (one|chunks|sweep|form|search|settings)\b|\bas usual\b": "the default",
     r"\bseveral sizes\b|\bsizes at once\b": "multi-scale",
     r"\bstands? (in|at|on|beside|behind|there|for|around|under|only)\b|\bstood\b": "is in, is stored in, appears in",
-    r"\b(is|are) no (?!longer|more\b)(?=[a-z])": "is not a, are not",
+    r"(?<!\b[Tt]here )\b(is|are) no (?!longer|(more|better|worse|less)\b)(?=[a-z])": "is not a, are not",
     r"\b(seconds?|tokens?|lines?|calls?|vectors?) an? (second|minute|question|token|call|run|file|document)\b": "per",
     r"(?:^|[.;:] )(Whoever|Who (has|wants|reads|asks|comes))\b": "you, the caller, the second process",
     r"(?:^|[.] )What (is|are|was|were|cannot|can|takes|stands|fits|holds|comes|goes)\b(?![^.]*\?)": "name the thing",
@@ -27,7 +31,7 @@ BANNED = {  # what is written: what to write instead
     r"\bpassed over\b": "skipped",
     r"\btaken in\b|\btakes? in\b": "import",
     r"\bgo(es)? on\b": "continue, resume",
-    r"\bof (its|their|your) own\b|\bof yours\b|\bof ours\b": "your own, custom",
+    r"\bof (its|their|your) own(?= *([.,;:)]|$|(that|which|in|to|of)\b))|\bof (yours|ours)\b": "your own, custom",
     r"\bfigures?\b(?! \d)": "metric, score, result",
     r"\bthe house\b|\bthe rooms?\b": "architecture, package",
     r"\bfurniture\b": "boilerplate",
@@ -37,6 +41,45 @@ BANNED = {  # what is written: what to write instead
     r"\bthe processor\b": "CPU",
     r"\bin brackets\b": "in parentheses",
 }
+
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ("*.md", "docs/*.md", "docs/[!b]*/*.md")
+QUOTES = {  # what is searched for or tried out, not written by us
+    "documents/formats/xml.py", "report/draw_chart.py", "testkit/hostile.py", "testsets/generate/definitions.py",
+    "testsets/generate/source_passages.py", "testsets/generate/two_hop_questions.py",
+}  # fmt: skip
+
+
+def literals(path: Path) -> Iterator[Line]:
+    """Texts of more than one word in a module, without docstrings; values that are filled in are an x."""
+    tree = ast.parse(path.read_text("utf-8"))
+    passed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    name = str(path.relative_to(ROOT))
+    for node in ast.walk(tree):
+        if id(node) in passed:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            passed.update(map(id, node.values))
+            parts = (part.value if isinstance(part, ast.Constant) else "x" for part in node.values)
+            text = "".join(map(str, parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        else:
+            continue
+        if " " in text:
+            yield name, node.lineno, text
+
+
+def everything() -> Iterator[Line]:
+    """Every page but those of benchmarks, and every module but those of `QUOTES`."""
+    for pattern in DOCS:
+        for page in sorted(ROOT.glob(pattern)):
+            yield from whole(str(page))
+    package = ROOT / "src" / "chunkwise"
+    for module in sorted(package.rglob("*.py")):
+        if str(module.relative_to(package)) not in QUOTES:
+            yield from literals(module)
 
 
 def whole(path: str) -> Iterator[Line]:
@@ -66,11 +109,7 @@ def staged() -> Iterator[Line]:
 
 
 def main() -> int:
-    lines = (
-        staged()
-        if sys.argv[1:] == ["--staged"]
-        else (each for path in sys.argv[1:] for each in whole(path))
-    )
+    lines = staged() if sys.argv[1:] == ["--staged"] else everything()
     found = 0
     for path, number, line in lines:
         prose = re.sub(r"`[^`]*`", "`x`", line)

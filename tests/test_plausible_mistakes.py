@@ -129,7 +129,7 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     # documents
     (lambda: Document("a", "x", metadata=[1]), r"metadata of the document 'a' is \[1\]; a dict is needed"),
     (lambda: Document("a", "x", {"year": 2024}),
-     r"title of the document 'a' is \{'year': 2024\}; a str is needed: metadata has a parameter of its own"),
+     r"title of the document 'a' is \{'year': 2024\}; a str is needed: pass metadata as `metadata`"),
     (lambda: list(chunkwise.chunk("hello")), r"'hello': no such file or folder; a text goes to chunkwise\.chunk_text"),
     (lambda: chunkwise.chunk_text(["a", "b"]), "text is a list; a str is needed: call it for each of them"),
     (lambda: chunkwise.chunk_text(None), "text is None; a str is needed: leave out what has no text"),

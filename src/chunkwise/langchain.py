@@ -83,7 +83,7 @@ class ChunkwiseTextSplitter(TextSplitter):
             strategy, separators = None, strategy
         if keep_separator not in (True, "start") or not strip_whitespace:
             raise InvalidParameter(
-                "chunks are exact spans, with their separators and without white space around them: leave "
+                "chunks are exact spans, with their separators and without whitespace around them: leave "
                 "keep_separator and strip_whitespace out"
             )
         by_separators = separators is not None or is_separator_regex

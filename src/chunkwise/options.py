@@ -304,11 +304,11 @@ class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Configuratio
         "Name finder beside the rules: spacy, lac, ./my.py:Class", metavar="NAME", default_text="none"
     )] = None  # fmt: skip
     search: RankingOptions | None = None
-    """What searches of the index do unless they are told otherwise; None: as before."""
+    """Default options of searches; None: as before."""
 
 
 class ScoreOptions(Options, group="Metrics"):
-    """What is measured, and how scores are made of hits."""
+    """Which metrics are computed, and how hits are scored."""
 
     metrics: Annotated[MetricsLike, Option(
         "Metrics or groups: recall@5,mrr@5 …", flag="-m", metavar="NAMES", common=True
@@ -317,7 +317,7 @@ class ScoreOptions(Options, group="Metrics"):
         "Also score with judges: llm, ./my.py:Class", metavar="NAMES", common=True
     )] = None  # fmt: skip
     answers: Annotated[File | None, Option(
-        "Score these answers with citations, too", metavar="FILE"
+        "Also score these answers with citations", metavar="FILE"
     )] = None  # fmt: skip
     split: Annotated[
         str, Option("Only questions of this split of the test set", metavar="NAME")
@@ -346,7 +346,7 @@ class LiveOptions(Options, group="Own pipeline"):
 
 
 class TuneOptions(Options, group="Sweep"):
-    """What is tried, what decides, and what that may take."""
+    """Which configurations are tried, how one is chosen, and the limits of time and cost."""
 
     objective: Annotated[Name, Option(
         "Metric that decides", metavar="METRIC", common=True
@@ -364,7 +364,7 @@ class TuneOptions(Options, group="Sweep"):
         "Rerankers, tried on the best", long_flag="--reranker", metavar="NAME", common=True
     )] = ()  # fmt: skip
     maxsim: Annotated[str, Option(
-        "Token vectors, tried on the best of several sizes", metavar="NAME", default_text="none"
+        "Token vectors, tried on the best multi-scale retriever", metavar="NAME", default_text="none"
     )] = ""  # fmt: skip
     llm: Annotated[str, Option(
         "Language model that writes contexts of the best chunks", metavar="NAME", default_text="none", common=True

@@ -93,7 +93,7 @@ def chunkwise_run(request: pytest.FixtureRequest) -> Callable[..., Results]:
         arguments = {**settings, **named}
         if "source" not in arguments and "queries" not in arguments:
             raise pytest.UsageError(
-                "chunkwise_run() is told nothing to evaluate; as in chunkwise_run('docs/', 'questions.json'), or "
+                "chunkwise_run() has nothing to evaluate; write chunkwise_run('docs/', 'questions.json'), or "
                 "@pytest.mark.chunkwise(source='docs/', queries='questions.json')"
             )
         arguments = {

@@ -277,7 +277,7 @@ def test_ids_are_those_of_the_whole(tmp_path: Path) -> None:
 
 def test_a_folder_of_something_else_is_left_alone(docs: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        ChunkwiseError, match=r"is no data set of chunks and is not empty \('000.md'"
+        ChunkwiseError, match=r"is not a dataset of chunks and is not empty \('000.md'"
     ):
         _write(docs, docs)
     assert len(list(docs.iterdir())) == 201

@@ -57,7 +57,7 @@ def test_each_kind_of_offset() -> None:
 def test_the_verdict_says_where_the_text_stands() -> None:
     verdict = positions([StatedChunk("d", 3, 19, "The lamp is lit.")], TEXTS)[0]
     assert verdict.place == Span(13, 29)
-    assert verdict.detail == "3–19; the text stands at 13–29"
+    assert verdict.detail == "3–19; the text is at 13–29"
 
 
 def test_texts_without_offsets_are_found_in_their_order() -> None:
@@ -73,7 +73,7 @@ def test_texts_without_offsets_are_found_in_their_order() -> None:
 
 
 def test_a_repeated_text_at_another_of_its_places_is_misplaced() -> None:
-    """LangChain's fault: the text stands at the offset, only it is not that chunk's."""
+    """LangChain's fault: the text is at the offset, only it is not that chunk's."""
     rows = [(0, "Write to us."), (13, "The lamp is lit."), (61, "Write to us."), (43, "The door is shut."),
             (61, "Write to us.")]  # fmt: skip
     found = positions([StatedChunk("d", start, None, text) for start, text in rows], TEXTS)

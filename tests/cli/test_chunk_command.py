@@ -339,7 +339,7 @@ def test_an_index_hands_its_chunks_out(here: Run, handbook: Path, tmp_path: Path
     "words, message",
     [
         (["kb", "-s", "words"], "has its chunks already: leave out --strategy"),
-        (["kb", "handbook"], "name the index alone"),
+        (["kb", "handbook"], "name only the index"),
         (["kb", "--with-vectors"], "writes the chunks of an index to a file"),
         (["kb", "--with-vectors", "-o", "x.jsonl", "--json"], "to a file: chunkwise chunk kb -o"),
         (["kb", "--with-vectors", "-o", "x.jsonl"], "made without vectors"),

@@ -165,7 +165,7 @@ def test_metrics_by_name_and_names_that_are_none(here: Run, texts: Path) -> None
         (["-s", "sentences(max_tokens=0)"], "max_tokens"),
         (["--mmr", "2", "--retriever", "bm25"], "mmr is 2"),
         (["--relevance-threshold", "7"], "relevance_threshold is 7"),
-        (["--fail-under", "recall"], "is no limit; write it like recall@5=0.8"),
+        (["--fail-under", "recall"], "is not a limit; write it like recall@5=0.8"),
         (["--fail-under", "recall@7=0.8"], "recall@7 is not among what is measured: recall@5"),
         (["--fail-over", "nonsense=1"], "no metric is named 'nonsense'"),
         (["--html", "page.txt"], "must end in .html"),
@@ -594,5 +594,5 @@ def test_an_address_whose_package_is_missing_is_told_what_to_install(here: Run) 
     done = here("chunk", "gs://bucket/docs")
     assert done.returncode == 1
     assert done.stderr.splitlines()[0] == (
-        "chunkwise: skipped gs://bucket/docs: gs:// needs a package of its own: pip install 'chunkwise[remote]' gcsfs"
+        "chunkwise: skipped gs://bucket/docs: gs:// needs another package: pip install 'chunkwise[remote]' gcsfs"
     )

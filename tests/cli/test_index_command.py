@@ -28,7 +28,7 @@ def test_a_new_index_says_what_it_holds_and_what_to_do_next(here: Run, handbook:
     first, second, third = done.stderr.splitlines()
     assert first == "kb: 3 documents (3 added)"
     assert re.fullmatch(
-        r"\d chunks of \d{3} tokens by structure\(max_tokens=400, overlap=0\), words alone; .* [kM]B, .* m?s",
+        r"\d chunks of \d{3} tokens by structure\(max_tokens=400, overlap=0\), BM25 only; .* [kM]B, .* m?s",
         second,
     )
     assert third == 'try: chunkwise search kb "your question"'
@@ -108,7 +108,7 @@ def test_quiet_is_quiet_and_a_pipe_is_read(here: Run, handbook: Path, tmp_path: 
     "words, message, status",
     [
         (["handbook"], "missing option '--into'", 2),
-        (["handbook", "--into", "handbook"], "handbook is no index and is not empty", 1),
+        (["handbook", "--into", "handbook"], "handbook is not an index and is not empty", 1),
         (["handbook", "--into", "kb", "-s", "sentence"], "did you mean sentences", 2),
         (["handbook", "--into", "kb", "--vectors", "many"], "'many' is not one of 'late'", 2),
         (["handbook", "--into", "kb", "--context", "all"], "'all' is not one of 'none'", 2),
@@ -301,6 +301,6 @@ def test_no_embedder_needs_no_model(
     monkeypatch.setenv("CHUNKWISE_MODELS", str(handbook))  # where there is none
     done = here("index", "handbook", "--embedder", "none", "--into", "kb")
     assert done.returncode == 0, done.stderr
-    assert "by structure(max_tokens=400, overlap=0), words alone" in done.stderr
+    assert "by structure(max_tokens=400, overlap=0), BM25 only" in done.stderr
     done = here("index", "handbook", "--embedder", "none", "--vectors", "own", "--into", "other")
     assert "leave one of them out" in done.stderr

@@ -135,7 +135,7 @@ def test_an_index_is_examined_as_it_is(here: Run, handbook: Path, tmp_path: Path
     assert "Five to one" in (tmp_path / "kb.html").read_text()
     assert "leave out strategy" in here("lint", "kb", "-s", "tokens").stderr
     assert here("lint", "kb", "--chunks", "x.jsonl").returncode == 2
-    assert "name the index alone" in here("lint", "kb", "handbook").stderr
+    assert "name only the index" in here("lint", "kb", "handbook").stderr
 
 
 def test_an_index_knows_the_layout_its_documents_declared(here: Run, handbook: Path) -> None:

@@ -325,7 +325,7 @@ def test_who_stops_it_is_told_that_nothing_is_lost(capsys: pytest.CaptureFixture
     for is_asking in (True, False):
         with pytest.raises(KeyboardInterrupt), kept_when_stopped(is_asking):
             raise KeyboardInterrupt
-        assert ("the same command goes on" in capsys.readouterr().err) == is_asking
+        assert ("the same command continues" in capsys.readouterr().err) == is_asking
 
 
 def test_one_context_is_one() -> None:

@@ -86,7 +86,7 @@ def test_a_log_of_what_people_saw_needs_nothing_else(here: Run, tmp_path: Path) 
     (tmp_path / "seen.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = here("monitor", "ab", "--queries", "seen.jsonl")
     assert done.returncode == 0
-    assert "Nothing is shown yet: go on" in done.stdout
+    assert "Inconclusive so far: continue" in done.stdout
     (tmp_path / "seen.jsonl").write_text(
         json.dumps(rows[1]) + "\n" + "{\n" + (json.dumps(rows[1]) + "\n") * 60
     )

@@ -402,7 +402,7 @@ def test_a_form_of_a_teams_own_is_sent_and_the_usual_one_where_it_fails(
 def test_figures_are_handed_on(here: Run, tmp_path: Path) -> None:
     done = here(*WATCH, "--prometheus", "figures.prom")
     assert done.returncode == 0, done.stderr
-    assert "figures handed to Prometheus" in done.stderr
+    assert "metrics sent to Prometheus" in done.stderr
     assert 'metric="recall@1000t"' in (tmp_path / "figures.prom").read_text("utf-8")
 
 
@@ -452,7 +452,7 @@ def test_a_reference_that_cannot_be_read_any_more_silences_no_alert(
     monkeypatch.setattr(History, "add_watched", gone)
     done = here(*WATCH, *WORSE, "-q", "--alert", "exit,file:alerts.jsonl")
     assert done.returncode == 4
-    assert "what changed since run 1 cannot be told: the disk is gone" in done.stderr
+    assert "what changed since run 1 is unknown: the disk is gone" in done.stderr
     assert (tmp_path / "alerts.jsonl").exists()
 
 

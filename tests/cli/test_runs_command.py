@@ -447,7 +447,7 @@ def test_figures_are_written_for_prometheus_with_and_without_a_history(
 ) -> None:
     alone = here(*EVALUATE, "--prometheus", "out.prom", "--json")
     assert alone.returncode == 0
-    assert alone.stderr == "chunkwise: figures handed to Prometheus (out.prom)\n"
+    assert alone.stderr == "chunkwise: metrics sent to Prometheus (out.prom)\n"
     mean = json.loads(alone.stdout)["summary"]["recall@1000t"]["mean"]
     text = (tmp_path / "out.prom").read_text()
     assert f'chunkwise_figure{{kind="evaluate",metric="recall@1000t"}} {mean!r}' in text
@@ -486,7 +486,7 @@ def test_what_cannot_be_handed_on_changes_nothing_else(
     done = here(*EVALUATE, "--save", "--prometheus", "out.prom", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["summary"]
-    assert "chunkwise: figures are not handed to Prometheus (out.prom): no room" in done.stderr
+    assert "chunkwise: metrics are not sent to Prometheus (out.prom): no room" in done.stderr
     assert len(History(tmp_path / ".chunkwise" / "history.db").runs()) == 1
 
 
@@ -501,7 +501,7 @@ def test_no_error_of_the_history_ends_a_good_run(
     done = here(*EVALUATE, "--save", "--prometheus", "out.prom", "--json")
     assert done.returncode == 0
     assert f"chunkwise: this run is not kept: {error}" in done.stderr
-    assert "figures handed to Prometheus" in done.stderr
+    assert "metrics sent to Prometheus" in done.stderr
 
 
 def test_list_need_not_be_named(here: Run, history: History) -> None:

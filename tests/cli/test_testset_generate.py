@@ -155,7 +155,7 @@ def test_a_limit_of_cost_is_told_as_what_it_is(here: Run, harbour: Path) -> None
     assert "no answer" not in done.stdout
     assert "not asked" in done.stdout
     assert "limit of " in done.stdout
-    assert done.stdout.splitlines()[-1].endswith("raise --max-cost, and the same command goes on")
+    assert done.stdout.splitlines()[-1].endswith("raise --max-cost, and the same command continues")
 
 
 def test_rules_that_find_no_more_name_a_model(here: Run, harbour: Path) -> None:

@@ -167,7 +167,7 @@ def test_text_of_models_and_documents_does_nothing_to_a_terminal(
 def test_without_a_terminal_it_says_so(here: Run, file: Path) -> None:
     done = here("testset", "review", "q.json", stdin="aaa")
     assert done.returncode == 1
-    assert "standard input is no terminal" in done.stderr
+    assert "standard input is not a terminal" in done.stderr
     assert rows(file) == ROWS
 
 

@@ -214,7 +214,7 @@ def test_several_processes_change_nothing(here: Run, swept: Path, tmp_path: Path
 def test_resume_needs_a_sweep_and_nothing_beside_it(here: Run, docs: Path) -> None:
     done = here("tune", "--resume", "-o", "nothing")
     assert done.returncode == 2
-    assert "holds no sweep to go on with" in done.stderr
+    assert "has no sweep to continue" in done.stderr
     done = here("tune", "docs", "--resume")
     assert done.returncode == 2
     assert "name no documents beside it" in done.stderr
@@ -484,7 +484,7 @@ def test_where_late_vectors_do_not_suit_the_model_it_is_said_in_one_line(
     (tmp_path / "sweep.toml").write_text(plan)
     line = (
         "chunkwise: the model 'bge-small' finds more where each chunk is embedded by itself, "
-        "so each chunk has vectors of its own"
+        "so each chunk is embedded separately"
     )
     done = here("tune", "sweep.toml", "--embedder", "bge-small", "--dry-run")
     assert done.returncode == 0, done.stderr
@@ -527,7 +527,7 @@ def test_ctrl_c_keeps_what_is_done(here: Run, docs: Path, tmp_path: Path) -> Non
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=HANG)
     assert running.returncode == 130, err
-    assert "what is done is kept in out: the same command goes on" in err
+    assert "what is done is kept in out: the same command continues" in err
     assert "Traceback" not in err
     assert out == ""
     done = len(list(record.glob("[!.]*.json")))

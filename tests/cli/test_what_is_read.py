@@ -34,7 +34,7 @@ def test_one_line_tells_what_was_passed_over_and_the_status_is_good(here: Run, d
     assert done.returncode == 0
     line = "chunkwise: passed over 1 picture; name a file itself to read it\n"
     assert done.stderr.count(line) == 1
-    assert "passed over" not in here("chunk", docs, "-o", "chunks.jsonl", "--quiet").stderr
+    assert "skipped" not in here("chunk", docs, "-o", "chunks.jsonl", "--quiet").stderr
     named = here("chunk", docs / "plan.png", docs, "-o", "chunks.jsonl")
     assert named.returncode == 3
     assert "--ocr 'tesseract {} -'" in named.stderr

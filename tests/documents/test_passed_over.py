@@ -71,7 +71,7 @@ def test_a_folder_is_read_without_them_and_one_line_says_so(told, write, tmp_pat
 def test_from_python_the_line_is_a_warning(write, tmp_path) -> None:
     write("a.md", "words")
     write("a.png", PNG)
-    with pytest.warns(UserWarning, match="passed over 1 picture;"):
+    with pytest.warns(UserWarning, match="skipped 1 picture;"):
         assert len(list(read(tmp_path))) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -116,7 +116,7 @@ def test_what_a_tool_built_is_told_by_the_file_beside_it(told, write, tmp_path) 
 def test_members_of_archives_are_chosen_alike(told, write) -> None:
     path = write("a.zip", zipped({"a.md": "x", "b.png": PNG, "docs/c.txt": "y", "yarn.lock": "z"}))
     assert told(path) == ["a.zip/a.md", "a.zip/docs/c.txt"]
-    assert told.lines == ["passed over 1 lock file, 1 picture; name a file itself to read it"]
+    assert told.lines == ["skipped 1 lock file, 1 picture; name a file itself to read it"]
     assert told(path, include=("docs",)) == ["a.zip/docs/c.txt"]
     assert told(path, exclude=("*.md", "docs/**")) == []
     assert told.problems == ["exclude '*.md' exclude 'docs/**' leaves out all 4 files"]

@@ -122,7 +122,7 @@ def test_what_cannot_be_told_is_unscored_with_a_line(tmp_path: Path, citation: o
     ("gone.txt", "no document is 'gone.txt'"),
     ({"url": "https://example.org/gone.txt"}, "no document is 'https://example.org/gone.txt'"),
     ({"doc_id": "rules.txt", "start": 9000}, "9,000 lies behind the end of rules.txt"),
-    ({"quote": "nobody ever wrote this"}, "its quote stands in no document"),
+    ({"quote": "nobody ever wrote this"}, "its quote is in no document"),
 ])  # fmt: skip
 def test_what_leads_nowhere_is_wrong_and_told(tmp_path: Path, citation: object, why: str) -> None:
     found, lines = attribution(tmp_path, citation)

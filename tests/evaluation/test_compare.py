@@ -355,7 +355,7 @@ def test_figures_of_whole_runs_stand_beside() -> None:
         "boundary_issues": (0.125, 0.125),
         "chunks": (8.0, 9.0),
         "storage": (1.25, None),
-        "context tokens a question": (18.0, 18.0),
+        "context tokens per question": (18.0, 18.0),
     }
 
 

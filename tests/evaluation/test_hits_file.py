@@ -258,7 +258,7 @@ def test_a_text_in_several_documents_is_in_none_unless_its_offset_tells(tmp_path
     ]  # fmt: skip
     assert len(bad) == 2
     for line in bad:
-        assert "stands in 2 documents, as in 'kb/fish.md' and 'kb/twin.md'" in line
+        assert "is in 2 documents, as in 'kb/fish.md' and 'kb/twin.md'" in line
 
 
 @cases(
@@ -268,9 +268,9 @@ def test_a_text_in_several_documents_is_in_none_unless_its_offset_tells(tmp_path
         ("5.5", "its start is 5.5; a whole number is needed"),
         ('"first"', 'its start is "first"; a whole number is needed'),
         ("9" * 4000, "its start is a huge number; a whole number is needed"),
-        ("9" * 200, "a huge number–9 is no place in kb/lamp.md, which has 71 characters"),
-        ("-3", "-3–9 is no place in kb/lamp.md"),
-        ("null", "nothing–9 is no place in kb/lamp.md"),
+        ("9" * 200, "a huge number–9 is not a place in kb/lamp.md, which has 71 characters"),
+        ("-3", "-3–9 is not a place in kb/lamp.md"),
+        ("null", "nothing–9 is not a place in kb/lamp.md"),
     ],
 )
 def test_offsets_that_are_none_are_told_in_our_words(tmp_path: Path, start: str, told: str) -> None:
@@ -355,7 +355,7 @@ def test_a_hit_that_is_all_front_matter_says_so_and_text_before_none_is_no_head(
     said = [[tags, {"text": f"Another preface.\n\n{'It is long. ' * 9}\n\n{BODY}"}]]
     found = locate_records(said, QUERIES[:1], documents, bad.append)[0]
     assert [is_nowhere(hit) for hit in found] == [True, True]
-    assert "it is front matter of harbour.md, which is no text" in bad[0]
+    assert "it is front matter of harbour.md, which is not text" in bad[0]
     assert "its text stands nowhere" in bad[1]
     plain = [Document("plain.md", BODY)]
     assert is_nowhere(

@@ -147,7 +147,7 @@ def test_a_mended_question_is_used_and_told_as_mended(tmp_path: Path) -> None:
     assert bad == []
     assert len(mended) == 1
     assert "entry 2" in mended[0]
-    assert "it stands at 14–28 of 'hours.md'" in mended[0]
+    assert "it is at 14–28 of 'hours.md'" in mended[0]
     assert "nearest" not in mended[0]
     assert results.data["mended_questions"] == mended
     assert results.data["left_out_questions"] == []

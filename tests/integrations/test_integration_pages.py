@@ -77,7 +77,7 @@ def test_the_code_of_a_report_finds_what_the_index_finds(
         assert [
             (each["doc_id"], each["start_index"], each["end_index"]) for each in found
         ] == places
-        if store := code.get("LangChain, for a store of your own"):
+        if store := code.get("LangChain, for your own store"):
             exec(compile(store, "snippet", "exec"), ran)
             chunks = list(chunkwise.chunk("handbook/", choice.strategy))
             assert [each.page_content for each in ran["documents"]] == [

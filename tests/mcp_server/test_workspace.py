@@ -66,7 +66,7 @@ def test_outside_and_without_a_project_it_says_what_is_allowed(tree: Path) -> No
         Workspace(WorkspaceSources(project=tree)).path("../secret.txt")
     with pytest.raises(NotAllowed, match="--project FOLDER"):
         Workspace(WorkspaceSources()).path("a/c.txt")
-    with pytest.raises(NotAllowed, match="no file and no folder"):
+    with pytest.raises(NotAllowed, match="neither a file nor a folder"):
         Workspace(WorkspaceSources(project=tree)).path("pipe")
     with pytest.raises(InvalidParameter, match="is not there"):
         Workspace(WorkspaceSources(project=tree)).path("a/none.txt")

@@ -218,7 +218,7 @@ def test_an_index_is_made_on_one_kind_of_device_and_searched_on_any(tmp_path: Pa
         ["when are lamps lit?"], retriever="dense"
     )
     assert [hit.document.id for hit in hits] == ["a"]
-    with pytest.raises(InvalidParameter, match=r"made on cuda, and .* would run on the processor"):
+    with pytest.raises(InvalidParameter, match=r"made on cuda, and .* would run on the CPU"):
         chunkwise.index([lamps, ropes], into=place, embedder=model)
     folder(path, device="cuda:1")
     chunkwise.index([lamps, ropes], into=place, embedder=model)

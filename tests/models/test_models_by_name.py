@@ -100,7 +100,7 @@ def test_files(tmp_path: Path) -> None:
     assert get_embedder(f"{mine}:ONE", cache=False).dimensions == 3
     with pytest.raises(InvalidParameter, match=r"ONE has no parameter 'size'; it is an object"):
         get_embedder(f"{mine}:ONE(size=7)")
-    with pytest.raises(InvalidParameter, match=r"NONE is no embedder: it has no `embed`"):
+    with pytest.raises(InvalidParameter, match=r"NONE is not a valid embedder: it has no `embed`"):
         get_embedder(f"{mine}:NONE")
     with pytest.raises(
         InvalidParameter, match=r"cannot read the reranker .*; write it like maxsim"

@@ -175,7 +175,7 @@ def test_a_finder_that_fails_is_a_line_with_the_document(
 
 
 def test_what_is_no_finder_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="is no name finder: it has no `names`"):
+    with pytest.raises(InvalidParameter, match="is not a valid name finder: it has no `names`"):
         made(object())
     with pytest.raises(ChunkwiseError, match="spacy"):
         get_name_finder("spacey")

@@ -220,7 +220,7 @@ def _standings(outcomes: Sequence[Outcome], splits: Sequence[str]) -> tuple[Stan
 def _aside(given: Configuration, splits: Sequence[str]) -> str:
     if not splits:
         return "no question can choose"
-    return "vectors of its own, beside the same with late ones" if given.vectors == "own" else ""
+    return "per-chunk vectors, compared with late ones" if given.vectors == "own" else ""
 
 
 def _figure(outcome: Outcome, splits: Sequence[str], split: str) -> Figure:

@@ -41,6 +41,6 @@ def test_the_better_judge_leads_and_its_errors_are_quoted() -> None:
 def test_what_could_not_be_asked_is_said() -> None:
     broken = replace(CalibrationRun(figures(8, 2), ()), error="no key")
     assert warning_of(broken).startswith(
-        "not everything could be asked, the figures are of 10 of 10"
+        "not everything could be asked, the scores are of 10 of 10"
     )
     assert verdict_cost_words(Cost(500, 60_000, 2_000, 0.0, 0.5)).startswith("500 calls, ")

@@ -90,7 +90,7 @@ def test_objects_of_other_libraries_are_chunks() -> None:
         for id, text, row in texts
     ]
     assert spans(of(split)) == spans(of(nodes)) == EXPECTED
-    assert repr(of(split)) == "<Index in memory: 2 documents, 3 chunks, given, words alone>"
+    assert repr(of(split)) == "<Index in memory: 2 documents, 3 chunks, given, BM25 only>"
     with pytest.raises(InvalidParameter, match="chunk 2 is object; needed: a Chunk, or a row"):
         of([split[0], object()])
 

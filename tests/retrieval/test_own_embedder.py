@@ -58,8 +58,12 @@ def test_what_an_object_lacks_is_told() -> None:
     class Ordering:
         def rerank(self) -> None: ...
 
-    with pytest.raises(InvalidParameter, match="Nameless is no embedder: it has no `identity`"):
+    with pytest.raises(
+        InvalidParameter, match="Nameless is not a valid embedder: it has no `identity`"
+    ):
         chunkwise.index([Document("a", "b")], embedder=Nameless())  # type: ignore[arg-type]
     index = chunkwise.index([Document("a", "b")], vectors="none")
-    with pytest.raises(InvalidParameter, match="Ordering is no reranker: it has no `scores`"):
+    with pytest.raises(
+        InvalidParameter, match="Ordering is not a valid reranker: it has no `scores`"
+    ):
         index.search("b", reranker=Ordering())  # type: ignore[arg-type]

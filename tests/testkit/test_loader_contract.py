@@ -194,7 +194,7 @@ def test_one_of_somebody_else_keeps_it(tmp_path: Path) -> None:
         ({"load": blocks_outside}, r"\[0:5\].*outside of the text"),
         ({"load": blocks_overlap}, r"\[2:4\].*overlaps the one before"),
         ({"load": odd_block}, "is a 'poem'; known: heading"),
-        ({"load": pages_outside}, "no places of its text"),
+        ({"load": pages_outside}, "not places of its text"),
         ({"load": links_outside}, r"the link \[2:9\].*outside of the text"),
         ({"load": fickle}, "a second run"),
     ],

@@ -27,7 +27,9 @@ def test_what_we_have_keeps_the_contract(spec: str) -> None:
 
 
 def test_what_is_no_retriever_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="int is no retriever: it has no `rank or spans`"):
+    with pytest.raises(
+        InvalidParameter, match="int is not a valid retriever: it has no `rank or spans`"
+    ):
         check_retriever(5)  # type: ignore[arg-type]
 
 

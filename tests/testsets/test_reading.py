@@ -74,7 +74,7 @@ def test_places_are_verified(path: Path) -> None:
         ({"start": 0, "end": 9}, "unknown_document", "no document is named"),
         ({"text": "It is payed in full."}, "not_found", "is in no document"),
         ({"text": "It is paid", "doc_id": "hours.txt"}, "not_found", "is not in 'hours.txt' but in 'leave.md'"),
-        ({"text": "Yes."}, "ambiguous", 'reference 2, "Yes.", stands in more than 1,000 places; name its document, or'),
+        ({"text": "Yes."}, "ambiguous", 'reference 2, "Yes.", is in more than 1,000 places; name its document, or'),
         ({"text": "Yes.", "doc_id": "hours"}, "ambiguous", "more than 1,000 places; quote more of it"),
         ({"text": "Yes", "doc_id": "none"}, "ambiguous", "no document is 'none'"),
         (
@@ -117,7 +117,7 @@ def test_what_moved_is_found_again(path: Path, reference: dict[str, object], kin
     assert query.references == (Reference("leave.md", 34, 53),)
     (problem,) = problems
     assert (problem.kind, problem.repaired, problem.dropped) == (kind, True, False)
-    assert problem.text.endswith("; it stands at 34–53 of 'leave.md'")
+    assert problem.text.endswith("; it is at 34–53 of 'leave.md'")
 
 
 def test_an_unknown_document_is_not_guessed_from_a_repeated_text(path: Path) -> None:
@@ -304,7 +304,7 @@ def test_a_repeated_passage_is_kept_however_often_it_stands_there(path: Path) ->
     assert len(testset.queries[0].references[0].places) == 30
     (remark,) = told
     assert (remark.kind, remark.query_id, remark.dropped) == ("several_places", "1", False)
-    assert "stands in 30 places in 30 documents, and any of them counts; name its" in remark.text
+    assert "is in 30 places in 30 documents, and any of them counts; name its" in remark.text
     assert remarks(path, pages[:20], {"query": "When?", "relevant_text": notice})[1] == []
 
 
@@ -328,7 +328,7 @@ def test_short_quotes_in_several_places_are_worth_a_remark(
     _, told = remarks(path, documents, {"query": "?", "references": [quote]})
     assert [each.kind for each in told] == ["several_places"] * (count > 0)
     if count:
-        assert f"stands in {count} places in 2 documents" in told[0].text
+        assert f"is in {count} places in 2 documents" in told[0].text
         assert ("name its document" in told[0].text) is ("doc_id" not in quote)
 
 

@@ -190,7 +190,7 @@ def test_chunks_without_vectors_need_a_model(here: Run, tmp_path: Path) -> None:
         ("chroma+ftp://host/kb1", "allowed: chroma://, chroma+https://"),
         ("weaviate:///folder", "is a server"),
         ("pinecone:///folder", "is a service"),
-        ("weaviate://host/../../etc", "no name of a collection"),
+        ("weaviate://host/../../etc", "not a name of a collection"),
     ],
 )
 def test_an_address_that_is_none_is_refused_without_its_secrets(
@@ -210,9 +210,11 @@ def test_a_key_does_not_travel_in_the_open(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_addresses_have_their_parts() -> None:
-    with pytest.raises(InvalidParameter, match=r"that is known; did you mean chroma\? there are: "):
+    with pytest.raises(
+        InvalidParameter, match=r"is an unknown vector database; did you mean chroma\? there are: "
+    ):
         parse_database("croma:///x")
-    with pytest.raises(InvalidParameter, match="that is known; there are: "):
+    with pytest.raises(InvalidParameter, match="is an unknown vector database; there are: "):
         parse_database("zzz:///x")
     local = parse_database("chroma:///srv/my folder/x", "notes")
     assert (local.folder, local.collection) == (Path("/srv/my folder/x"), "notes")

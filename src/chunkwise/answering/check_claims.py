@@ -156,12 +156,12 @@ def analyzed_once(document: Document) -> Analyzed:
 
 
 NO_QUOTE = "no quote was given"
-SMALL_WORDS = "its quote has small words alone, which stand anywhere"
-NOWHERE = "its quote stands in none of the passages"
-BY_WORDS = "its quote stands in none of the passages; this place has its words"
+SMALL_WORDS = "its quote has only function words, which occur everywhere"
+NOWHERE = "its quote is in none of the passages"
+BY_WORDS = "its quote is in none of the passages; this span has its words"
 NOT_SAID = "no passage says it in these words"
 NOT_SHOWN = "the words of the passage do not show that it says this"
-NOT_ALL = "most of its words stand there, not all"
+NOT_ALL = "it has most of the words, not all"
 
 _BEST_FIRST: tuple[ClaimState, ...] = ("supported", "quoted", "unsupported")
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -157,7 +157,7 @@ class Citation:
     passage: int
     """Number of the passage, as the model was given it."""
     id: str
-    """`doc_id::index` of the chunk; `doc_id@start-end` where the passage is no chunk."""
+    """`doc_id::index` of the chunk; `doc_id@start-end` if the passage is not a chunk."""
     doc_id: str
     start: int
     end: int
@@ -182,7 +182,7 @@ class Claim:
     citation: Citation | None = None
     """None where it is unsupported."""
     is_moved: bool = False
-    """Whether the quote stands in another passage than the one the model named."""
+    """Whether the quote is in another passage than the one the model named."""
     note: str = ""
     """What is wrong with it; empty where it is supported."""
 
@@ -213,7 +213,7 @@ class CitedAnswer:
 
     @property
     def found(self) -> bool:
-        """Whether the documents answer the question: a claim that nothing supports is no answer."""
+        """Whether the documents answer the question: an unsupported claim is not an answer."""
         return any(claim.citation for claim in self.claims)
 
     @property
@@ -230,7 +230,7 @@ class CitedAnswer:
 
     @property
     def refusal(self) -> str:
-        """What is said in place of an answer; empty: there is one, or none at all."""
+        """Why there is no answer; empty: there is one, or none was asked for."""
         if self.found or self.reason:
             return ""
         # What was read is a part of the documents: the rest may say it.

@@ -239,5 +239,5 @@ def refuse_links(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.is_symlink():
             raise ChunkwiseError(
-                f"{path} is a link, and nothing of ours is: it is not followed; remove it, or name another folder"
+                f"{path} is a link, which chunkwise never creates or follows; remove it, or name another folder"
             )

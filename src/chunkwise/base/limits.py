@@ -101,7 +101,7 @@ def _parsed(text: str) -> Limits:
 def _amount(part: str, value: str, units: dict[str, float]) -> float:
     found = _AMOUNT.fullmatch(value)
     if not found or found[2] not in units:
-        raise InvalidParameter(f"limits has {part!r}, which is no amount; allowed: {_EXAMPLE}")
+        raise InvalidParameter(f"limits has {part!r}, which is not an amount; allowed: {_EXAMPLE}")
     return float(found[1]) * units[found[2]]
 
 

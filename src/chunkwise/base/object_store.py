@@ -109,7 +109,7 @@ def store(address: str) -> tuple[Any, str]:
     except ImportError as error:
         package = PACKAGES.get(scheme)
         install = f"pip install 'chunkwise[remote]' {package}" if package else str(error)
-        raise ChunkwiseError(f"{scheme}:// needs a package of its own: {install}") from error
+        raise ChunkwiseError(f"{scheme}:// needs another package: {install}") from error
     except Exception as error:  # credentials, a host that is no host: in each library's own words
         raise as_os_error(error) from error
     return found

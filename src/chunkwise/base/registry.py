@@ -128,13 +128,14 @@ class Registry:
             )
         if missing := self._missing(made):
             raise InvalidParameter(
-                f"{name or type(made).__name__} is no {self.kind}: it has no `{missing}`; needed: "
+                f"{name or type(made).__name__} is not a valid {self.kind}: it has no `{missing}`; needed: "
                 f"{', '.join(self.needs)} (docs/how-to/extend.md has a whole one)"
             )
         for need in self.needs:
             if misfit := _misfit(made, need):
                 raise InvalidParameter(
-                    f"{name or type(made).__name__} is no {self.kind}: {misfit} (docs/how-to/extend.md has a whole one)"
+                    f"{name or type(made).__name__} is not a valid {self.kind}: {misfit} "
+                    "(docs/how-to/extend.md has a whole one)"
                 )
         return made
 
@@ -174,7 +175,7 @@ class Registry:
         if point.name in self.builtin:
             problem = f"not used: one of our own is named {point.name!r}"
         elif point != used:
-            problem = f"not used: {_package(used)} has {point.name!r}, too"
+            problem = f"not used: {_package(used)} also has {point.name!r}"
         else:
             try:
                 problem = self._why_not(self._loaded(point))
@@ -186,7 +187,7 @@ class Registry:
         """Nothing is made only to be listed: of a class its method is looked for, a function is taken as it is."""
         needs = self.needs[:1] if isinstance(part, type) else () if callable(part) else self.needs
         missing = _first_missing(part, needs)
-        return f"it is no {self.kind}: it has no `{missing}`" if missing else ""
+        return f"it is not a valid {self.kind}: it has no `{missing}`" if missing else ""
 
     def _loaded(self, point: EntryPoint) -> Any:
         try:
@@ -202,7 +203,7 @@ class Registry:
 
     def _unknown(self, name: str) -> UnknownName:
         if name.endswith(".py"):
-            return UnknownName(f"{name!r} is a file; name the class in it, too: {name}:ClassName")
+            return UnknownName(f"{name!r} is a file; also name the class in it: {name}:ClassName")
         known = list(dict.fromkeys([*self.forms, *self.names()]))
         hint = did_you_mean(name, known, f"known: {', '.join(known)}")
         return UnknownName(f"no {self.kind} is named {spec.quoted(name)}; {hint}")

@@ -240,7 +240,7 @@ class _OtherProcesses(Generic[Part, Found]):
             sent = pickle.dumps(part)
         except Exception as cause:  # a third party's object may raise anything
             raise ChunkwiseError(
-                f"what is to be worked on cannot be sent to another process ({cause}), perhaps for what stands in "
+                f"what is to be worked on cannot be sent to another process ({cause}), perhaps because of "
                 "its metadata: use plain values there, or one job"
             ) from cause
         try:

@@ -35,9 +35,9 @@ def parse(text: str, kind: str = "strategy", example: str = "") -> tuple[str, di
         call = ast.parse(f"_({rest}", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         if "%" in rest and "'" not in rest and '"' not in rest:
-            example = "a share stands in quotes: overlap='10%'"
+            example = "put shares in quotes: overlap='10%'"
         elif bare := next((each for each in _BARE.finditer(rest) if _SIGNS & {*each[2]}), None):
-            example = f"a text such as a path stands in quotes: {bare[1]}={quoted(bare[2].strip())}"
+            example = f"put texts such as paths in quotes: {bare[1]}={quoted(bare[2].strip())}"
         raise InvalidParameter(f"cannot read the {kind} {quoted(text)}; {example}") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise InvalidParameter(f"cannot read the {kind} {quoted(text)}; {example}")

@@ -35,7 +35,7 @@ def check_summary(piece: Piece, where: str) -> None:
         raise BrokenContract(
             f"{where}: a piece of level {piece.level} with the summary {piece.summary[:60]!r} "
             f"of {counted(len(spans), 'place')}; a summary has a level from 1 to {_MOST_LEVELS}, "
-            "a text, and the places it stands for"
+            "a text, and the spans it summarizes"
         )
     apart = all(left.end <= right.start for left, right in pairwise(spans))
     filled = all(start < end for start, end in spans)

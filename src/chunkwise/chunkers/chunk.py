@@ -146,7 +146,12 @@ def chunk_text(
 
 
 def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY) -> list[Chunk]:
-    """Split one document into chunks, in order; summaries come last."""
+    """Split one document into chunks, in order; summaries come last.
+
+    Args:
+        document: The document.
+        strategy: Name with parameters, or an object with `split`.
+    """
     trust_caller(strategy)
     if not isinstance(document, Document | Analyzed):
         raise InvalidParameter(

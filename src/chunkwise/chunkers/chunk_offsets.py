@@ -245,8 +245,8 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "no_offsets": "The chunk has no offsets.",
         "negative": "An offset is negative: the tool could not find its own text again.",
         "outside": "An offset lies outside the document, or the end is not behind the start.",
-        "shifted": "The text stands in the document, at another place.",
-        "misplaced": "The same text stands there, but the chunk's neighbors show that another occurrence is meant.",
+        "shifted": "The text is in the document, at another place.",
+        "misplaced": "The same text is there, but the chunk's neighbors show that another occurrence is meant.",
         "changed": "The text stands nowhere in the document.",
         "unknown_document": "The document it names is not there, or it names none that has the text.",
         NO_TEXT: "The chunk has no text that could be compared; it is not scored.",
@@ -285,7 +285,7 @@ class PositionVerdict(NamedTuple):
         )
         if self.kind in (EXACT, NO_TEXT) or self.place is None:
             return said
-        return f"{said}; the text stands at {from_to(self.place.start, self.place.end)}"
+        return f"{said}; the text is at {from_to(self.place.start, self.place.end)}"
 
 
 def positions(

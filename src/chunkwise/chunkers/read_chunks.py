@@ -46,7 +46,7 @@ _GIVEN = "given"
 _LABEL = re.compile(r"FileChunks\(file='(.*?)', hash='(\w+)'\)")
 _ROWS_TOLD = 10
 """Lines about one file: what ails one of its rows ails thousands, as a rule."""
-_NOWHERE = "it names no document, and its text stands in none"
+_NOWHERE = "it names no document, and no document has its text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,4 +327,4 @@ def _holds(parent: Span | None, place: Span, document: Document) -> bool:
 def _why(said: StatedPlace, verdict: PositionVerdict) -> str:
     if said.text:
         return "its text stands nowhere in the document: it cannot be searched"
-    return f"its offsets ({verdict.detail}) are no place in the document, and it has no text"
+    return f"its offsets ({verdict.detail}) are not a span of the document, and it has no text"

@@ -170,7 +170,7 @@ class RecursiveChunker(SizedChunker):
                     re.compile(item)
                 except re.error as error:
                     raise InvalidParameter(
-                        f"separators: {item!r} is no regular expression: {error}"
+                        f"separators: {item!r} is not a regular expression: {error}"
                     ) from None
 
     @property

@@ -207,9 +207,14 @@ class Strategy:
 
 
 def get_strategy(strategy: str | Chunker | Strategy, **parameters_given: object) -> Strategy:
-    """Make a strategy from "name(parameter=value)", `./file.py:Class`, or an object with `split`.
+    """Make a strategy by name or from an object.
 
-    Keywords are parameters: `get_strategy("sentences", max_tokens=100, tokenizer=my_count)`.
+    Args:
+        strategy: "name(parameter=value)", `./file.py:Class`, or an object with `split`.
+        **parameters_given: Parameters that are not in the name.
+
+    Example:
+        >>> get_strategy("sentences", max_tokens=100, tokenizer=my_count)
     """
     trust_caller(strategy, parameters_given)
     if isinstance(strategy, Strategy):

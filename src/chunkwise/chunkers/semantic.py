@@ -221,7 +221,7 @@ class SemanticChunker(EmbeddingChunker):
         low=0.0, high=100.0,
     )  # fmt: skip
     buffer: int = param(
-        1, "further sentences on either side of a place that are compared, too", unit="sentences",
+        1, "more sentences compared on either side of a boundary", unit="sentences",
         low=0, high=100,
     )  # fmt: skip
 

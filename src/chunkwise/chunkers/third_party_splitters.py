@@ -188,7 +188,7 @@ def _splitter_class(library: str, name: str) -> Any:
         raise InvalidParameter(f"{library}:{name} cannot be loaded: {error}") from error
     if inspect.isabstract(found) or not callable(getattr(found, where.method, None)):
         raise UnknownName(
-            f"{name} of {where.package} is no splitter that can be used: it has no `{where.method}` of its own"
+            f"{name} of {where.package} is not a usable splitter: it defines no `{where.method}`"
         )
     return found
 

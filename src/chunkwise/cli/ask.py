@@ -85,7 +85,7 @@ def _client(options: AskOptions) -> LlmClient | None:
     if options.form is not None:
         raise click.UsageError(f"--form is given, and {NO_LLM}")
     if not options.quiet:
-        say("quoted from the documents; --llm NAME has a language model answer in words of its own")
+        say("quoted from the documents; --llm NAME has a language model answer freely")
     return None
 
 

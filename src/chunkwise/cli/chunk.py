@@ -65,7 +65,7 @@ class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOption
         writes="new",
     )] = None  # fmt: skip
     with_vectors: Annotated[bool, Option(
-        "Write the vectors of an index, too, with -o", group="Output"
+        "Also write the vectors of an index, with -o", group="Output"
     )] = False  # fmt: skip
     page: Page = None
     as_json: Json = False

@@ -47,7 +47,9 @@ class GroupedOption(click.Option):
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Its short and its long flag, without other names."""
         record = super().get_help_record(ctx)
-        flags, text = record or ("", "")
+        if record is None:
+            return None
+        flags, text = record
         *others, last = flags.split(", ")
         short = f"{others[0]}, " if others and not others[0].startswith("--") else " " * 4
         return short + last, text

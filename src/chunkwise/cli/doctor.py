@@ -48,9 +48,9 @@ EXTRAS = {
     "ray": "a cluster that cuts: chunkwise chunk --engine ray",
     "studio": "the same in a browser: chunkwise studio",
     "mcp": "tools for assistants: chunkwise mcp",
-    "mlflow": "figures handed to MLflow: --mlflow",
+    "mlflow": "metrics sent to MLflow: --mlflow",
     "alerts": "alerts by Slack, mail and a hundred other services: chunkwise monitor --alert",
-    "otel": "figures handed to OpenTelemetry: --otel",
+    "otel": "metrics sent to OpenTelemetry: --otel",
     "langchain": "inside LangChain, and its splitters: chunkwise.langchain",
     "llamaindex": "inside LlamaIndex, and its splitters: chunkwise.llamaindex",
     "haystack": "inside Haystack, and its splitters: chunkwise.haystack",
@@ -83,7 +83,7 @@ class DoctorOptions(JsonOrReport):
     """The options of `chunkwise doctor`."""
 
     postgres: Annotated[Name | None, Option(
-        "Check this PostgreSQL server and its pgvector, too", metavar="URL", common=True
+        "Also check this PostgreSQL server and its pgvector", metavar="URL", common=True
     )] = None  # fmt: skip
 
 

@@ -205,7 +205,7 @@ def _summary_text(summary: dict[str, Any], changes: Changes, place: str) -> str:
     beside = summary["context_tokens"]
     tokens = counted(summary["indexed_tokens"] - beside, "token")
     more = f" ({thousands(beside)} more of contexts)" if beside else ""
-    by = summary["embedder"] or "words alone"
+    by = summary["embedder"] or "BM25 only"
     size, took = (
         format_number(summary["bytes"], "bytes"),
         format_number(summary["seconds"], "seconds"),

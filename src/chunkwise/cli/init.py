@@ -273,7 +273,7 @@ def _watch(options: InitOptions) -> ScheduledWatch:
     for word in words:
         if not word.isprintable() or "${{" in word:
             raise click.UsageError(
-                f"{word!r} cannot stand in a file for {options.ci}: control characters and ${{{{ are not allowed"
+                f"{word!r} cannot be written to a file for {options.ci}: control characters and ${{{{ are not allowed"
             )
         if mask(word) != word:
             raise click.UsageError(

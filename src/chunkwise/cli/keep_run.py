@@ -45,11 +45,11 @@ class ExporterOptions(Options, group="History"):
     """Who else is told the figures of a run."""
 
     mlflow: Annotated[Name | None, Option(
-        "Log figures to MLflow: http://HOST:5000, sqlite:///mlflow.db", metavar="URI"
+        "Log metrics to MLflow: http://HOST:5000, sqlite:///mlflow.db", metavar="URI"
     )] = None  # fmt: skip
-    otel: Annotated[bool, Option("Send figures to OTEL_EXPORTER_OTLP_ENDPOINT")] = False
+    otel: Annotated[bool, Option("Send metrics to OTEL_EXPORTER_OTLP_ENDPOINT")] = False
     prometheus: Annotated[Path | None, Option(
-        "Write figures for Prometheus' node_exporter", metavar="FILE.prom"
+        "Write metrics for Prometheus' node_exporter", metavar="FILE.prom"
     )] = None  # fmt: skip
 
 
@@ -126,9 +126,9 @@ def hand_on(
     # Only histories clear away what nobody else should see.
     run = without_secrets(run)
     for name, export in exporters.items():
-        with _told(f"figures are not handed to {name}"):
+        with _told(f"metrics are not sent to {name}"):
             export(run)
-            on_done(f"figures handed to {name}")
+            on_done(f"metrics sent to {name}")
 
 
 def exporters_of(options: ExporterOptions) -> dict[str, Callable[[KeptRun], object]]:

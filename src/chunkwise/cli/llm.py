@@ -197,7 +197,7 @@ class AskingStrategy(NamedTuple):
 
         chunker: Any = self.strategy.chunker
         if not hasattr(chunker, "without_summaries"):
-            raise click.UsageError(f"what {self.strategy.name} will ask cannot be told beforehand")
+            raise click.UsageError(f"what {self.strategy.name} will ask is unknown beforehand")
         return Strategy(self.strategy.name, chunker.without_summaries())
 
     def estimate(self, document: Analyzed) -> LlmEstimate:
@@ -326,7 +326,7 @@ def kept_when_stopped(is_asking: bool) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if is_asking:
-            say("what the model has answered is kept: the same command goes on from there")
+            say("what the model has answered is kept: the same command continues from there")
         raise
 
 

@@ -315,7 +315,7 @@ def _read_and_written(name: str) -> tuple[int, int]:
     from chunkwise.models.llm.language_model import Request
     from chunkwise.models.llm.local import packaged
 
-    request = Request("", f"Tell this anew: {_SAMPLE}", max_tokens=_WRITTEN)
+    request = Request("", f"Print this again: {_SAMPLE}", max_tokens=_WRITTEN)
     _, read, written = packaged(name).timed(request)
     return round(read), round(written)
 

@@ -89,7 +89,7 @@ class MonitorOptions(
     accept: Accept = ()
     strict_alerts: Annotated[bool, Option("Exit with 3 when an alert could not be sent")] = False
     keep_text: Annotated[bool, Option(
-        "Keep the text of passages, too", long_flag="--save-text"
+        "Also store the text of passages", long_flag="--save-text"
     )] = False  # fmt: skip
 
 
@@ -228,7 +228,7 @@ class _Watch:
             try:
                 first = self._history.run(number)
             except ChunkwiseError as error:  # silences no alert
-                say(f"what changed since run {number} cannot be told: {error}")
+                say(f"what changed since run {number} is unknown: {error}")
         texts = {document.id: document.text for document in found.documents}
         drift: tuple[DriftFigure, ...] = ()
         if first is not None:
@@ -336,7 +336,7 @@ class _LiveQuestions:
             model = get_embedder(self._options.embedder or DEFAULT)
             embed = lambda texts: model.embed(texts, "query")  # noqa: E731
         except (ChunkwiseError, OSError) as error:
-            say(f"live questions are compared by their words alone: {error}")
+            say(f"live questions are compared only by their words: {error}")
         self.drift = question_drift(self._queries, tests, embed=embed, search=self._search)
 
     def kept(self) -> dict[str, Any]:

@@ -199,7 +199,7 @@ def verdict(found: ABResult) -> str:
             if more
             else "how many more are needed cannot be said yet"
         )
-        return f"Nothing is shown yet: go on; {wait}."
+        return f"Inconclusive so far: continue; {wait}."
     day = found.when[decided - 1] if found.when and found.when[decided - 1] else ""
     since = f"shown after {counted(decided, 'question')}" + (f" ({day})" if day else "")
     if found.state == "alike":

@@ -48,7 +48,7 @@ class AlertsOptions(HistoryOption, JsonOrReport):
 
     number: Annotated[Count | None, argument("[ALERT]")] = None
     over: Annotated[bool, Option(
-        "Show those that are over, too", long_flag="--all", common=True
+        "Also show closed alerts", long_flag="--all", common=True
     )] = False  # fmt: skip
 
 
@@ -75,4 +75,4 @@ def alerts(options: AlertsOptions) -> None:
             lambda: {"alerts": [alert.to_dict() for alert in standing]},
         )
     else:
-        say(f"no alert stands in {shown_place(history.place)}")
+        say(f"no alert is open in {shown_place(history.place)}")

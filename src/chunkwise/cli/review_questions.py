@@ -37,7 +37,7 @@ def refuse_without_terminal() -> None:
     """Questions are put to a person."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise ChunkwiseError(
-            "review asks a person, and standard input is no terminal; run it in one. To leave questions out "
+            "review asks a person, and standard input is not a terminal; run it in one. To leave questions out "
             "without one, edit the file: it is plain JSON"
         )
 

@@ -268,7 +268,7 @@ def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
     for text in words:
         match = re.fullmatch(r"\s*([\w.@-]+)\s*=\s*(-?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*", text)
         if not match:
-            raise click.UsageError(f"{text!r} is no limit; write it like recall@5=0.8")
+            raise click.UsageError(f"{text!r} is not a limit; write it like recall@5=0.8")
         value = float(match[2]) / (100 if match[3] else 1)
         if not -1 <= value <= 1:
             raise click.UsageError(

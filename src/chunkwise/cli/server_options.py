@@ -24,7 +24,7 @@ class ServedSourceOptions(LoadingOptions):
     """An index, or documents that are indexed in memory."""
 
     embedder: Annotated[Name | None, Option(
-        "Embedding model of documents that are no index yet", flag="-e", metavar="NAME", default_text="none: BM25 only",
+        "Embedding model of unindexed documents", flag="-e", metavar="NAME", default_text="none: BM25 only",
         group="Configuration", common=True,
     )] = None  # fmt: skip
 

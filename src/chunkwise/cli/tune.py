@@ -146,13 +146,13 @@ def tune_and_show(
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions | None:
         nonlocal if_interrupted
         _check_and_announce(prepared, options)
-        if_interrupted = f"what is done is kept in {folder}: the same command goes on with it"
+        if_interrupted = f"what is done is kept in {folder}: the same command continues it"
         return None if options.dry_run else _run_options(prepared, options)
 
     def write(completed: CompletedSweep, folder: Path) -> None:
         nonlocal if_interrupted
         if_interrupted = (
-            f"every figure is kept in {folder}, and what was being written may be missing: "
+            f"every score is stored in {folder}, and what was being written may be missing: "
             f"chunkwise tune --resume -o {shlex.quote(str(folder))} writes it"
         )
         if keeper is not None:

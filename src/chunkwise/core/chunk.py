@@ -25,11 +25,11 @@ class Piece(NamedTuple):
     token_count: int = -1
     """Exact count when the strategy already knows it; -1: to be counted."""
     parent: Span | None = None
-    """The larger span handed out when this one is found; None: the piece itself."""
+    """The larger span that is returned when this one is found; None: the piece itself."""
     summary: str = ""
     """Text made from others, where the piece is a summary; they are pieces of the level below."""
     summarized: tuple[Span, ...] = ()
-    """What a summary stands for, in order and without overlap; `start` and `end` are those of the whole."""
+    """The spans that a summary covers, in order and without overlap; `start` and `end` are the outer bounds."""
     level: int = 0
     """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
 
@@ -87,9 +87,9 @@ class Chunk(PlaceInDocument):
     outline: Outline | None = field(default=None, compare=False)
     """Where the section path comes from; looked up when asked, most chunks never are."""
     parent: Span | None = None
-    """The larger span handed out when this chunk is found."""
+    """The larger span that is returned when this chunk is found."""
     summary: str = ""
-    """What was written for the places it stands for; empty: it is no summary."""
+    """The summary of `summarized`; empty: it is not a summary."""
     summarized: tuple[Span, ...] = ()
     level: int = 0
     """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""

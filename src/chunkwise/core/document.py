@@ -91,9 +91,9 @@ class Document:
     pages: tuple[int, ...] = field(default=(), repr=False)
     """Offset at which each page starts, the first page first."""
     boxes: PageBoxes | None = field(default=None, repr=False, hash=False)
-    """Where each line stands on its page; None: the format does not say."""
+    """The rectangle of each line on its page; None: unknown."""
     links: tuple[Link, ...] = field(default=(), repr=False)
-    """Those of formats whose text does not have them, such as HTML; Markdown's stand in the text."""
+    """Links of formats whose text does not contain them, such as HTML."""
     revision: str = field(default="", repr=False, compare=False)
     """Of which state of its source it was read, where a store says: an index reads only what has another by now."""
 
@@ -104,7 +104,7 @@ class Document:
             raise InvalidParameter(f"the text of the document {self.id!r} is {no_text(self.text)}")
         for name in ("title", "source", "language"):
             if not isinstance(given := getattr(self, name), str):
-                own = ": metadata has a parameter of its own" if isinstance(given, Mapping) else ""
+                own = ": pass metadata as `metadata`" if isinstance(given, Mapping) else ""
                 raise InvalidParameter(
                     f"the {name} of the document {self.id!r} is {shown(given)}; a str is needed{own}"
                 )
@@ -116,7 +116,7 @@ class Document:
         if self.blocks is None and self.format not in FORMATS:
             raise InvalidParameter(
                 f"the format of the document {self.id!r} is {self.format!r}; allowed: {', '.join(FORMATS)}; "
-                "one of your own needs `blocks`, else say text"
+                "a custom format needs `blocks`, else say text"
             )
 
     def page(self, position: int) -> int | None:
@@ -132,7 +132,7 @@ class Document:
         return "".join(parts) + self.text[start : max(start, span.end)]
 
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
-        """The rectangles a span stands in, page by page; none where the format has no pages."""
+        """The rectangles of a span, page by page; none if the format has no pages."""
         return () if self.boxes is None else self.boxes.within(start, end)
 
     def to_dict(self) -> dict[str, Any]:
@@ -179,7 +179,7 @@ class PlaceInDocument:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The places it stands for, in order: one, but for a summary."""
+        """The spans it covers, in order: one, or several for a summary."""
         return self.summarized or (self.span,)
 
     @property
@@ -197,7 +197,7 @@ class PlaceInDocument:
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """The rectangles it stands in, page by page, in PDF points; none where the format has no pages."""
+        """Its rectangles, page by page, in PDF points; none if the format has no pages."""
         return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
 
     @property

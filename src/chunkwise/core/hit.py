@@ -11,7 +11,7 @@ from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
 
 
 class HitPlace(NamedTuple):
-    """A place that a hit is or stands for, with the document it is in."""
+    """A span of a hit, with its document."""
 
     document: Document
     start: int
@@ -40,7 +40,7 @@ class Hit(PlaceInDocument):
     end: int
     score: float
     rank: int
-    """From 1, the best. Hits come in this order, except those of several sizes: they come in reading order."""
+    """From 1, the best. Hits come in this order, except multi-scale hits, which come in reading order."""
     token_count: int
     """Of its text as it is shown."""
     section: tuple[str, ...] = ()
@@ -48,17 +48,17 @@ class Hit(PlaceInDocument):
     """Index of the chunk in its document, where the hit is exactly one; None: a parent, a chunk with its
     neighbors, a part of one, or sentences, whatever the chunks are."""
     summary: str = ""
-    """What was written for the places it stands for; empty: it is no summary."""
+    """The summary of `summarized`; empty: it is not a summary."""
     summarized: tuple[Span, ...] = ()
     summarized_tokens: tuple[int, ...] = ()
-    """Of each of these places: metrics hold a summary to what it stands for."""
+    """Tokens of each of these spans; metrics count them for a summary."""
     level: int = 0
     matched_chunk: int | None = None
-    """Index of the chunk that was found, also where more than it is handed out; None: no chunk was, but sentences."""
+    """Index of the chunk that matched, even if more is returned; None: sentences matched, not a chunk."""
     matched: Span | None = None
     """Where that chunk is: the hit itself, or the child of which it is the parent."""
     parent: Span | None = None
-    """The larger span that is handed out for its chunks, where they have one."""
+    """The larger span that is returned for its chunks, if they have one."""
     opening: str = ""
     """What is shown before its text where that begins inside a block: the fence of code, the header of a table."""
     closing: str = ""
@@ -91,7 +91,7 @@ class Hit(PlaceInDocument):
 
     @property
     def places(self) -> tuple[HitPlace, ...]:
-        """All that it is or stands for, in whatever document: what is cited, judged and compared with references."""
+        """All its spans, in any document: what is cited, judged and compared with references."""
         own = zip(self.spans, self.span_tokens, strict=True)
         return (*(HitPlace(self.document, *span, size) for span, size in own), *self.elsewhere)
 

@@ -54,7 +54,7 @@ class Box(NamedTuple):
 class PageBoxes:
     """The lines of a document in the order of its text: where each begins and ends in it, and its box.
 
-    Numbers stand in arrays, tenths of a point for the corners: a book of a thousand pages has fifty thousand lines.
+    Stored in arrays, corners in tenths of a point: a book of a thousand pages has fifty thousand lines.
     """
 
     starts: array[int] = field(default_factory=lambda: array("q"), repr=False)
@@ -94,7 +94,7 @@ class PageBoxes:
             yield self.line(number)
 
     def within(self, start: int, end: int) -> tuple[Box, ...]:
-        """The rectangles a span stands in: lines that stand below each other in one column are one."""
+        """The rectangles of a span: lines below each other in one column are one."""
         found: list[Box] = []
         for box in self.lines(start, end):
             if found and _goes_on(found[-1], box):

@@ -70,7 +70,7 @@ class Label(NamedTuple):
     end: int
     relevant: bool
     grade: int | None = None
-    """How well it answers, from 0 (not at all) to 3 (wholly); None: only whether it does was said."""
+    """How well it answers, from 0 (not at all) to 3 (wholly); None: the judge gave only yes or no."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,7 +242,7 @@ def _sources(
             except UnreadableDocument as error:
                 on_unreadable(error)
     if names.passed_over:
-        on_passed_over(f"passed over {in_words(names.passed_over)}; {_READ_IT}")
+        on_passed_over(f"skipped {in_words(names.passed_over)}; {_READ_IT}")
 
 
 class _Names:

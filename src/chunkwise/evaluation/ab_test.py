@@ -297,7 +297,7 @@ def ab_test(
 def _common_objective(first: Results, second: Results) -> str:
     if first.objective != second.objective:
         raise InvalidParameter(
-            f"a is judged by {first.objective} and b by {second.objective}, since they hand out different amounts; "
+            f"a is judged by {first.objective} and b by {second.objective}, since they return different amounts; "
             "name one metric for both: --metric recall@1000t"
         )
     return first.objective

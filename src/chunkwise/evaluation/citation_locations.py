@@ -80,7 +80,7 @@ class ChunkNames:
         if len(known) == 1:
             return known[0]
         if known:
-            told = f"the id {shown(id, 60)} is that of {counted(len(known), 'chunk')}; name the document, too"
+            told = f"the id {shown(id, 60)} is that of {counted(len(known), 'chunk')}; also name the document"
             return NoChunk(told, False)
         if (own := _NUMBERED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
             return self._numbered(n, int(own[2]))
@@ -103,7 +103,7 @@ class ChunkNames:
             told = f"{name} has no chunk {thousands(number)}; it has {thousands(high - low)}, from 0 on"
             return NoChunk(told, True)
         if not self._chunking.is_chunk[low + number]:
-            told = f"chunk {thousands(number)} of {name} is a summary, which stands at no one place"
+            told = f"chunk {thousands(number)} of {name} is a summary, which has no single span"
             return NoChunk(told, False)
         start, end = (
             int(each[low + number]) for each in (self._chunking.start, self._chunking.end)
@@ -260,7 +260,7 @@ class CitedPlaces:
             texts = ((each.id, each.text) for each in self._chunks.documents)
             ids = [id for id, text in texts if stands_in(citation.quote, text)]
         if not ids:
-            return citation, "its quote stands in no document"
+            return citation, "its quote is in no document"
         near = [place.doc_id for each in self._query.references for place in each.places]
         near += [hit.doc_id for hit in self._hits]
         chosen = next((id for id in near if id in ids), ids[0])

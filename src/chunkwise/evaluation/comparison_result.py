@@ -301,7 +301,7 @@ def _metrics(run: Results) -> dict[str, None]:
     return dict.fromkeys(name for question in run.questions for name in question.scores)
 
 
-CONTEXT = "context tokens a question"
+CONTEXT = "context tokens per question"
 _SAME = "context_tokens"
 """What an index calls it among its costs."""
 

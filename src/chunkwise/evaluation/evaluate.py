@@ -119,15 +119,15 @@ def evaluate(
 ) -> Results:
     """Score how well questions are answered by what is retrieved, with confidence intervals.
 
-    What cannot be used is left out and listed in the result. A question whose passage was found elsewhere than it
-    says is used. A retriever of your own is asked as `live` says; questions it fails on have no score.
+    Unusable rows are skipped and listed in the result. A question whose passage was found elsewhere than it
+    says is used. Your own retriever is called as `live` says; questions it fails on have no score.
 
     Args:
         source: Documents (files, folders, `Document`s), an `Index` or its place, or a test set with documents.
         queries: Test questions: a file of any known format, values or records; those of the test set without it.
         strategy: How documents are cut: a name with parameters, or an object with `split`.
         embedder: Embedding model by name, or your own; "none" for BM25 only.
-        retriever: A name, or one of your own: a function of a question (async, too), a retriever of LangChain or
+        retriever: A name, or your own: a function of a question (also async), a retriever of LangChain or
             LlamaIndex, `./file.py:name` of one, an address or a command (`command:python mine.py`).
         reranker: Reranks the top hits: a name, an endpoint or your own.
         k: Hits per question (5).
@@ -144,7 +144,7 @@ def evaluate(
         live: How a retriever of your own is asked.
         options: How documents are read.
         jobs: Processes, or a cluster.
-        listeners: Functions that are told how the work goes on and what is left out.
+        listeners: Called with the progress and with what is left out.
 
     Returns:
         The scores of every metric and question.

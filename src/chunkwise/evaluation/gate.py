@@ -73,7 +73,7 @@ class GateCheck:
     verdict: Verdict
     margin: float
     tested: Tested | None = None
-    """Corrected over the metrics that were named; None: a figure of a whole chunking, which is no sample."""
+    """Corrected over the metrics that were named; None: a metric of a whole chunking, which is not a sample."""
     equivalence: float | None = None
     """p of the two one-sided tests, corrected the same way; None: no margin, or too few questions."""
     lost: int = 0

@@ -85,7 +85,7 @@ class Figure:
     mean: float | None
     """None: not a single question could be scored."""
     low: float | None = None
-    """The 95% interval; None for figures of a whole chunking, which is no sample."""
+    """The 95% interval; None for metrics of a whole chunking, which is not a sample."""
     high: float | None = None
     scored: int = 0
     unscored: Mapping[str, int] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Figures(dict[str, Figure]):
         there = f"there are: {', '.join(self) or 'none'}"
         near = did_you_mean(str(name), self, there)
         hint = there if near == there else f"{near} {there}"
-        raise UnknownMetric(f"no figure {name!r} among the results; {hint}")
+        raise UnknownMetric(f"no metric {name!r} among the results; {hint}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +139,11 @@ class FoundSpan:
     summary: str = ""
     """What a summary says; `start` and `end` are around its places in its first document."""
     summarized: tuple[tuple[str, int, int], ...] = ()
-    """The places that a summary stands for: id of the document, start, end."""
+    """The spans that a summary covers: id of the document, start, end."""
 
     @property
     def places(self) -> tuple[Passage, ...]:
-        """All that it is or stands for."""
+        """All its spans."""
         own = self.summarized or ((self.doc_id, self.start, self.end),)
         return tuple(Passage(*each) for each in own)
 
@@ -199,7 +199,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class MetricAdvice:
-    """A figure below good, what usually causes it and what to try next."""
+    """A low score, its most frequent cause and what to try next."""
 
     metric: str
     text: str
@@ -207,7 +207,7 @@ class MetricAdvice:
 
 @dataclass(frozen=True, slots=True)
 class KnownJudge:
-    """What was measured of a judge on this machine."""
+    """The calibration of a judge on this machine."""
 
     against: str
     """labels or spans."""
@@ -268,7 +268,7 @@ class Results(Table):
 
     @property
     def steps(self) -> list[str]:
-        """What was done with the ranking before it was handed out: two runs may differ by this alone."""
+        """What was done with the ranking before it was returned: two runs may differ only by this."""
         values = ((name, self.configuration.get(name)) for name in STEPS)
         return [
             f"{name} {short_name(str(value))}"
@@ -299,7 +299,7 @@ class Results(Table):
             }
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON: what the file of results holds, so that `read_results` takes it, too."""
+        """Plain values, ready for JSON: the content of a results file, which `read_results` reads."""
         return {"format": FORMAT, "version": VERSION, **json.loads(json_text(self))}
 
     def _repr_html_(self) -> str:

@@ -506,7 +506,7 @@ def _anywhere(
         if len(at) != 1:
             first, second = (documents[number].id for number in several[:2].tolist())
             return (
-                f"its text stands in {counted(len(several), 'document')}, as in {first!r} and {second!r}; name "
+                f"its text is in {counted(len(several), 'document')}, as in {first!r} and {second!r}; name "
                 "the one it is from by doc_id"
             )
     return _by_text(said, places, documents)
@@ -515,7 +515,7 @@ def _anywhere(
 def _lost(said: StatedPlace, document: Document) -> str:
     """Why a text that is said to be the document's own is none."""
     if is_in_blank_head(document, said.start, said.text or ""):
-        return f"it is front matter of {document.id}, which is no text"
+        return f"it is front matter of {document.id}, which is not text"
     extracted = document.format not in AS_WRITTEN
     how = f", whose text is extracted from {document.format}" if extracted else ""
     return f"its text stands nowhere in {document.id}{how}"
@@ -539,7 +539,7 @@ def _by_offsets(said: StatedPlace, document: Document) -> _Place | str:
         end = start + len(said.text or "")
     if start is None or end is None or not 0 <= start < end <= size:
         return (
-            f"{shown_offset(start)}–{shown_offset(end)} is no place in {document.id}, "
+            f"{shown_offset(start)}–{shown_offset(end)} is not a place in {document.id}, "
             f"which has {counted(size, 'character')}"
         )
     return _Place(document, start, end)

@@ -215,7 +215,7 @@ def _read_beir(path: Path) -> Iterator[LabelEvent]:
                 if number == 1:
                     continue  # the header
                 raise LabelProblem(
-                    f"{file}, line {number} is no query, passage and grade with tabs between"
+                    f"{file}, line {number} is not a query, passage and grade with tabs between"
                 )
             query_id, name, grade = cells[0], cells[1], int(cells[-1])
             place, text = _PLACE.fullmatch(name), texts.get(name, "")
@@ -226,7 +226,7 @@ def _read_beir(path: Path) -> Iterator[LabelEvent]:
             )
             if end <= start:
                 raise LabelProblem(
-                    f"{file}, line {number}: {name!r:.80} is no passage of corpus.jsonl, so it has no place"
+                    f"{file}, line {number}: {name!r:.80} is not a passage of corpus.jsonl, so it has no place"
                 )
             yield _made(
                 "beir", kind="grade", query_id=query_id, query=queries.get(query_id, ""), who="qrels",

@@ -216,7 +216,7 @@ class Workspace:
             "inside of it, such as 'docs/leave.md'"
         )
         if not name or "\0" in name:
-            raise InvalidParameter(f"{shown!r} is no path; name a file of the project folder")
+            raise InvalidParameter(f"{shown!r} is not a path; name a file of the project folder")
         lexical = Path(os.path.normpath(self.project / name))
         if lexical != self.project and self.project not in lexical.parents:
             raise outside
@@ -234,7 +234,7 @@ class Workspace:
                     f"{shown!r} leads through a link, and links are not followed here; name the file itself"
                 )
         if not stat.S_ISREG(lexical.lstat().st_mode) and not lexical.is_dir():
-            raise NotAllowed(f"{shown!r} is no file and no folder, and is not opened")
+            raise NotAllowed(f"{shown!r} is neither a file nor a folder")
         return lexical
 
     def file(self, name: str) -> Path:

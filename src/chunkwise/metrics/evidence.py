@@ -104,7 +104,7 @@ class Evidence:
     unit: Literal["characters", "tokens"] = "characters"
     tokenizer: TokenizerLike = DEFAULT_TOKENIZER
     embedder: str | Embedder = ""
-    """What compares texts; empty: the usual one."""
+    """Compares texts; empty: the default."""
     ask_judge: Callable[[str, Sequence[Query], Hits], Verdicts] | None = None
     """Gives the verdicts of the judge of this name."""
     _made: dict[str, object] = field(default_factory=dict, repr=False, compare=False)

@@ -144,23 +144,23 @@ class Metric:
     bounds: tuple[float, float] = (0.0, 1.0)
     """Of a score. Intervals and pages draw shares: of a question it is one from 0 to 1."""
     targets: Targets | None = None
-    """From where on a figure is good, and from where on excellent; None: as its question has them, or nowhere."""
+    """From which score on it is good, and excellent; None: those of its question, or none."""
     question: KeyQuestion | None = None
     """Which of the four questions it answers."""
     remedy: Remedy | None = None
-    """What to do about a figure that is not good; None: as its question says."""
+    """What to do about a low score; None: that of its question."""
     needs: tuple[Need, ...] = ()
     at: At = "none"
-    """What may stand behind @: nothing, a number of hits, or also a budget of tokens as in @1000t."""
+    """What may follow @: nothing, a number of hits, or also a budget of tokens as in @1000t."""
     usual_at: int | None = None
-    """What stands behind @ where nothing is said; None: the k or the budget of the run."""
+    """The default after @; None: the k or the budget of the run."""
     usual: tuple[str, ...] = ("",)
-    """What stands behind @ where the whole group is asked for; none: it must be asked for by its own name."""
+    """The values after @ if the whole group is asked for; none: it must be named."""
     per: Per = "question"
     judge: str = ""
     """Whose verdicts on single hits it is the share of."""
     asks: str = ""
-    """Who has to be named with `--judge` before it is measured: asking costs time or money."""
+    """The judge that `--judge` must name before it is measured: asking costs time or money."""
     known_better_by: str = ""
     """The metric that knows what this one guesses: no advice where that one is good."""
     reachable: Callable[[Evidence], float | None] | None = None
@@ -221,5 +221,5 @@ class Metric:
 
     @property
     def opinion_of(self) -> str:
-        """Whose opinion the figure is: a judge that can be calibrated; empty: nobody's."""
+        """The judge whose opinion it is, which can be calibrated; empty: none."""
         return self.judge or self.asks

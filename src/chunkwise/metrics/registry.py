@@ -36,10 +36,10 @@ _FILES = (
 
 GROUPS: Mapping[str, str] = MappingProxyType(
     {
-        "retrieval": "What is retrieved",
-        "retrieval_precision": "What is retrieved",
+        "retrieval": "Retrieval",
+        "retrieval_precision": "Retrieval",
         "labels": "What people labeled",
-        "completeness": "What is retrieved",
+        "completeness": "Retrieval",
         "boundary_issues": "The chunks themselves",
         "citation_accuracy": "Answers",
         "answers": "Answers",

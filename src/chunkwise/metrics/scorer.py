@@ -120,7 +120,7 @@ def why_unscored(wanted: MetricAt, *, references: int, chunking: Chunking | None
     if chunking is None:
         return f"{wanted.metric.name} counts the chunks of an index, and there is none"
     return (
-        f"{wanted.metric.name} counts chunks, and hits of this question are no chunks of the index"
+        f"{wanted.metric.name} counts chunks, and hits of this question are not chunks of the index"
     )
 
 

@@ -53,7 +53,7 @@ EMBEDDER_FORMS = {
     "bge-small": "bge-small-en-v1.5 on this machine; fetched once; English",
     "arctic-s": "snowflake-arctic-embed-s on this machine; fetched once; English",
     "e5-small": "e5-small on this machine; fetched once; English",
-    "gte-small": "gte-small in 32 bits on this machine; fetched once, from the hub; English, slow",
+    "gte-small": "unquantized gte-small on this machine; downloaded once, from the hub; English, slow",
     "use-multi": "universal-sentence-encoder-multilingual v3 on this machine; fetched once; 15 languages",
     "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
     "https://HOST/v1#NAME": "any endpoint that speaks as OpenAI's does; key, if any, in CHUNKWISE_API_KEY; "
@@ -78,7 +78,7 @@ RERANKER_FORMS = {
 LANGUAGE_MODEL_FORMS = {
     "local": "SmolLM2-135M-Instruct on this machine; fetched once; small: measure it before you trust it",
     "local:qwen-1.5b": "Qwen2.5-Coder-1.5B-Instruct on this machine; 1.1 GB, fetched once",
-    "PATH/model.gguf": "any GGUF file of your own, on this machine",
+    "PATH/model.gguf": "any GGUF file on this machine",
     "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
     "https://HOST/v1#NAME": "any server that speaks as OpenAI's does: Ollama, vLLM; key, if any, in CHUNKWISE_API_KEY",
 }

@@ -72,7 +72,7 @@ def load_tokenizer(path: Path) -> Any:
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises bare Exception for a malformed file
-        raise InvalidParameter(f"{path} is no tokenizer.json: {error}") from None
+        raise InvalidParameter(f"{path} is not a tokenizer.json: {error}") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True

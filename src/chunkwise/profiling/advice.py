@@ -176,7 +176,7 @@ def _tables(group: DocumentGroup) -> SpecAndReason:
     if share < 0.5:
         return None
     return "structure(max_tokens=400)", (
-        f"{percent(share)} of the tokens stand in tables; rows stay whole and carry their table's header."
+        f"{percent(share)} of the tokens are in tables; rows stay whole and carry their table's header."
     )
 
 
@@ -223,7 +223,7 @@ def _structure(group: DocumentGroup) -> SpecAndReason:
     told = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if share >= 0.01)
     size = _fitting(group) or 400
     return f"structure(max_tokens={size})", (
-        f"much of the text is no running prose ({told} of the tokens); lists, tables and code stay"
+        f"much of the text is not running prose ({told} of the tokens); lists, tables and code stay"
         f" whole while they fit, and {percent(group.fits[size])} of the sections fit into {counted(size, 'token')}."
     )
 

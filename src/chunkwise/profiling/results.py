@@ -53,7 +53,7 @@ class PassagePlace:
     section: str = ""
     """Path of headings; empty: outside any section."""
     text: str = ""
-    """Its first 80 characters, white space collapsed."""
+    """Its first 80 characters, whitespace collapsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Oversized:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """One passage that stands in the corpus more than once."""
+    """A passage that is in the corpus more than once."""
 
     count: int
     tokens: int

@@ -210,7 +210,7 @@ def are_questions(records: Iterable[object]) -> bool:
 
 
 QUESTIONS = (
-    "looks like test questions, which are no documents; name the field of the text with --text-field to read it as "
+    "looks like test questions, which are not documents; name the field of the text with --text-field to read it as "
     "documents"
 )
 

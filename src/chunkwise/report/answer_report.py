@@ -23,7 +23,7 @@ from chunkwise.report.sanitize import one_line
 
 _QUOTE = 150
 """Characters of a quote that are shown unless whole quotes are asked for."""
-_MOVED = "The model named another passage; the quote stands in this one."
+_MOVED = "The model named another passage; the quote is in this one."
 
 
 def answer_report(
@@ -65,7 +65,7 @@ def claim_text(answered: CitedAnswer, claim: Claim) -> str:
 def made_with(answered: CitedAnswer) -> str:
     """Model, wording and what they took."""
     if answered.quoted_by:
-        return f"sentences as they stand there, chosen by {answered.quoted_by.partition(':')[0]}"
+        return f"exact sentences, chosen by {answered.quoted_by.partition(':')[0]}"
     return f"{answered.llm} · {answered.prompt}{_usage(answered)}"
 
 

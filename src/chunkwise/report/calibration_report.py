@@ -60,14 +60,12 @@ def warning_of(measured: CalibrationRun) -> str:
     warnings = []
     if measured.error and known.confusion.scored:
         had = f"{thousands(known.confusion.scored)} of {counted(known.verdicts, 'verdict')}"
-        warnings.append(
-            f"not everything could be asked, the figures are of {had}: {measured.error}"
-        )
+        warnings.append(f"not everything could be asked, the scores are of {had}: {measured.error}")
     elif measured.error:
         warnings.append(f"this judge could not be asked, nothing is known of it: {measured.error}")
     if weak:
         warnings.append(
-            f"this judge is too weak for these questions ({weak}): its figures say little"
+            f"this judge is too weak for these questions ({weak}): its scores say little"
         )
     return "; ".join(warnings)
 

@@ -417,7 +417,7 @@ def _costs(comparison: Comparison) -> Iterator[ReportPart]:
             (_cost_label(name), *(_cost(name, value) for value in values))
             for name, values in figures.items()
         )
-        lead = "Figures of a whole run are no means over questions: not tested."
+        lead = "Metrics of a whole run are not means over questions: not tested."
         yield Section("Whole runs", (ValueTable(columns, rows),), lead, detail=True)
 
 

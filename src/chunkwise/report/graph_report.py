@@ -164,7 +164,7 @@ def _stated(found: NameDetails) -> Iterator[ReportPart]:
         for each in found.descriptions
     ]
     if described:
-        yield Section("What is said of it, in a model’s words", tuple(described))
+        yield Section("Summary by a language model", tuple(described))
     related = [
         Excerpt(
             (TextRun(f"“{each.quote}”"),),

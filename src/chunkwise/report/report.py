@@ -60,7 +60,7 @@ class Headline(_Value, frozen=True, tag="headline"):
 
 
 class Note(_Value, frozen=True, tag="note"):
-    """A sentence beside the figures: a caveat, a hint, an explanation."""
+    """A sentence beside the scores: a caveat, a hint, an explanation."""
 
     text: str
     is_warning: bool = False
@@ -68,7 +68,7 @@ class Note(_Value, frozen=True, tag="note"):
 
 
 class KeyFigure(_Value, frozen=True, tag="figure"):
-    """One of the key figures."""
+    """One of the key metrics."""
 
     title: str
     value: Value
@@ -77,7 +77,7 @@ class KeyFigure(_Value, frozen=True, tag="figure"):
 
 
 class KeyFigures(_Value, frozen=True, tag="figures"):
-    """A few figures, large."""
+    """A few key metrics."""
 
     figures: tuple[KeyFigure, ...]
     detail: bool = False
@@ -163,7 +163,7 @@ class Edge(_Value, frozen=True, tag="edge"):
 class Chart(_Value, frozen=True, tag="chart"):
     """A picture of numbers.
 
-    `columns` stand on categories, `rows` lie beside them with their intervals, `lines` join marks over categories or
+    `columns` are drawn per category, `rows` beside them with their intervals, `lines` join marks over categories or
     numbers, `points` lie over numbers, a `network` joins categories that are linked.
     """
 
@@ -194,7 +194,7 @@ class Section(_Value, frozen=True, tag="section"):
 
 
 class Next(_Value, frozen=True, tag="next"):
-    """The command to go on with."""
+    """The next command."""
 
     command: str
 

@@ -217,7 +217,7 @@ def metric_history_report(found: MetricHistory) -> Report:
     lower = "Lower is better." if found.is_lower_better else ""
     title = f"{metric} over {counted(len(found.points), 'run')}"
     subtitle = " ".join(filter(None, (help_of(metric), lower)))
-    return Report(title, tuple(parts), "history", subtitle or f"A figure of {found.kind} runs.")
+    return Report(title, tuple(parts), "history", subtitle or f"A metric of {found.kind} runs.")
 
 
 def _history_chart(found: MetricHistory, kind: Kind) -> Chart:

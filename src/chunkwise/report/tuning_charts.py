@@ -250,7 +250,7 @@ def vector_section(figures: SweepFigures) -> Iterator[Section]:
             for label, mean in fit.tried
         )
         weights = Axis(f"mean {figures.objective}, validation", figures.kind)
-        title = "Weights of several sizes at once"
+        title = "Multi-scale weights"
         chart = Chart(title, "rows", Axis("weights"), weights, (Series("", points),), is_half=True)
         parts += [*([chart] if points else []), Note(fit.why)]
     if "kendall_tau" in figures.tuning.agreement:

@@ -110,7 +110,7 @@ def part_section(figures: SweepFigures) -> Iterator[Section]:
             Column("the best", figures.kind), Column("which is", "code", detail=True), Column("gain", figures.change),
             Column("verdict"),
         )  # fmt: skip
-        title = f"Gain in {figures.objective} from a setting of its own, by part of the corpus"
+        title = f"Gain in {figures.objective} from separate settings per part of the corpus"
         shown += [_differences(figures, title, points), ValueTable(columns, rows)]
     if small:
         names = [f"{name} ({count:,})" for name, count in small.items()]
@@ -221,9 +221,7 @@ def boundary_section(figures: SweepFigures, cuts: Mapping[str, CutCounts]) -> It
     absent = [kind.replace("_", " ") for kind in KINDS if kind not in occurring]
     notes = [Note(f"None of: {', '.join(absent)}.")] if absent else []
     if figures.chosen and not figures.chosen.boundary_issues:
-        notes.append(
-            Note("The choice searches several sizes at once and has no chunks of its own.")
-        )
+        notes.append(Note("The choice is multi-scale retrieval and has no chunks."))
     yield Section("Boundary issues", (table, *notes), "Issues per chunk.", detail=True)
 
 
@@ -264,7 +262,7 @@ def price_section(figures: SweepFigures) -> Iterator[Section]:
     if parts:
         lead = (
             "Mean to longest: tokens a chunk. Storage: tokens indexed per token of the documents. Embedded: tokens. "
-            "Context: tokens a question."
+            "Context: tokens per question."
         )
         yield Section("Cost", tuple(parts), lead if names else "", detail=True)
 
@@ -298,7 +296,7 @@ def _method(figures: SweepFigures) -> Iterator[str]:
         f"{planned:,} planned" if isinstance(planned, int) else "",
         f"{failed:,} failed" if isinstance(failed, int) and failed else "",
         f"{waiting:,} not run" if isinstance(waiting, int) and waiting else "",
-        f"{len(tuning.standings):,} with figures",
+        f"{len(tuning.standings):,} with scores",
         *(f"{number:,} only listed ({why})" for why, number in aside.items()),
         f"{len(tuning.standings) - aside.total():,} to choose from",
     ]

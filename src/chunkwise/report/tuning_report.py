@@ -283,7 +283,7 @@ def _leaderboard(figures: SweepFigures) -> Iterator[Section]:
         "comes first. Storage: tokens indexed per token."
     )
     if not figures.budget:
-        lead += " Context: tokens a question."
+        lead += " Context: tokens per question."
     if not is_tested:
         lead += " Expected: on questions not asked yet, noise shrunk, which decides."
     more = len(figures.tuning.standings) - len(standings)

@@ -18,7 +18,12 @@ VERSION = 2
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the file, whole or not at all: JSON under `.json`, Markdown under `.md`, else an HTML page."""
+    """Write a report to a file, atomically.
+
+    Args:
+        report: The report.
+        path: A .json or .md file; any other name gets an HTML page.
+    """
     place = Path(path)
     match place.suffix.lower():
         case ".json":

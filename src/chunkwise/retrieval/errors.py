@@ -53,14 +53,14 @@ def wrong_dimensions_error(shape: tuple[int, ...], dimensions: int) -> InvalidPa
 
 def wrong_model_error(expected: str, name: str, actual: str) -> InvalidParameter:
     if same_model(expected, actual):
-        before, now = (accelerator_of(each) or "the processor" for each in (expected, actual))
+        before, now = (accelerator_of(each) or "the CPU" for each in (expected, actual))
         return InvalidParameter(
             f"the vectors of the index were made on {before}, and {name!r} would run on {now}, whose vectors differ in "
             f"the last digits: update it on {before}, or {REBUILD}"
         )
     return InvalidParameter(
         f"the index was made with the model {expected!r}, and {name!r} is {actual!r}: vectors of two models cannot be "
-        f"compared; use the first, search by words (bm25), or {REBUILD}"
+        f"compared; use the first, keyword search (bm25), or {REBUILD}"
     )
 
 

@@ -105,7 +105,7 @@ class Index:
 
     @property
     def embedder(self) -> str | Embedder:
-        """What makes its vectors: by its name, or itself where it was handed over; empty: nothing does."""
+        """The embedder: its name, or the object that was passed; empty: none."""
         return self._embedder.requested if self._embedder else ""
 
     @overload
@@ -175,15 +175,23 @@ class Index:
         advance: OnProgress | None = None,
         keep_others: bool = False,
     ) -> Changes:
-        """Makes the index one of exactly these documents; what has not changed is not made again.
+        """Update the index to exactly these documents; unchanged ones are not processed again.
 
-        With `keep_others` they are added, or take the place of their older selves, and all others stay.
+        Args:
+            source: Files, folders, globs, archives, or `Document`s.
+            options: How files are read.
+            jobs: Processes, or a `RayCluster`.
+            advance: Called with the progress.
+            keep_others: Keep indexed documents that are not in `source`.
+
+        Returns:
+            How many documents were added, changed, removed and skipped.
         """
         trust_caller(options)
         if given := given_label(self.settings.strategy):
             raise InvalidParameter(
                 f"the index was made of chunks that were there ({given[0]}), and documents alone do not say how they "
-                "are cut; make it anew: chunkwise.index(documents, chunks=…, into=…, rebuild=True)"
+                "are cut; rebuild it: chunkwise.index(documents, chunks=…, into=…, rebuild=True)"
             )
         reading = Reading(source, options, jobs, advance, keep_others)
         if self.place is None:
@@ -205,8 +213,15 @@ class Index:
         return all_vectors(self.source)
 
     def export(self, output: str | os.PathLike[str], *, with_vectors: bool | None = None) -> int:
-        """Writes all chunks to a file, .parquet, .jsonl or .csv, each with its `vector` where the index has vectors;
-        returns how many there are. `with_vectors` asks for them, or leaves them out."""
+        """Write all chunks to a file.
+
+        Args:
+            output: A .parquet, .jsonl or .csv file.
+            with_vectors: Also write the vector of each chunk; None: if the index has vectors.
+
+        Returns:
+            The number of chunks.
+        """
         return export_chunks(self.source, Path(output), with_vectors=with_vectors)
 
     def stats(self) -> IndexStats:
@@ -218,7 +233,7 @@ class Index:
         """Reads an index in a folder byte by byte; an error says what is damaged."""
         if isinstance(self.place, str):
             raise InvalidParameter(
-                f"{shown_place(self.place)} is no folder; an engine keeps watch over its own files"
+                f"{shown_place(self.place)} is not a folder; an engine keeps watch over its own files"
             )
         if self.place is not None:
             verify_folder(self.place)
@@ -233,7 +248,7 @@ class Index:
             where = f"at {shown_place(self.place)}"
         return (
             f"<Index {where}: {counted(len(self), 'document')}, {counted(self.source.chunk_count, 'chunk')}, "
-            f"{shown_label(self.settings.strategy)}, {self.settings.embedder or 'words alone'}>"
+            f"{shown_label(self.settings.strategy)}, {self.settings.embedder or 'BM25 only'}>"
         )
 
 
@@ -293,7 +308,7 @@ def index(
     trust_caller(strategy, into, embedder, llm, settings, options)
     if rebuild and keep_others:
         raise InvalidParameter(
-            "rebuild makes the index anew, keep_others keeps what it has; give one of them"
+            "rebuild discards what the index has, keep_others keeps it; give one of them"
         )
     if chunks is not None:
         source, strategy, options = _with_chunks(
@@ -459,7 +474,7 @@ def named_index(source: Inputs | Index) -> Index | None:
     indexes = [place for place in places if is_index(place)]
     if indexes and len(given) > 1:
         raise InvalidParameter(
-            f"{shown_place(indexes[0])} is an index, and others are named, too; name the index alone, or its documents"
+            f"{shown_place(indexes[0])} is an index among other sources; name only the index, or only documents"
         )
     return open_index(indexes[0]) if indexes else None
 

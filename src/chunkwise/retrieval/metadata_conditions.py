@@ -299,7 +299,7 @@ def parse_condition(text: str) -> Condition:
         # A slip of the pen: what begins so in earnest is quoted.
         raise InvalidParameter(
             f"where is {shown(text, _SHOWN)}; {found[2]!r} is followed by {rest[0]!r}: the comparisons are "
-            f"{', '.join(COMPARISONS)}, and a value that begins with such a sign stands in double quotes"
+            f"{', '.join(COMPARISONS)}, and put a value that begins with such a sign in double quotes"
         )
     if not found[1]:
         sign: Any = "=" if found[2] == "==" else found[2]

@@ -48,13 +48,13 @@ class Settings:
     """The embedder's own: vectors of another one are not comparable."""
     dimensions: Dimensions = 0
     vectors: Vectors = "late"
-    """`late`: one pass over the documents serves chunks and all sizes; `own`: each chunk is embedded by itself
-    and there are no vectors for several sizes; `both`: two passes; `none`: words alone."""
+    """`late`: one pass over the documents serves chunks and all scales; `own`: per-chunk embeddings, without
+    multi-scale retrieval; `both`: two passes; `none`: BM25 only."""
     context: Context | WrittenContext = "none"
     tokenizer: str = "o200k_base"
     """What budgets and sizes of hits are counted by."""
     code: str = ""
-    """Of a strategy that is not one of ours: its class and a hash of its source."""
+    """Of a custom strategy: its class and a hash of its source."""
     language: str = "auto"
     """`auto`: found for every document; otherwise a two-letter code, or `none`: no stemming, no stop words."""
     llm: str = ""
@@ -69,7 +69,7 @@ class Settings:
     """The token encoder's own."""
     maxsim_dimensions: Dimensions = 0
     graph: Literal["", "names", "relations"] = ""
-    """`names`: where names stand is kept; `relations`: what the language model reads of them, too; empty: neither."""
+    """`names`: where names occur; `relations`: also what the language model reads of them; empty: neither."""
     names: str = ""
     """What `models.get_name_finder` takes, where one finds names beside the rules; empty: rules alone."""
     names_identity: str = ""
@@ -77,7 +77,7 @@ class Settings:
     graph_prompt: str = ""
     """The version of the wording it was asked for relations with."""
     search: RankingOptions = field(default_factory=RankingOptions)
-    """What searches do unless they are told otherwise; it decides nothing of what is in the index."""
+    """Default options of searches; it decides nothing of what is in the index."""
 
 
 def read_settings(values: object, where: str) -> Settings:

@@ -185,7 +185,7 @@ def _blocks(values: ScoreMatrix) -> list[slice]:
 
 
 class Interval(NamedTuple):
-    """A figure with its interval, of 95% where nothing else is said."""
+    """A score with its interval, by default of 95%."""
 
     mean: float
     low: float

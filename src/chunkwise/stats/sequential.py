@@ -127,7 +127,7 @@ def _scaled(
     own = np.asarray(values, dtype=np.float64)
     if own.ndim != 1 or not np.isfinite(own).all() or ((own < low) | (own > high)).any():
         raise InvalidParameter(
-            f"a value lies outside of {as_set(low)} to {as_set(high)}, or is no number; all of them must lie within"
+            f"a value lies outside of {as_set(low)} to {as_set(high)}, or is not a number; all of them must lie within"
         )
     return (own - low) / (high - low)
 

@@ -193,7 +193,7 @@ def with_account(
     """The list with a user added, or with another password, one more key or another role; a new one is a reader."""
     if not _NAME.fullmatch(name):
         raise InvalidParameter(
-            f"{name!r:.80} is no name: letters, digits and . _ @ + - are allowed, 64 at most"
+            f"{name!r:.80} is not a name: letters, digits and . _ @ + - are allowed, 64 at most"
         )
     old = next((each for each in accounts if each.name == name), None)
     made = old or Account(name, role or "reader")
@@ -224,7 +224,7 @@ def accounts_in(environment: Mapping[str, str]) -> list[Account]:
         name, _, role = name.partition("/")
         if not key or not _NAME.fullmatch(name) or role not in ("", *ROLES):
             raise InvalidParameter(
-                f"{KEYS_VARIABLE} has a part that is no key (it is not shown here); write it like "
+                f"{KEYS_VARIABLE} has a part that is not a key (it is not shown here); write it like "
                 "name=KEY or name/labeler=KEY, parted by commas"
             )
         if not key.startswith("sha256:") and len(key) < 16:

@@ -29,7 +29,7 @@ _ENDINGS = {
     "rules": "The rules find no more in these documents.",
     "cost": "The limit of cost is reached.",
     "passages": "No passage is left to ask about.",
-    "calls": "Three calls a question were made, and no more are.",
+    "calls": "The limit is three calls per question.",
     "silence": "The model did not answer several times in a row.",
 }
 

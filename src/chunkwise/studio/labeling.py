@@ -311,8 +311,8 @@ class LabelRequest(ApiRequest, frozen=True):
     """What a person says."""
 
     key: Annotated[str, Meta(description="unique: sent twice, stored once")] = ""
-    kind: Annotated[EventKind, Meta(description="what is said")] = "grade"
-    who: Annotated[str, Meta(description="who says it")] = ""
+    kind: Annotated[EventKind, Meta(description="kind of the event")] = "grade"
+    who: Annotated[str, Meta(description="name of the labeler")] = ""
     id: Annotated[str, Meta(description="of the question")] = ""
     doc_id: Annotated[str, Meta(description="document")] = ""
     start: Annotated[int, Meta(ge=0, description="first character")] = 0

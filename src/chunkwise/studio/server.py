@@ -62,7 +62,7 @@ class ServerSettings(ServerOptions):
             raise InvalidParameter("--tls-cert and --tls-key belong together; name both files")
         for file in (self.users, self.tls_cert, self.tls_key):
             if file is not None and not file.is_file():
-                raise InvalidParameter(f"{file} is not there, or is no file")
+                raise InvalidParameter(f"{file} is not there, or is not a file")
         if not self.is_local and self.tls_cert is None and not self.proxy:
             raise InvalidParameter(
                 f"host is {self.host!r}, and passwords would go over the network in the clear; name --tls-cert and "
@@ -72,8 +72,8 @@ class ServerSettings(ServerOptions):
             _check_address(self.proxy)
         if self.user_header and not (self.proxy and self.users):
             raise InvalidParameter(
-                "--user-header is believed from a proxy alone, for names that the file of users has: name --proxy "
-                "ADDRESS and --users FILE, too"
+                "--user-header is believed from a proxy alone, for names in the file of users: also give --proxy "
+                "ADDRESS and --users FILE"
             )
         return "127.0.0.1" if self.host == "localhost" else self.host
 

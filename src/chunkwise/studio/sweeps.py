@@ -125,12 +125,12 @@ def _folder(name: str) -> Path:
     """Inside the working folder and nowhere else; of what is there already only a sweep's."""
     if not _NAME.fullmatch(name):
         raise InvalidParameter(
-            f"{name!r:.80} is no name for a sweep: letters, digits, - and _ are allowed; it is a folder of its own in "
+            f"{name!r:.80} is not a name for a sweep: letters, digits, - and _ are allowed; it names a folder in "
             "the folder that the studio was started in"
         )
     folder = Path(str(name))
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise InvalidParameter(f"{name} is there already, and is no folder; choose another name")
+        raise InvalidParameter(f"{name} is there already, and is not a folder; choose another name")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / SWEEP_RECORD).is_dir():
         raise InvalidParameter(
             f"{name} is a folder with other files; choose another name for the sweep"

@@ -99,9 +99,9 @@ def _check_summaries(
         if chunk.index != number or chunk.doc_id != document.id:
             raise BrokenContract(_say(chunk, f"should be number {number} of {document.id!r}"))
         piece = Piece(*chunk.span, summary=chunk.text, summarized=chunk.spans, level=chunk.level)
-        check_summary(piece, _say(chunk, "is no summary"))
+        check_summary(piece, _say(chunk, "is not a summary"))
         if merged_spans(span for own in chunk.spans for span in _inside(below, own)) != chunk.spans:
-            raise BrokenContract(_say(chunk, f"stands for more than chunks of level {level}"))
+            raise BrokenContract(_say(chunk, f"covers more than chunks of level {level}"))
         size = get_tokenizer(tokenizer).count(chunk.text)
         if size != chunk.token_count:
             raise BrokenContract(
@@ -127,7 +127,7 @@ def _check_spans(document: Document, chunks: Sequence[Chunk], overlap: bool) -> 
     for number, chunk in enumerate(chunks):
         if not 0 <= chunk.start < chunk.end <= len(document.text):
             raise BrokenContract(
-                f"{chunk.id} [{chunk.start}:{chunk.end}] is no span of {len(document.text)}"
+                f"{chunk.id} [{chunk.start}:{chunk.end}] is not a span of {len(document.text)}"
             )
         if chunk.text != document.text[chunk.start : chunk.end]:
             raise BrokenContract(_say(chunk, "is not the text of its span"))

@@ -186,7 +186,7 @@ class _EngineCheck:
             "after documents were added",
         )
         self._made(documents, place, embedder, rebuild=True)
-        self.is_same(self._opened(place), old, "after it was made anew")
+        self.is_same(self._opened(place), old, "after it was rebuilt")
 
     def survives_an_interrupt(self) -> None:
         """Wherever an update stops, the index that was is there, whole, and the next update goes through."""
@@ -318,7 +318,7 @@ class _EngineCheck:
             asked = SearchOptions(k=1, where=where)
             said = {str(_searched(index, ["leave"], asked)) for index in (found, expected)}
             if len(said) > 1:
-                yield f"a key that no document has is told in another way: {said!r:.300}"
+                yield f"a key that no document has is reported in another way: {said!r:.300}"
 
     def _is_other(self, own: Sequence[FoundPlace], other: Sequence[FoundPlace]) -> bool:
         if len(own) != len(other):

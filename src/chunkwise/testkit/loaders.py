@@ -110,7 +110,7 @@ def _check_document(name: str, document: object) -> None:
     texts = (document.id, document.text, document.title, document.source, document.format)
     if not all(isinstance(each, str) for each in texts) or not document.id:
         raise BrokenContract(
-            f"{name}: the document {document.id!r} has no id, or fields that are no text"
+            f"{name}: the document {document.id!r} has no id, or fields that are not text"
         )
     before = 0
     for block in document.blocks or ():
@@ -133,5 +133,5 @@ def _check_document(name: str, document: object) -> None:
     pages = document.pages
     if pages and (list(pages) != sorted(pages) or pages[0] < 0 or pages[-1] > len(document.text)):
         raise BrokenContract(
-            f"{name}: the pages of {document.id!r} are no places of its text in order"
+            f"{name}: the pages of {document.id!r} are not places of its text in order"
         )

@@ -165,7 +165,7 @@ def _span_problem(index: Index, spans: Sequence[CandidateSpan], only: Filter) ->
             return f"it gave a span of document {each.document} of {len(index)}"
         document = index.source.document(each.document)
         if not 0 <= each.start < each.end <= len(document.text):
-            return f"[{each.start}:{each.end}] is no span of {document.id!r}"
+            return f"[{each.start}:{each.end}] is not a span of {document.id!r}"
         if not np.isfinite(each.score):
             return f"a span has the score {each.score}"
         if not only.takes_document(document.id):

@@ -102,7 +102,7 @@ def check_testset(testset: TestSet, documents: Sequence[Document]) -> tuple[Test
             references[number] = _with(references[number], places)
             first = places[0]
             said = (
-                f"reference {number + 1}, {shown_quote(_text(query.references[number], texts))}, stands in "
+                f"reference {number + 1}, {shown_quote(_text(query.references[number], texts))}, is also in "
                 f"{counted(len(places), 'more place')}, the first at {from_to(first.start, first.end)} of "
                 f"{first.doc_id!r}; list them as alternatives"
             )
@@ -133,7 +133,7 @@ def _sizes(query: Query, texts: Mapping[str, str]) -> Iterator[tuple[ProblemKind
         elif size < SHORT_REFERENCE and all(ord(each) < _SCRIPTS_OF_WORDS for each in text):
             yield (
                 "short_reference",
-                f"reference {number} is {shown_quote(text)}; take in the words around it",
+                f"reference {number} is {shown_quote(text)}; include the words around it",
             )
 
 

@@ -198,7 +198,7 @@ class ReferenceLocator:
                 return _several(slot, draft)
             kind, said = slot.fault
             place = slot.places[0]
-            now = f"{said}; it stands at {from_to(place.start, place.end)} of {place.doc_id!r}"
+            now = f"{said}; it is at {from_to(place.start, place.end)} of {place.doc_id!r}"
             return Problem(kind, draft.where, draft.question.id, now, place, repaired=True)
         return self._lost(slot, draft, outcome)
 
@@ -232,7 +232,7 @@ class ReferenceLocator:
                 else "several places"
             )
             advice = "quote more of it" if slot.is_named else _NAME_IT
-            said = f"{quote} stands in {many}; {advice}"
+            said = f"{quote} is in {many}; {advice}"
             kind = "ambiguous"
         return Problem(kind, draft.where, draft.question.id, fault + said, nearest)
 
@@ -255,7 +255,7 @@ def _several(slot: PassageSlot, draft: Draft) -> Problem | None:
     where = counted(documents, "document")
     advice = "quote more of it" if slot.is_named else _NAME_IT
     said = (
-        f"{slot.passage.name}, {shown_quote(slot.passage.text)}, stands in {counted(count, 'place')} in {where}, "
+        f"{slot.passage.name}, {shown_quote(slot.passage.text)}, is in {counted(count, 'place')} in {where}, "
         f"and any of them counts; {advice} if one is meant"
     )
     return Problem("several_places", draft.where, draft.question.id, said)

@@ -121,7 +121,7 @@ class Alert:
     first_run: int
     """The run that raised it."""
     last_run: int
-    """The latest run it stands at."""
+    """The latest run at which it is open."""
     when: str
     """When it was raised, in UTC."""
     types: tuple[TypeFall, ...] = ()
@@ -137,7 +137,7 @@ class Alert:
     acknowledged: float | None = None
     """The fall that somebody knows of."""
     branch: str = ""
-    """Of the run that raised it: another branch has alerts of its own."""
+    """Of the run that raised it: another branch has its own alerts."""
 
     def is_worse_than_known(self) -> bool:
         """By what a fall must amount to, beyond the fall that was acknowledged."""

@@ -108,11 +108,11 @@ class DifferencePart:
     """questions, documents, settings, versions, several of them joined by "or", or "not known"."""
     amount: float
     questions: int
-    """Of how many questions; 0 where the figure is no mean over questions."""
+    """Of how many questions; 0 if the metric is not a mean over questions."""
     words: str
     """As in "12 new questions"."""
     note: str = ""
-    """What cannot be told apart from it."""
+    """Configurations that are tied with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +367,7 @@ class _Division:
         self, found: DividedScores, scores: Sequence[Mapping[str, float | None]]
     ) -> DifferencePart:
         if not found.common:
-            why = "no question is scored in both runs, so nothing else can be told apart"
+            why = "no question is scored in both runs, so no cause can be isolated"
             return DifferencePart(QUESTIONS, float(found.questions), 0, "other questions", why)
         change = self.changes.questions or SetChange()
         counts = {"new": change.added, "dropped": change.removed, "changed": change.changed}
@@ -420,7 +420,7 @@ class _Division:
             words = "what is not known: documents, settings and versions are the same"
             return DifferencePart(UNKNOWN, amount, questions, words)
         names = " or ".join([", ".join(causes[:-1]), causes[-1]] if len(causes) > 1 else causes)
-        together = f"{all_listed(causes)} changed together and cannot be told apart"
+        together = f"{all_listed(causes)} changed together and cannot be separated"
         note = together if len(causes) > 1 else ""
         own = {SETTINGS: self.changes.settings, VERSIONS: self.changes.versions}.get(names, ())
         words = own[0].words if len(own) == 1 else f"changed {names}"

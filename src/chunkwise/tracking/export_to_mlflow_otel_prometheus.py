@@ -49,7 +49,7 @@ _HELP = {
     "run_number": "Number of the run in its history.",
     "run_duration_seconds": "How long the run took.",
     "run_cost_dollars": "What language models cost.",
-    "run_info": "What was run; always 1.",
+    "run_info": "The command of the run; always 1.",
 }
 
 

@@ -90,7 +90,7 @@ class AddedRun:
 
     number: int
     is_new: bool
-    """False: it was known already, by the file it stands in."""
+    """False: it was known already, by its file."""
 
 
 def history(path: str | Path | None = None) -> History:
@@ -133,7 +133,7 @@ class History(Table):
 
     @property
     def option(self) -> str:
-        """What a command needs behind it to mean this history: ` --history FILE`; empty: it is the usual one here."""
+        """The option that names this history, ` --history FILE`; empty: it is the default here."""
         try:
             usual = str(history_place())
         except HistoryProblem:
@@ -246,13 +246,13 @@ class History(Table):
         return changes_between(self.run(before), self.run(after))
 
     def difference(self, before: int, after: int) -> RunDifference:
-        """By how much each figure differs, and what that comes from."""
+        """By how much each metric differs, and why."""
         return difference_of(self.run(before), self.run(after))
 
     def prune(
         self, older: str | None = None, *, numbers: Iterable[int] | None = None
     ) -> list[RunSummary]:
-        """Forgets runs from before `older` (a time in UTC), or these; baselines stay. What was forgotten."""
+        """Forgets runs from before `older` (a time in UTC), or these, except baselines; returns the removed runs."""
         gone = self.prunable(older, numbers=numbers)
         if not gone:
             return []
@@ -334,7 +334,7 @@ class History(Table):
         return made
 
     def clear_baselines(self, name: str | None = None) -> list[Baseline]:
-        """Those of this name, or all; the runs stay. What was cleared."""
+        """Clears those of this name, or all, but no runs; returns the cleared ones."""
         there = self.baselines()
         gone = [each for each in there if name is None or each.name == name]
         if name is not None and not gone:
@@ -355,7 +355,7 @@ class History(Table):
 
     @contextmanager
     def watching(self, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """One watch at a time: whoever comes second waits, and `on_wait` is told once.
+        """One watch at a time: a second one waits, and `on_wait` is called once.
 
         Where nothing can be locked, as in a folder that cannot be written to, nobody waits: nothing can be kept either.
         """
@@ -370,7 +370,7 @@ class History(Table):
             return watched_from(statements, name)
 
     def add_watched(self, found: WatchedRun, raised: Sequence[Alert] = ()) -> list[Alert]:
-        """Remembers what a watch found, and gives the alerts that are to be told: new ones, and those that stand."""
+        """Stores what a watch found, and returns the alerts to report: new and open ones."""
         with self._database.writing() as statements:
             with self._damage_explained("an alert"):
                 known = alerts_from(statements, found.name)

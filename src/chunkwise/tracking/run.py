@@ -27,7 +27,7 @@ class KeptFigure:
     mean: float | None
     """None: nothing could be scored."""
     low: float | None = None
-    """The 95% interval; None for figures that are no means over questions."""
+    """The 95% interval; None for metrics that are not means over questions."""
     high: float | None = None
     scored: int = 0
     questions: int = 0
@@ -37,7 +37,7 @@ class KeptFigure:
 
     @property
     def is_amount(self) -> bool:
-        """Whether it counts something, as the documents of a profile: it is no mean and no share."""
+        """Whether it is a count, such as the documents of a profile, and neither a mean nor a share."""
         return not self.scored and self.low is None and self.mean is not None and self.mean % 1 == 0
 
     @property
@@ -47,7 +47,7 @@ class KeptFigure:
 
 
 class KeptHit(NamedTuple):
-    """What was retrieved for a question, by its place."""
+    """A hit of a question, by its span."""
 
     doc_id: str
     start: int
@@ -113,7 +113,7 @@ class RunSummary:
 
     @property
     def main_metric(self) -> str:
-        """The objective where it has a figure, else the first that has one; empty: there is none."""
+        """The objective if it has a score, else the first that has one; empty: there is none."""
         return next(iter(self.main_metrics(1)), "")
 
     def main_metrics(self, most: int = 3) -> list[str]:

@@ -29,7 +29,7 @@ class Recommendation(IndexOptions, SearchOptions):
 
     @property
     def is_pipeline(self) -> bool:
-        """Whether the retriever is a pipeline of the user's own: nothing of ours is cut, indexed or searched."""
+        """Whether the retriever is the user's own pipeline: chunkwise neither chunks, indexes nor searches."""
         return self.strategy is None and ".py:" in str(self.retriever)
 
     def index_options(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Recommendation(IndexOptions, SearchOptions):
     def _check_searched_here(self) -> None:
         if self.is_pipeline:
             raise InvalidParameter(
-                f"the choice is {self.retriever}, a pipeline of your own, which does its own indexing and searching; "
+                f"the choice is {self.retriever}, your own pipeline, which does its own indexing and searching; "
                 "build it with these parameters"
             )
 
@@ -77,7 +77,7 @@ def read_recommendation(path: Path) -> Recommendation:
             f"{path} is the plan of a sweep, not what it recommends; chunkwise tune {path} makes recommendation.toml"
         )
     if given.pop("format", _FORMAT) != _FORMAT:
-        raise ChunkwiseError(f"{path} is no recommendation; chunkwise tune writes one")
+        raise ChunkwiseError(f"{path} is not a recommendation; chunkwise tune writes one")
     distrust(given, str(path))
     try:
         return Recommendation.read(given)
@@ -236,7 +236,7 @@ def _chunks(
         )
     )
     return {
-        "LangChain, for a store of your own": (
+        "LangChain, for your own store": (
             "import chunkwise\n"
             "from chunkwise.langchain import documents_of\n\n"
             f"documents = documents_of(chunkwise.chunk({asked}))\n"

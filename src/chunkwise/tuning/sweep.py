@@ -80,7 +80,7 @@ def check_constraints(given: Sequence[str], k: int) -> tuple[str, ...]:
 
 def _why_not(metric: Metric) -> str:
     if metric.per != "question":
-        return "is one figure of a whole chunking"
+        return "is one score of a whole chunking"
     return f"asks {metric.asks}" if metric.asks else "looks at answers"
 
 
@@ -90,10 +90,10 @@ VectorKind = Literal["late", "own", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Two with the same key give the same figures."""
+    """Two with the same key give the same scores."""
 
     strategy: str
-    """The label of the strategy, which makes it again; empty: no chunks are needed (several sizes at once)."""
+    """The label of the strategy, which makes it again; empty: no chunks are needed (multi-scale retrieval)."""
     retriever: str
     """The label of the retriever."""
     context: Context | WrittenContext = "none"
@@ -108,7 +108,7 @@ class Configuration:
     reranker: str = ""
     """What reads its hits once more; empty: nothing."""
     maxsim: str = ""
-    """The token encoder whose vectors vote, too, at several sizes (late interaction); empty: none."""
+    """The token encoder whose vectors also vote in multi-scale retrieval (late interaction); empty: none."""
     varies: str = field(default="", compare=False)
     """Key of the one it differs from in one lever, tried because that was among the best; empty: planned."""
     llm: str = ""
@@ -136,7 +136,7 @@ class Configuration:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What decides its figures, by name, without models that it does not use."""
+        """The settings that decide its scores, without models that it does not use."""
         return {
             name: value
             for name, value in asdict(self).items()

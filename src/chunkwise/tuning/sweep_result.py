@@ -12,7 +12,7 @@ from chunkwise.records.write import text_file
 from chunkwise.testsets.testset import Grade, QuestionCounts
 from chunkwise.tuning.sweep import Configuration
 
-TIME_UP = "not run: the time was up before its turn came; the same command goes on with it"
+TIME_UP = "not run before the time limit; the same command continues with it"
 """Why an outcome is still to come."""
 
 
@@ -142,7 +142,7 @@ class CorpusPart:
 
 @dataclass(frozen=True, slots=True)
 class WeightFit:
-    """How the weights of several sizes at once were fitted."""
+    """How the multi-scale weights were fitted."""
 
     tried: tuple[tuple[str, float], ...]
     """Label of the retriever and its mean on the validation questions, as in its standing."""
@@ -173,7 +173,7 @@ class SweepResult:
     chosen: str
     """Key of the recommended configuration; empty: without questions none can be."""
     sentence: str
-    """The recommendation in words, with its figures."""
+    """The recommendation in words, with its scores."""
     standings: tuple[Standing, ...]
     """The best on validation first."""
     against: tuple[BaselineComparison, ...] = ()

@@ -25,7 +25,7 @@ def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
     except RecursionError:
         raise ChunkwiseError(
-            f"{path} is no {kind}: its tables or lists are nested too deeply"
+            f"{path} is not a valid {kind}: its tables or lists are nested too deeply"
         ) from None
     except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
         raise ChunkwiseError(f"{path} is no TOML: {error}") from error

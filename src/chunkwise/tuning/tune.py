@@ -258,16 +258,14 @@ class TuneResult(Table):
     """A recommendation, and the scores of every configuration."""
 
     sweep: SweepResult
-    """Every configuration with its figures, the choice, and how sure it is."""
+    """Every configuration with its scores, the choice, and how sure it is."""
     recommendation: Recommendation | None
     """None: without questions nothing can be recommended."""
 
     def code(self, use: str = "Python") -> str:
         """What uses the recommendation: for Python, LangChain, LlamaIndex, or as commands ("Command line")."""
         if self.recommendation is None or self.recommendation.is_pipeline:
-            raise InvalidParameter(
-                "there is no code: no strategy and retriever of ours is recommended"
-            )
+            raise InvalidParameter("there is no code: the recommendation is your own pipeline")
         plan = cast(Mapping[str, Any], self.sweep.plan["sweep"])
         found = snippets(
             self.recommendation, plan["documents"] or ("documents/",), reading=plan["reading"]
@@ -358,16 +356,16 @@ def tune(
         llm: Language model that writes contexts for the best chunking and answers for the table of contexts by type.
         time: What may be spent: "10 min", or a number of seconds.
         seed: Seed of folds and confidence intervals.
-        pipeline: What builds one of your own, `./mine.py:build`: the parameters it declares are tried.
-        output: A folder that keeps what is done, the report and the recommendation; the same call goes on there.
+        pipeline: Builds your own pipeline, `./mine.py:build`: the parameters it declares are tried.
+        output: A folder that keeps what is done, the report and the recommendation; the same call continues there.
         sweep: The other options of the sweep.
         live: How a pipeline of your own is asked.
         options: How documents are read.
         jobs: Processes, or a cluster.
-        listeners: Functions that are told how the work goes on and what is left out.
+        listeners: Called with the progress and with what is left out.
 
     Returns:
-        Every configuration with its figures, and the recommendation.
+        Every configuration with its scores, and the recommendation.
 
     Raises:
         InvalidOption: An option is out of bounds, or does not apply.

@@ -99,7 +99,9 @@ class DatabaseAddress(StoreAddress):
 def parse_database(address: str, collection: str | None = None) -> DatabaseAddress:
     """The parts of an address; one that holds a password or names no database is refused with what is allowed."""
     if not address.partition("://")[0] or "://" not in address:
-        raise InvalidParameter(f"{address!r} is no address of a vector database; allowed: {_FORMS}")
+        raise InvalidParameter(
+            f"{address!r} is not an address of a vector database; allowed: {_FORMS}"
+        )
     try:
         place = parse_store_address(address)
         _ = place.folder is None and place.port  # which no other text is
@@ -110,7 +112,7 @@ def parse_database(address: str, collection: str | None = None) -> DatabaseAddre
         near = did_you_mean(scheme, registry.names(), "")
         known = ", ".join(registry.names())
         raise InvalidParameter(
-            f"{scheme}:// is no vector database that is known; {f'{near} ' if near else ''}there are: {known}"
+            f"{scheme}:// is an unknown vector database; {f'{near} ' if near else ''}there are: {known}"
         )
     if place.variant not in ("", "http", "https", LOCAL):
         raise InvalidParameter(
@@ -149,7 +151,7 @@ def _collection(name: str | None) -> str:
         return COLLECTION
     if not _NAME.fullmatch(name):
         raise InvalidParameter(
-            f"{name!r} is no name of a collection; allowed: 3 to 63 letters, digits, _ and -, a letter first"
+            f"{name!r} is not a name of a collection; allowed: 3 to 63 letters, digits, _ and -, a letter first"
         )
     return name
 

@@ -37,7 +37,7 @@ class MilvusDatabase:
         self._name = address.collection.replace("-", "_")  # which its names have not
         if address.folder is not None and address.folder.suffix != ".db":
             raise InvalidParameter(
-                f"{address.folder} is no file of Milvus Lite: its name ends in .db, as milvus:///home/you/kb.db"
+                f"{address.folder} is not a file of Milvus Lite: its name ends in .db, as milvus:///home/you/kb.db"
             )
         if address.folder is not None:
             address.folder.parent.mkdir(parents=True, exist_ok=True)

@@ -223,7 +223,7 @@ def _wrong(vector: Any, dimensions: int) -> str:
     if made.shape != (dimensions,):
         return f"its vector has {counted(made.size, 'number')}, the first one has {thousands(dimensions)}"
     if not np.isfinite(made).all():
-        return "its vector holds what is no number"
+        return "its vector holds what is not a number"
     if not made.any():
         return "its vector is all zeros: it has no direction to be compared by"
     return ""
@@ -259,7 +259,7 @@ def _of_chunks(chunks: Iterable[Chunk], needs_vectors: bool) -> Iterator[_Row]:
     for chunk in chunks:
         if not isinstance(chunk, Chunk):
             raise InvalidParameter(
-                f"a {type(chunk).__name__} is no chunk; give a file, an index or chunks"
+                f"a {type(chunk).__name__} is not a chunk; give a file, an index or chunks"
             )
         yield _of_chunk(chunk, None)
 
@@ -303,8 +303,8 @@ def _files(name: str) -> list[str]:
     if not Path(name).is_dir():
         if Path(name).suffix.lower() not in (*_ENDINGS, ""):
             raise InvalidParameter(
-                f"{name} is no file of chunks; allowed: .parquet, .jsonl, .json, .csv, as `chunkwise chunk -o` writes "
-                "them, a folder of them, or an index"
+                f"{name} is not a file of chunks; allowed: .parquet, .jsonl, .json, .csv, as `chunkwise chunk -o` "
+                "writes them, a folder of them, or an index"
             )
         return [name]
     found = sorted(
@@ -338,9 +338,9 @@ def _of_record(record: Mapping[str, Any]) -> _Row | str:
         try:
             vector = json.loads(vector)
         except ValueError:
-            return "its vector is no list of numbers"
+            return "its vector is not a list of numbers"
     if vector is not None and not _is_numbers(vector):
-        return "its vector is no list of numbers"
+        return "its vector is not a list of numbers"
     fields = _fields(record, metadata or {})
     doc = record.get("doc_id")
     if doc is not None:

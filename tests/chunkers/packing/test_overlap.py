@@ -109,7 +109,7 @@ def test_a_word_longer_than_the_overlap_is_told_and_not_cut() -> None:
 def test_white_space_longer_than_the_overlap_is_told() -> None:
     text = f"came; then rain.{' ' * 9}\n\n\n\n{'é ' * 20}"
     found = missing(text, "sentences(max_tokens=60, overlap=12, tokenizer=characters)")
-    assert found.reasons["behind white space longer than it"] == 1
+    assert found.reasons["behind longer whitespace"] == 1
 
 
 def test_ideographs_that_separators_do_not_part_are_one_word() -> None:

@@ -214,7 +214,7 @@ def test_what_is_wrong_is_said(files: dict[str, Path], tmp_path: Path) -> None:
         OnnxEmbedder(bad)
     empty = tmp_path / "tokenizer.json"
     empty.write_text("{}")
-    with pytest.raises(InvalidParameter, match=r"is no tokenizer\.json"):
+    with pytest.raises(InvalidParameter, match=r"is not a tokenizer\.json"):
         OnnxEmbedder(model, empty).embed(["a"])
     for threads in (0, -1):
         with pytest.raises(InvalidParameter, match=f"threads is {threads}"):

@@ -198,7 +198,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         with pytest.raises(InvalidParameter, match=f"window is {window}; the least allowed is 8"):
             OnnxReranker(path, window=window)
     (tmp_path / "a" / "tokenizer.json").write_text("{}")
-    with pytest.raises(InvalidParameter, match=r"is no tokenizer\.json"):
+    with pytest.raises(InvalidParameter, match=r"is not a tokenizer\.json"):
         OnnxReranker(path).scores("a", ["b"])
     (tmp_path / "a" / "tokenizer.json").unlink()
     with pytest.raises(InvalidParameter, match=r"no tokenizer\.json beside it"):

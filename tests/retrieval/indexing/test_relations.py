@@ -105,7 +105,7 @@ def test_a_relation_has_the_place_of_its_quote_and_others_are_left_out() -> None
     assert reader.tally.dropped == {
         "its quote is not in the text": 1,
         "the text does not have the names": 1,
-        "it is no relation of two names": 1,
+        "it is not a relation of two names": 1,
         "its quote says neither name": 1,
     }
 

@@ -191,7 +191,7 @@ def test_opening_reads_next_to_nothing_whatever_the_size(folder: Path) -> None:
 def test_a_folder_that_is_no_index_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("ten years of work")
     for rebuild in (False, True):
-        with pytest.raises(ChunkwiseError, match=r"no index and is not empty.*thesis\.txt"):
+        with pytest.raises(ChunkwiseError, match=r"not an index and is not empty.*thesis\.txt"):
             chunkwise.index(DOCUMENTS, into=tmp_path, embedder=Tiny(), rebuild=rebuild)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
     (tmp_path / "thesis.txt").unlink()

@@ -3,7 +3,6 @@
 import random
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from chunkwise.options import SearchOptions
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexes import Index
-from chunkwise.retrieval.retrievers import MultiscaleRetriever
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.searchable import CandidateSpan, QueryBatch, Searchable
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
@@ -340,24 +338,6 @@ def test_a_budget_is_counted_by_the_tokenizer_that_is_named(
     # As full as a budget of the index's own tokens is: the next sentence would not fit.
     sentence = count("The lamp numbered 59 is lit at dusk, and burns till dawn.\n\n")
     assert spent + 2 * sentence > budget or spent == count(text)
-
-
-def test_a_budget_in_other_tokens_is_filled_by_few_searches() -> None:
-    """The first one begins with about as many of the index's tokens."""
-
-    class Counting(MultiscaleRetriever):
-        calls = 0
-
-        def spans(self, *given: Any) -> list[list[CandidateSpan]]:
-            Counting.calls += 1
-            return super().spans(*given)
-
-    text = "\n\n".join(f"दीपक {n} शाम को जलता है और सुबह तक जलता रहता है।" for n in range(200))
-    made = index([Document("lamps.md", text)], vectors="none")
-    options = SearchOptions(tokenizer="cl100k_base")
-    [*hits] = made.search("दीपक", budget=1000, retriever=Counting(), options=options)
-    assert 900 < sum(hit.token_count for hit in hits) <= 1000
-    assert Counting.calls == 1
 
 
 def test_a_tokenizer_that_is_none_is_told_with_the_nearest() -> None:

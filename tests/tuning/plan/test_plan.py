@@ -341,7 +341,7 @@ def test_usual_sweep_is_small_and_leaves_out_nothing_it_asks_for(has_headings, m
     )
     made = plan_sweep(sweep)
     assert 20 <= len(_chunkings(made)) <= 40
-    assert [line for line in made.left_out if "several sizes" not in line.what] == []
+    assert [line for line in made.left_out if "multi-scale" not in line.what] == []
     boundaries = {each.levers["boundaries"] for each in made.configurations if each.strategy}
     assert ("sections" in boundaries) == has_headings
     assert any(each.context == "headings" for each in made.configurations) == has_headings

@@ -89,10 +89,10 @@ def test_where_late_vectors_do_not_suit_the_model_each_chunk_has_its_own(
     usual = default_sweep((), None, has_headings=False, embedder=model)
     made = prepare_sweep(SweepSource(usual, documents=(PLAIN,), embedder=embedder), Skipped(None))
     assert {each.vectors for each in made.plan.configurations} == {"none", "own"}
-    assert made.notes == (f"{why}, so each chunk has vectors of its own",)
+    assert made.notes == (f"{why}, so each chunk is embedded separately",)
     reasons = {each.why for each in made.plan.left_out if each.what.startswith("multiscale")}
     assert reasons == {
-        f"several sizes need late vectors, and {why}; multiscale(dense=0) goes by words alone"
+        f"multi-scale retrieval needs late vectors, and {why}; multiscale(dense=0) uses BM25 only"
     }
     # Who asks for vectors of their own, or for none, is told nothing.
     for other in (

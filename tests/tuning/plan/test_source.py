@@ -56,7 +56,7 @@ def test_a_folder_is_resumed_with_its_own_plan(plan: Path) -> None:
     assert named.sweep.seed == 8
     with pytest.raises(InvalidParameter, match="name no documents beside it"):
         sweep_from_source("docs", resume=plan.parent)
-    with pytest.raises(InvalidParameter, match="holds no sweep to go on with"):
+    with pytest.raises(InvalidParameter, match="has no sweep to continue"):
         sweep_from_source(resume=plan.parent / "empty")
 
 

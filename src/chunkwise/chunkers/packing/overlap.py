@@ -90,7 +90,7 @@ def overlap_starts(levels: Sequence[CutLevel], low: int, end: int) -> Iterator[i
 SECTION, PARENT = "where a section begins", "where a parent begins"
 ROOM = "for want of room"
 WORD, ONE_WORD = "behind a word longer than it", "behind a chunk of one word"
-GAP = "behind white space longer than it"
+GAP = "behind longer whitespace"
 
 
 class _ChunkedDocument(Protocol):

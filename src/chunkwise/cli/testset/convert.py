@@ -53,7 +53,7 @@ class ConvertOptions(LoadingOptions):
         "Documents or an index in which passages are looked up", metavar="SOURCE", group="Input", common=True
     )] = ()  # fmt: skip
     documents_to: Annotated[Path | None, Option(
-        "Write the documents, too: .jsonl, or a folder", metavar="PATH", group="Output", writes="new"
+        "Also write the documents: .jsonl, or a folder", metavar="PATH", group="Output", writes="new"
     )] = None  # fmt: skip
 
 

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 _MORE: Mapping[Ending, str] = {
     "enough": "",
     "rules": "there are no more in these documents; a model would find some: --llm NAME",
-    "cost": "the limit of cost is reached: raise --max-cost, and the same command goes on",
+    "cost": "the limit of cost is reached: raise --max-cost, and the same command continues",
     "passages": "every passage was asked about; name more documents, or take a larger model",
-    "calls": "the calls are used up: raise --max-calls, and the same command goes on; a larger model needs fewer",
-    "silence": "too many requests in a row went unanswered; when the model answers again, the same command goes on",
+    "calls": "the calls are used up: raise --max-calls, and the same command continues; a larger model needs fewer",
+    "silence": "too many requests in a row went unanswered; when the model answers again, the same command continues",
 }
 _REASONS = 3
 """Reasons of a model that did not answer."""
@@ -49,7 +49,7 @@ class GenerateOptions(LlmOptions, SourceOptions, group="Questions"):
     """The options of `chunkwise testset generate`."""
 
     output: Annotated[Path, Option(
-        "File to write, or to go on with", flag="-o", metavar="FILE.json", group="Output", common=True, writes="any"
+        "File to write or to continue", flag="-o", metavar="FILE.json", group="Output", common=True, writes="any"
     )] = Path("queries.json")  # fmt: skip
     count: Annotated[Count, Option("Questions to make", metavar="N", common=True)] = 100
     types: Annotated[Name | None, Option(

@@ -173,7 +173,7 @@ def agreement(options: AgreementOptions) -> None:
 
 
 def _interval(found: Interval | None) -> str:
-    return "cannot be told" if found is None else format_estimate(*found, "number")
+    return "unknown" if found is None else format_estimate(*found, "number")
 
 
 class AdjudicateOptions(LabelsPlace):

@@ -286,7 +286,7 @@ METRICS = (
         group="citation_accuracy", question=QUESTION, needs=("citations",),
         remedy=Remedy(
             "documents or chunks that are alike or go by numbers that are mixed up, quotes that are not word for word",
-            "give every chunk a name of its own to be cited by, with its document and place, and ask for exact quotes",
+            "give every chunk a unique name to cite, with its document and place, and ask for exact quotes",
         ),
     ),
     _CitationMetric(

@@ -173,7 +173,7 @@ def _figure(name: str) -> Callable[[Evidence], WholeScore]:
 
 METRICS = (
     Metric(
-        "coherence", "How alike neighboring chunks are: lower is better, as each then has a matter of its own.",
+        "coherence", "How alike neighboring chunks are: lower is better, as each chunk then has its own subject.",
         score=_figure("coherence"),
         group="boundary_issues", better="lower", bounds=(-1.0, 1.0), needs=("vectors",), per="chunking",
     ),

@@ -118,7 +118,7 @@ METRICS = (
         score=_of(graded_ndcg), group="labels", needs=("labels",), at="hits",
     ),
     Metric(
-        "judged", "Share of the hits that people judged: where it is low, figures by labels say little.",
+        "judged", "Share of the hits that people judged: where it is low, metrics from labels say little.",
         score=_of(judged_share), group="labels", needs=("labels",), at="hits",
     ),
 )  # fmt: skip

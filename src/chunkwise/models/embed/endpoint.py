@@ -53,7 +53,7 @@ def _unit(value: Any, place: str) -> NDArray[np.float32]:
     row = _numbers(value)
     if row is None or not row.size or not np.isfinite(row).all():
         said = excerpt(repr(value), most=80)
-        raise EndpointError(place, f"gave something that is no vector: {said}", _ADVICE)
+        raise EndpointError(place, f"gave something that is not a vector: {said}", _ADVICE)
     largest = np.abs(row).max()
     if not largest:
         return np.zeros(row.size, np.float32)

@@ -169,7 +169,7 @@ class OnnxEmbedder:
         if not np.isfinite(vectors).all():
             raise ChunkwiseError(
                 f"{self._model_path} gives vectors with numbers that are not finite; the export is broken: "
-                "export the model again, in 32 bits if it was in fewer, or take another"
+                "export the model again as float32, or take another"
             )
         return vectors
 
@@ -185,7 +185,7 @@ class OnnxEmbedder:
         name = next(iter(named or outputs))
         if len(outputs[name]) != 3:
             raise ChunkwiseError(
-                f"{self._model_path} gives {', '.join(outputs)}; an output with a vector a token "
+                f"{self._model_path} gives {', '.join(outputs)}; an output with one vector per token "
                 "(last_hidden_state) is needed: export the model without pooling"
             )
         return name

@@ -89,7 +89,8 @@ def _fields(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, An
         raise ChunkwiseError(f"{path} cannot be read: {error.strerror or error}") from error
     except (struct.error, _Broken):
         raise ChunkwiseError(
-            f"{path} is no whole GGUF file: its head is damaged or breaks off ({counted(size, 'byte')}); fetch it again"
+            f"{path} is not a complete GGUF file: its head is damaged or breaks off ({counted(size, 'byte')}); "
+            "download it again"
         ) from None
 
 

@@ -95,7 +95,7 @@ class EndpointReranker:
         except msgspec.ValidationError:
             said = excerpt(repr(answer), most=120)
             raise EndpointError(
-                place, f"gave something that is no score: {said}", _ADVICE
+                place, f"gave something that is not a score: {said}", _ADVICE
             ) from None
         given.sort(key=lambda each: each.index)
         if [each.index for each in given] != list(range(count)):
@@ -107,5 +107,5 @@ class EndpointReranker:
         ]
         if not all(score is not None and abs(score) <= _LARGEST for score in scores):
             said = excerpt(repr(scores), most=80)
-            raise EndpointError(place, f"gave something that is no score: {said}", _ADVICE)
+            raise EndpointError(place, f"gave something that is not a score: {said}", _ADVICE)
         return [score for score in scores if score is not None]

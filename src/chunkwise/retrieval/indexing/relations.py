@@ -46,7 +46,7 @@ _LAST_WORD = regex.compile(r"(?r)(?<=\S)\s")
 """The blank before it, from behind."""
 _NO_QUOTE = "its quote is not in the text"
 _NO_NAME = "the text does not have the names"
-_NOT_TWO = "it is no relation of two names"
+_NOT_TWO = "it is not a relation of two names"
 _NAMES_NEITHER = "its quote says neither name"
 
 

@@ -146,7 +146,9 @@ def llm_again(llm: Llm | None, before: Settings) -> _Asking:
     return _asking(made, before)
 
 
-_UNREADABLE = "what the index was made with before could not be read: what was not said is as usual"
+_UNREADABLE = (
+    "the settings of the index are unreadable: options that are not given have their defaults"
+)
 
 
 def check(requested: IndexOptions) -> IndexOptions:
@@ -265,7 +267,7 @@ def _with_note_on_own(
         and resolved.model is not None
         and suits_late(resolved.model.embedder)
     ):
-        note = "each chunk is embedded by itself, as before (vectors='own'); several sizes need vectors='late'"
+        note = "each chunk is embedded by itself, as before (vectors='own'); multi-scale retrieval needs vectors='late'"
         return replace(resolved, notes=(*resolved.notes, note))
     return resolved
 
@@ -318,7 +320,7 @@ def _first(requested: IndexOptions) -> ResolvedSettings:
             vectors = "own"
             notes = (
                 f"the model {name!r} finds more where each chunk is embedded by itself, so vectors is 'own'; "
-                "several sizes at once (multiscale) need vectors='late'",
+                "multi-scale retrieval needs vectors='late'",
             )
     settings = Settings(
         strategy.label, name, identity, dimensions, vectors, language=requested.language or "auto",
@@ -339,7 +341,7 @@ def _first(requested: IndexOptions) -> ResolvedSettings:
         finder = LazyNameFinder(requested.names)
         if not settings.graph:
             raise InvalidParameter(
-                f"names is {finder.name!r}, and no graph is kept, which they would be for; ask for one, too: "
+                f"names is {finder.name!r}, and the index has no graph to use them; also ask for one: "
                 "graph=True (chunkwise index --graph), or leave names out"
             )
         settings = replace(settings, names=finder.name, names_identity=finder().identity)
@@ -407,7 +409,7 @@ def _strategy_again(requested: IndexOptions, before: Settings) -> Strategy:
     if given := given_label(before.strategy):
         raise InvalidParameter(
             f"the index was made of chunks that were there ({given[0]}); give them again: chunks=… (chunkwise index "
-            "--chunks FILE), or make it anew with a strategy: strategy=…, rebuild=True (-s NAME --rebuild)"
+            "--chunks FILE), or rebuild it with a strategy: strategy=…, rebuild=True (-s NAME --rebuild)"
         )
     try:
         return get_strategy(before.strategy)

@@ -185,7 +185,7 @@ def check_folder(folder: Path) -> bool:
     if foreign or (names and LOCK_NAME not in names):
         shown = ", ".join(repr(name) for name in (foreign or names)[:3])
         raise ChunkwiseError(
-            f"{folder} is no index and is not empty ({shown}): nothing is written into it; name a new folder"
+            f"{folder} is not an index and is not empty ({shown}): nothing is written into it; name a new folder"
         )
     return False
 

@@ -307,7 +307,7 @@ def _manifest_of(values: dict[str, Any], where: str) -> Manifest:
     found = msgspec.convert(values, Manifest)
     for name in (found.generation, *found.files):
         if os.path.basename(name) != name or name in ("", ".", "..") or "\0" in name:
-            raise ValueError(f"{name!r} is no name of a file in the folder")
+            raise ValueError(f"{name!r} is not a name of a file in the folder")
     if _shapes(found.files) != expected(found.settings):
         raise ValueError("its arrays are not those of an index with its settings")
     distrust(found.settings, where)

@@ -116,11 +116,11 @@ def server_problems_explained(address: Address) -> Iterator[None]:
     except errors.InsufficientPrivilege as error:
         raise ServerProblem(
             f"{address.shown}: {_one_line(error, address)}; the role needs CREATE on the database "
-            f"(or a schema {address.name!r} of its own)"
+            f"(or its own schema {address.name!r})"
         ) from None
     except errors.DependentObjectsStillExist as error:
         raise ServerProblem(
-            f"{address.shown}: tables of {address.name!r} must be made again, but something of yours uses them: "
+            f"{address.shown}: tables of {address.name!r} must be made again, but other objects use them: "
             f"{_one_line(error, address)}"
         ) from None
     except errors.OperationalError as error:
@@ -193,7 +193,7 @@ def _create(address: Address) -> None:
         ) from None
     except Error:
         raise ServerProblem(
-            f"{address.shown}: the server has no pgvector; install it there, or index words alone (vectors='none')"
+            f"{address.shown}: the server has no pgvector; install it there, or use BM25 only (vectors='none')"
         ) from None
 
 

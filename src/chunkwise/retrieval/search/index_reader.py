@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
-
-import numpy as np
 
 from chunkwise.core import Document, Span
 from chunkwise.retrieval.ranking import Ranking
@@ -15,10 +12,6 @@ from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 
 _AT_ONCE = 16
 """Chunks looked up together: most searches want no more than the first few."""
-
-
-_SAMPLED, _SAMPLE_TOKENS = 4, 500
-"""Documents, and tokens of each, by which two tokenizers are compared."""
 
 
 class IndexReader:
@@ -82,19 +75,6 @@ class IndexReader:
                 count = self.tokenizer.count(f"{frame.opening}{shown}{frame.closing}")
             self._counts[key] = count
         return count
-
-    @cached_property
-    def density(self) -> float:
-        """The reader's tokens for each of the index's, about: in the first sentences of some documents."""
-        own = of_index = 1
-        count = 0 if self.counts_as_index else len(self.source.ids())
-        for number in range(0, count, -(-count // _SAMPLED) or 1):
-            atoms = self.source.atoms(number)
-            stop = int(np.cumsum(atoms.tokens).searchsorted(_SAMPLE_TOKENS))
-            if stop:
-                of_index += int(atoms.tokens[:stop].sum())
-                own += self.tokenizer.count(self.text(number)[: int(atoms.end[stop - 1])])
-        return own / of_index
 
     def size(self, candidate: CandidateSpan) -> int:
         """Tokens of what is shown of a candidate: its text, or the summary."""

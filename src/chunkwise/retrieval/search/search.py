@@ -165,7 +165,7 @@ def search_spans(
         spans = partial(retriever.reranked_spans, reranker=reranker)
     answers: list[list[CandidateSpan]] = [[] for _ in questions.texts]
     sizes = [budget + 1] * len(questions)
-    waiting = dict.fromkeys(range(len(questions)), max(1, round(budget / reader.density)))
+    waiting = dict.fromkeys(range(len(questions)), budget)
     for _ in range(_TRIES):
         again: dict[int, int] = {}
         for allowed in sorted(set(waiting.values())):
@@ -314,7 +314,7 @@ def _candidates_of(
         steps = steps or "reranker"
     if steps:
         raise InvalidParameter(
-            f"{steps} works on chunks, and this retriever hands out sentences; "
+            f"{steps} works on chunks, and this retriever returns sentences; "
             "choose bm25, dense or hybrid"
         )
     return search_spans(reader, questions, retriever, options, only)

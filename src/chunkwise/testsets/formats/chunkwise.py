@@ -70,7 +70,7 @@ class QuestionsFile:
         for number, row in enumerate(rows, 1):
             if not isinstance(row, dict):
                 raise ChunkwiseError(
-                    f"{path}, entry {number} is no record but {type(row).__name__}; {_CONVERT}"
+                    f"{path}, entry {number} is not a record but {type(row).__name__}; {_CONVERT}"
                 )
         # Other formats are JSON as well: adding to their records would spoil the file.
         if rows and not any(name in row for row in rows for name in TEXT):

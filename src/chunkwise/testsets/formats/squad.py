@@ -125,7 +125,7 @@ def _start(context: str, said: str, at: int) -> int:
     times = context.count(said)
     if times != 1:
         raise WrongField(
-            f"its answer {said[:60]!r} does not stand at {thousands(at)} of its paragraph,"
+            f"its answer {said[:60]!r} is not at {thousands(at)} of its paragraph,"
             f" {'but at several other places' if times else 'nor anywhere else'}"
         )
     return context.index(said)

@@ -253,9 +253,7 @@ class WordSearch:
         self._indexes: list[Index] = []
         for number, strategy in enumerate(STRATEGIES, 1):
             if advance is not None:
-                advance(
-                    0, f"cutting the documents for word search, way {number} of {len(STRATEGIES)}"
-                )
+                advance(0, f"chunking the documents for BM25, way {number} of {len(STRATEGIES)}")
             self._indexes.append(index(documents, strategy, vectors="none", advance=advance))
 
     def finds(self, query: Query) -> bool:

@@ -117,7 +117,7 @@ class HuggingFaceTokenizer:
         try:
             self._tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises bare Exception for a malformed file
-            raise InvalidParameter(f"{path} is no tokenizer.json: {error}") from None
+            raise InvalidParameter(f"{path} is not a tokenizer.json: {error}") from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._tokenizer.encode_special_tokens = True  # text such as <|endoftext|> is text

@@ -44,7 +44,7 @@ def twin_agreement(twins: Mapping[int, int], scores: ScoreMatrix) -> dict[str, f
     return found if tau is None else {"kendall_tau": tau, **found}
 
 
-TWIN = "vectors of its own, beside the same with late ones"
+TWIN = "per-chunk vectors, compared with late ones"
 """Why a finalist's second run is listed only."""
 
 

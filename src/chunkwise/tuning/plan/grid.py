@@ -116,7 +116,7 @@ def combinations(
     for key, values in grid.values:
         said = f"{key} = {', '.join(map(repr, values))} of {name}"
         if key in own:
-            left_out.add(said, f"{name} stands in the plan with a {key} of its own, which holds")
+            left_out.add(said, f"{name} has its own {key} in the plan, which is used")
         elif known is not None and key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
             left_out.add(said, f"{name} has no parameter {key!r} ({has}); tried once, without it")
@@ -332,9 +332,7 @@ def _no_vectors(search: PlannedSearch, model: str, why_not_late: str) -> str:
     if not model:
         return "it compares vectors, and the sweep has no model"
     name = search.label.partition("(")[0]
-    return (
-        f"several sizes need late vectors, and {why_not_late}; {name}(dense=0) goes by words alone"
-    )
+    return f"multi-scale retrieval needs late vectors, and {why_not_late}; {name}(dense=0) uses BM25 only"
 
 
 def _retrievers(grid: Grid, left_out: NotTriedLog) -> Iterator[PlannedSearch]:
@@ -358,13 +356,13 @@ OVERLAPS: tuple[SweepValue, ...] = (0, "25%")
 NOT_TRIED_BY_DEFAULT = (
     NotTried(
         "semantic, cluster",
-        "they cut by meaning, for which a model reads every sentence by itself: a pass of their own over the "
-        "documents; name them in a plan of your own to try them",
+        "they cut by meaning, for which a model reads every sentence by itself: another pass over the "
+        "documents; name them in a plan to try them",
     ),
     NotTried(
         "neighbors",
-        "they double the searches; parent_child hands out what stands around a chunk, too. Name them in a plan of "
-        "your own to try them",
+        "they double the searches; parent_child also returns the text around a chunk. Name them in a plan "
+        "to try them",
     ),
 )
 """What a plan of one's own can have, and the usual one has not."""

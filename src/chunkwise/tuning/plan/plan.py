@@ -153,8 +153,8 @@ def plan_pipeline(sweep: Sweep) -> Plan:
     if count > len(tried):
         left_out = (NotTried(
             f"{thousands(count - len(tried))} of {counted(count, 'combination')}",
-            "they are too many; every value is tried beside the usual ones of the others, and some combinations by "
-            "chance: declare fewer values, or name some in brackets",
+            "they are too many; every value is tried with the defaults of the others, and some combinations by "
+            "chance: declare fewer values, or list only some",
         ),)  # fmt: skip
     order = dict.fromkeys(repr(_index(declared, {**fixed, **each})) for each in (usual, *tried))
     place = {each: at for at, each in enumerate(order)}

@@ -182,7 +182,7 @@ def _plan_path(paths: list[str], inputs: int, resume: str | os.PathLike[str] | N
         path = Path(resume) / SWEEP_FILES[0]
         if not path.is_file():
             raise InvalidParameter(
-                f"{os.fspath(resume)} holds no sweep to go on with; name another folder: -o FOLDER"
+                f"{os.fspath(resume)} has no sweep to continue; name another folder: -o FOLDER"
             )
         return path
     if not inputs:
@@ -296,7 +296,7 @@ def prepare_sweep(
     found = plan_sweep(sweep, why_not_late=why_not_late)
     is_told = why_not_late and not sweep.exact
     is_told = is_told and any(each.vectors == "own" for each in found.configurations)
-    notes = (f"{why_not_late}, so each chunk has vectors of its own",) if is_told else ()
+    notes = (f"{why_not_late}, so each chunk is embedded separately",) if is_told else ()
     plan = replace(found, left_out=(*found.left_out, *unusual))
     if sweep.llm and client is None:
         client = LlmClient(get_language_model(sweep.llm))

@@ -315,7 +315,7 @@ class SpendLimit:
             )
             raise ChunkwiseError(
                 f"the model was not asked: about {spent} are spent, {more} more would be needed, and the budget of a "
-                f"run is {most}; raise it in the plan, or spend as much once more: the same command goes on"
+                f"run is {most}; raise it in the plan, or spend as much once more: the same command continues"
             )
         self._spent += cost
 

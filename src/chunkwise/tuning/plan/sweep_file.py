@@ -134,7 +134,7 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
     else:
         trust(named)
     if not isinstance(given.get("sweep"), dict) or len(given) > 1:
-        raise InvalidParameter(f"{file} is no plan: it needs one table, [sweep]")
+        raise InvalidParameter(f"{file} is not a plan: it needs one table, [sweep]")
     try:
         return _sweep(given["sweep"], folder, file if as_record else "")
     except msgspec.ValidationError as error:

@@ -103,7 +103,7 @@ class SweepRecord:
             told = "; ".join(_difference(each, known, fingerprint) for each in other)
             raise ChunkwiseError(
                 f"{self.folder} is the record of another sweep: {told}. Name another folder (-o OTHER), or remove "
-                "this one to start anew"
+                "this one to start again"
             )
 
     @property
