@@ -121,7 +121,6 @@ class NameTable:
         if not len(hashes) or not len(self.documents):
             return None
         question = _NamingQuestion(self, words, hashes, atoms, allowed)
-        needed = _NEEDED + math.log(len(self.documents))
         free, found = np.ones(len(words), np.bool_), list[NamedDocument]()
         for _ in range(_PHRASES):
             phrases = question.phrases(free)
@@ -129,7 +128,7 @@ class NameTable:
                 break
             _, first, stop, _ = phrases[0]
             rivals = [each for each in phrases if each.first < stop and first < each.stop]
-            odds = np.array([needed, *(each.odds for each in rivals)])
+            odds = np.array([question.needed, *(each.odds for each in rivals)])
             likely = np.exp(odds - odds.max())
             likely /= likely.sum()
             if likely[0] > 1 - _SURE:
@@ -168,6 +167,7 @@ class _NamingQuestion:
             np.array([term for word in words for term in word.terms], np.uint64)
         )
         self._is_small = np.array([not word.terms for word in words])
+        self.needed = _NEEDED + math.log(self._rows)
         self._barred = np.zeros(self._rows, np.bool_)
         if allowed is not None:
             self._barred = ~np.isin(table.documents, atoms.document[allowed])
@@ -178,8 +178,11 @@ class _NamingQuestion:
         term, word = self._term[used], self._word[used]
         worth = self._worth * np.bincount(term, minlength=len(self._worth))
         total = np.bincount(self._names.row, np.repeat(worth, self._sizes), self._rows)
-        total[self._barred] = 0
-        rows = best(np.where(total > 0, total, -np.inf).astype(np.float32), _COMPARED).numbers
+        # No phrase has more odds than all words together: most questions end here.
+        is_in = (total > max(self.needed - _WHOLE, 0)) & ~self._barred
+        if not is_in.any():
+            return []
+        rows = best(np.where(is_in, total, -np.inf).astype(np.float32), _COMPARED).numbers
         gains = np.zeros((len(free), len(rows)))
         np.maximum.at(gains, word, (_holds(self._names, rows) * self._worth[:, None])[term])
         gains[(gains == 0) & ~self._is_small[:, None]] = -_GAP
