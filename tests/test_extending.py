@@ -189,7 +189,7 @@ def test_a_part_that_is_broken_is_listed_with_its_reason(installed: Path) -> Non
     assert problems["loaders", "empty", "bad 2.0"] == "it is not a valid loader: it has no `load`"
     assert problems["loaders", "text", "bad 2.0"] == "not used: one of our own is named 'text'"
     assert "one of our own metrics" in problems["metrics", "taken", "bad 2.0"]
-    assert "no metric" in problems["metrics", "empty", "bad 2.0"]
+    assert "not a valid metric" in problems["metrics", "empty", "bad 2.0"]
     assert (
         problems["judges", "shared_words", "bad 2.0"]
         == "it is not a valid judge: it has no `judge`"

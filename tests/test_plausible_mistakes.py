@@ -150,13 +150,13 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: chunkwise.index(DOCUMENTS, embedder=PlainHashEmbedder), r"PlainHashEmbedder is a class; .*: Plain.*\(\)"),
     (lambda: _index().search("x", reranker=Reading), r"Reading is a class; an object of it is needed: Reading\(\)"),
     (lambda: _evaluate(reranker=Reading), r"Reading is a class; an object of it is needed: Reading\(\)"),
-    (lambda: _evaluate(reranker=5), "int is no reranker: it has no `scores`"),
+    (lambda: _evaluate(reranker=5), "int is not a valid reranker: it has no `scores`"),
     (lambda: _evaluate(metrics=[Metric]), r"Metric is a class; an object of it is needed: Metric\(name, help, sc"),
     # models
     (lambda: _index(embedder=OfWords()), "the embedder words gave no numbers .*embed has to give a float32 array"),
     (lambda: _index(embedder=Flat()), r"the embedder flat gave an array of the shape \(\d+,\) for \d+ texts"),
     (lambda: _index(embedder=WithoutKind()),
-     r"WithoutKind is no embedder: its `embed` takes \(texts\), and is called as embed\(texts, kind\)"),
+     r"WithoutKind is not a valid embedder: its `embed` takes \(texts\), and is called as embed\(texts, kind\)"),
     (lambda: _index(embedder=Short()), "short gives vectors of 16 dimensions, 17 are known of it"),
     # names
     (lambda: _index().search("x", retriever="BM25"), r"no retriever is named 'BM25'; did you mean bm25\?"),

@@ -129,7 +129,7 @@ def test_unknown_rerankers_and_objects_that_are_none() -> None:
     with pytest.raises(UnknownName, match=r"did you mean cohere:NAME\?"):
         get_reranker("cohere:")
     for get in (get_embedder, get_reranker):
-        with pytest.raises(InvalidParameter, match="object is no "):
+        with pytest.raises(InvalidParameter, match="object is not a valid "):
             get(object())  # type: ignore[arg-type]
 
 

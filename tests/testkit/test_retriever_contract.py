@@ -153,7 +153,7 @@ class SpansDropped(MultiscaleRetriever):
         (SpansTwice(), "its spans overlap"),
         (SpansUnfiltered(), "the filter leaves out"),
         (SpansDropped(), "gave spans for"),
-        (spanner(lambda each: each._replace(end=10**6)), "is no span of"),
+        (spanner(lambda each: each._replace(end=10**6)), "is not a span of"),
         (spanner(lambda each: each._replace(score=float("inf"))), "has the score inf"),
         (spanner(lambda each: each._replace(document=77)), "a span of document 77"),
     ],

@@ -263,7 +263,7 @@ def test_a_retriever_of_spans_is_held_to_the_budget() -> None:
         ({"mmr": 1.5}, "mmr is 1.5"),
         ({"mmr": float("nan")}, "mmr is nan"),
         ({"retriever": "hybird"}, "did you mean hybrid?"),
-        ({"retriever": object()}, "object is no retriever"),
+        ({"retriever": object()}, "object is not a valid retriever"),
     ],
 )
 def test_wrong_values_say_what_is_allowed(options: dict[str, object], message: str) -> None:
