@@ -196,7 +196,7 @@ def test_a_part_that_is_broken_is_listed_with_its_reason(installed: Path) -> Non
     )
     assert (
         problems.pop(("judges", "shared_words", HARBOUR))
-        == "not used: bad 2.0 has 'shared_words', too"
+        == "not used: bad 2.0 also has 'shared_words'"
     )
     assert not any(problem for (_, _, whose), problem in problems.items() if whose == HARBOUR)
     shown = run("chunkwise list plugins loaders")

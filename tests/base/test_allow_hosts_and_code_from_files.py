@@ -190,7 +190,7 @@ def test_what_the_user_s_program_names_is_followed_though_an_index_names_it_too(
     with pytest.raises(NotAllowed):
         fetched(get_strategy, "mine.py:Mine")
     assert not code.exists()
-    with pytest.raises(InvalidParameter, match="no strategy"):
+    with pytest.raises(InvalidParameter, match="not a valid strategy"):
         get_strategy("mine.py:Mine")
     assert code.exists()
 

@@ -32,7 +32,7 @@ def docs(tmp_path: Path) -> Path:
 def test_one_line_tells_what_was_passed_over_and_the_status_is_good(here: Run, docs) -> None:
     done = here("chunk", docs, "-o", "chunks.jsonl")
     assert done.returncode == 0
-    line = "chunkwise: passed over 1 picture; name a file itself to read it\n"
+    line = "chunkwise: skipped 1 picture; name a file itself to read it\n"
     assert done.stderr.count(line) == 1
     assert "skipped" not in here("chunk", docs, "-o", "chunks.jsonl", "--quiet").stderr
     named = here("chunk", docs / "plan.png", docs, "-o", "chunks.jsonl")

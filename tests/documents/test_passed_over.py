@@ -64,7 +64,7 @@ def test_a_folder_is_read_without_them_and_one_line_says_so(told, write, tmp_pat
     assert told(tmp_path) == ["a.md", "app.js"]
     assert told.problems == []
     assert told.lines == [
-        "passed over 3 pictures, 2 minified files, 1 font, 1 lock file; name a file itself to read it"
+        "skipped 3 pictures, 2 minified files, 1 font, 1 lock file; name a file itself to read it"
     ]
 
 

@@ -106,7 +106,7 @@ def test_rows_that_are_none_are_told_and_the_rest_goes_on(here: Run, tmp_path: P
     for told in (
         "was there before",
         "no text",
-        "no list of numbers",
+        "not a list of numbers",
         "its vector has 1 number",
         "all zeros",
     ):
@@ -134,7 +134,7 @@ def test_a_folder_of_parts_is_pushed_whole(tmp_path: Path) -> None:
     parts.mkdir()
     chunk_file(parts, ROWS[:2], "part-000001.jsonl")
     chunk_file(parts, ROWS[2:], "part-000000.jsonl")
-    chunk_file(parts, [{"text": "no chunk"}], "_chunkwise.json")
+    chunk_file(parts, [{"text": "not a chunk"}], "_chunkwise.json")
     told: list[str] = []
     server = Weaviate()
     with serving(server) as place:
@@ -182,7 +182,7 @@ def test_chunks_without_vectors_need_a_model(here: Run, tmp_path: Path) -> None:
 @cases(
     "address, told",
     [
-        ("kb", "is no address"),
+        ("kb", "is not an address"),
         ("chrom:///x", "did you mean chroma?"),
         ("chroma://", "neither a server nor a folder"),
         ("chroma://u:secret@host/kb1", "CHROMA_API_KEY"),
