@@ -185,7 +185,7 @@ def test_a_choice_is_what_index_and_search_take(choice: Recommendation, tmp_path
 def test_a_pipeline_of_ones_own_is_neither_indexed_nor_searched_here() -> None:
     own = Recommendation(retriever="./mine.py:build")
     for options in (own.index_options, own.search_options):
-        with pytest.raises(InvalidParameter, match="a pipeline of your own"):
+        with pytest.raises(InvalidParameter, match="your own pipeline"):
             options()
 
 
