@@ -1,4 +1,4 @@
-"""How far below the best the choice is with few questions: half of them choose, or all with what levers lend."""
+"""How far below the best the choice is with no or few questions of people, and what generated questions tell."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.half_rule import half_choice
 from benchmarks.kept import Kept
 from benchmarks.score_matrices import ALL_SETS, ScoredSet, scored_set
 from benchmarks.tables import table
-from chunkwise.stats.intervals import resampled_means
+from chunkwise.stats.agreement import kendall
 from chunkwise.tuning.choose import priors_and_shrinkage
 from chunkwise.tuning.choose.choose import recommended_column
 from chunkwise.tuning.choose.priors_and_shrinkage import (
     NO_PRIOR,
     LeverEffects,
     LeverPrior,
-    expected_means,
+    expectation,
     shared_levers,
 )
 from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
+from chunkwise.tuning.plan.grid import default_sweep
 from chunkwise.tuning.run.race_and_finalists import Race
-from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.toml_file import toml_line
 from chunkwise.tuning.validation import VALIDATION
 
-COUNTS = (15, 30, 60, 120)
+COUNTS = (0, 15, 30, 60, 120)
 DRAWS = 50
 FEWEST_LEFT = 20
 """Questions that judge, at least."""
@@ -47,15 +46,11 @@ def family(name: str) -> str:
 
 
 def tables_of(scored: ScoredSet, objective: str) -> ScoreTable:
-    """Every configuration with a score for every question; nothing is chosen yet."""
-    outcomes = [each for each in scored.outcomes if None not in each.scores.get(objective, (None,))]
-    found = score_table_of(outcomes, (VALIDATION,) * len(scored.queries), _sweep(objective))
+    """Every configuration, and people's questions; nothing is chosen yet."""
+    sweep = default_sweep((), None, has_headings=True, objective=objective)
+    found = score_table_of(scored.outcomes, (VALIDATION,) * len(scored.queries), sweep)
     assert found is not None
-    return found
-
-
-def _sweep(objective: str, seed: int = 0) -> Sweep:
-    return Sweep((), None, (), (), objective, seed=seed)
+    return replace(found, validation=np.arange(scored.people))
 
 
 def prior_of(tables: dict[str, ScoreTable]) -> LeverPrior:
@@ -106,141 +101,163 @@ def _weighed(
     return sum(weight[name] * found[name][pair] for name in own) / sum(weight[name] for name in own)
 
 
-class Draw(NamedTuple):
-    """Points below the best on the questions not used."""
-
-    half: float
-    plain: float
-    """The best mean of all questions."""
-    alone: float
-    """All questions, levers lend strength, no prior."""
-    chosen: float
-    """The same with the prior of the other sets: the rule."""
-    multiscale: float
-
-
-def drawn(own: ScoreTable, queries: Sequence[object], prior: LeverPrior, count: int, draw: int) -> Draw:  # fmt: skip
-    """One draw of so many questions; all others judge."""
-    order = np.random.default_rng([draw, count]).permutation(len(own.validation))
-    used, judging = np.sort(order[:count]), np.sort(order[count:])
-    columns = list(range(len(own.outcomes)))
-    judged = own.better(own.validation[judging], columns).mean(axis=0)
-    part = replace(own, validation=own.validation[used], seed=draw)
-    scores = part.better(part.validation, part.entrants)
-    levers = [shared_levers(own.outcomes[at].configuration) for at in own.entrants]
-    without, with_prior = (
-        recommended_column(part, expected_means(scores, levers, each).means)
-        for each in (NO_PRIOR, prior)
-    )
-    several = next(
-        at for at, each in enumerate(own.outcomes) if each.configuration.label == "multiscale"
-    )
-    picked = [half_choice(own, used, draw), int(scores.mean(axis=0).argmax()), without, with_prior]
-    return Draw(*(100 * float(judged.max() - judged[at]) for at in (*picked, several)))
-
-
 RULES = {
-    "half": "half choose, the cheapest of the tied within a point",
-    "plain": "all choose, the best mean",
-    "alone": "all choose, levers lend, no prior",
-    "chosen": "all choose, levers lend, prior of other sets",
-    "multiscale": "plain multi-scale, no choice",
+    "chosen": "the choice of `tune`",
+    "no_prior": "the same without a prior",
+    "best_mean": "the best mean",
+    "face_value": "the choice, with generated questions as people's",
+    "multiscale": "plain multi-scale",
+    "recursive": "`recursive` 1000/200 with its best retriever",
 }
 
 
-def regrets(scored: Sequence[ScoredSet], objective: str = OBJECTIVE) -> dict[tuple[str, int], list[Draw]]:  # fmt: skip
+Regrets = dict[str, float]
+"""Points below the best on the questions not used, by rule."""
+
+
+def drawn(scored: ScoredSet, own: ScoreTable, prior: LeverPrior, count: int, draw: int) -> Regrets:
+    """One draw of so many questions; all others judge."""
+    order = np.random.default_rng([draw, count]).permutation(scored.people)
+    used, judging = np.sort(order[:count]), np.sort(order[count:])
+    judged = own.better(judging, range(len(own.outcomes))).mean(axis=0)
+    level = float(own.scores[own.validation].mean())
+
+    def choice(rows: NDArray[np.int64], prior: LeverPrior) -> int:
+        part = replace(own, validation=rows, seed=draw)
+        configurations = [own.outcomes[at].configuration for at in own.entrants]
+        scores = part.better(rows, part.entrants)
+        return recommended_column(part, expectation(scores, configurations, prior, level))
+
+    labels = [each.configuration for each in own.outcomes]
+    recursive = [at for at, each in enumerate(labels) if each.baseline.startswith("recursive")]
+    generated = np.arange(scored.people, len(scored.queries))
+    picked = {
+        "chosen": choice(used, prior),
+        "face_value": choice(np.concatenate([used, generated]), prior),
+        "multiscale": next(at for at, each in enumerate(labels) if each.label == "multiscale"),
+        "recursive": max(recursive, key=lambda at: float(judged[at])),
+    }
+    if count:
+        picked["no_prior"] = choice(used, NO_PRIOR)
+        picked["best_mean"] = int(own.scores[used].mean(axis=0).argmax())
+    return {rule: 100 * float(judged.max() - judged[at]) for rule, at in picked.items()}
+
+
+def regrets(
+    scored: Sequence[ScoredSet], objective: str = OBJECTIVE
+) -> dict[tuple[str, int], list[Regrets]]:
     """By set and number of questions, of every draw; the prior of a set comes from other families alone."""
     tables = {each.name: tables_of(each, objective) for each in scored}
-    found: dict[tuple[str, int], list[Draw]] = {}
+    found: dict[tuple[str, int], list[Regrets]] = {}
     for each in scored:
         others = {name: own for name, own in tables.items() if family(name) != family(each.name)}
-        prior = prior_of(others) if others else NO_PRIOR
+        prior = prior_of(others)
         for count in COUNTS:
-            if len(each.queries) - count >= FEWEST_LEFT:
+            if each.people - count >= FEWEST_LEFT:
                 found[each.name, count] = [
-                    drawn(tables[each.name], each.queries, prior, count, draw)
-                    for draw in range(DRAWS)
+                    drawn(each, tables[each.name], prior, count, draw)
+                    for draw in range(DRAWS if count else 1)
                 ]
         print(f"{each.name}: {DRAWS} draws of each size", file=sys.stderr, flush=True)
     return found
 
 
-def _interval(values: NDArray[np.float64]) -> str:
-    """Of the mean over sets, each the mean of its draws: draws are drawn again, sets stay."""
-    means = resampled_means(values, seed=0, resamples=2000).mean(axis=1)
-    low, high = np.quantile(means, (0.025, 0.975))
-    return f"{values.mean():.2f} ({low:.2f}–{high:.2f})"
-
-
 def run(kept: Kept) -> str:
-    """Two tables, as Markdown."""
+    """Regret with so many questions, over all sets and set by set, and what generated questions tell."""
     with kept.place() as place:
         scored = [scored_set(each, place) for each in ALL_SETS if each.available]
     if not scored:
         return "- left out: their data are not there\n"
     found = regrets(scored)
     names = [each.name for each in scored]
-    rows = []
-    for rule, words in RULES.items():
-        cells = []
-        for count in COUNTS:
-            own = [
-                [getattr(draw, rule) for draw in found[name, count]]
-                for name in names
-                if (name, count) in found
-            ]
-            cells.append(_interval(np.array(own).T))
-        rows.append([words, *cells])
+
+    def values(rule: str, count: int) -> list[list[float]]:
+        """Of each set its draws."""
+        draws = (found[name, count] for name in names if (name, count) in found)
+        return [[each[rule] for each in own] for own in draws if rule in own[0]]
+
+    def cell(own: list[list[float]]) -> str:
+        return (
+            f"{np.mean([np.mean(each) for each in own]):.2f} / {max(map(max, own)):.1f}"
+            if own
+            else "–"
+        )
+
+    header = ["questions of people", *map(str, COUNTS)]
+    rows = [[words, *(cell(values(rule, count)) for count in COUNTS)] for rule, words in RULES.items()]  # fmt: skip
     by_set = [
         [
-            f"{name}, {len(each.queries)} questions, {len(each.outcomes)} configurations",
+            f"{name}, {each.people} questions",
             *(
-                " / ".join(f"{np.mean([getattr(draw, rule) for draw in found[name, count]]):.1f}"
-                           for rule in ("half", "chosen", "multiscale"))
-                if (name, count) in found else "–"
+                " · ".join(
+                    cell([[draw[rule] for draw in found[name, count]]])
+                    for rule in ("chosen", "multiscale", "recursive")
+                )
+                if (name, count) in found
+                else "–"
                 for count in COUNTS
             ),
         ]
         for name, each in zip(names, scored, strict=True)
-    ]  # fmt: skip
+    ]
     return "\n".join([
-        f"Points of {OBJECTIVE} below the best configuration on the questions not used: means over {len(names)} sets, "
-        f"{DRAWS} draws of each size (seeds 0 to {DRAWS - 1}); 95 % intervals by drawing the draws again. The usual "
-        "sweep with late vectors, all its weights of several sizes among what may be chosen; of large sets a seeded "
+        f"Points of {OBJECTIVE} below the best configuration on the questions not used, mean / worst draw: "
+        f"{len(names)} sets, {DRAWS} draws of each size. The usual sweep with late vectors; of large sets a seeded "
         "sample of the documents (benchmarks/score_matrices.py). The best is the best by the questions that judge, "
         "which nobody can know beforehand. The prior of a set never comes from that set, nor from another with the "
-        "same articles (the three xquad and squad2). The halves are drawn at random. The constants of the rule "
-        "(a point, two points, four times the noise) were set while looking at these sets; only the prior is left out "
-        "set by set.\n",
-        table(["questions", *map(str, COUNTS)], rows),
+        "same articles (the three xquad and squad2); the rule has no other constant that was fitted to these sets "
+        "but the standard error that it subtracts.\n",
+        table(header, rows),
         "",
-        _bars(rows, found, names),
+        "Set by set: the choice · plain multi-scale · `recursive` 1000/200.\n",
+        table(header, by_set),
+        "",
+        "### What generated questions tell\n",
+        generated_questions(scored),
         "",
         _racing({each.name: tables_of(each, OBJECTIVE) for each in scored}),
-        "",
-        "Set by set: half choose / the rule / plain multi-scale.\n",
-        table(["questions", *map(str, COUNTS)], by_set),
         "",
     ])  # fmt: skip
 
 
-def _bars(rows: list[list[str]], found: dict[tuple[str, int], list[Draw]], names: list[str]) -> str:
-    def mean(rule: str, count: int) -> float:
-        own = [
-            [getattr(draw, rule) for draw in found[name, count]]
-            for name in names
-            if (name, count) in found
-        ]
-        return float(np.mean(own))  # fmt: skip
+FEWEST_OF_A_KIND = 5
 
-    said = {
-        "at 30 questions at most half of what half-and-half gives away": mean("chosen", 30) <= mean("half", 30) / 2,
-        "at 120 questions no more than half-and-half": mean("chosen", 120) <= mean("half", 120),
-        "never more than a point below plain multi-scale": all(
-            mean("chosen", count) <= mean("multiscale", count) + 1 for count in COUNTS
+
+def generated_questions(scored: Sequence[ScoredSet]) -> str:
+    """By kind: how they rank configurations beside people's questions, and what choosing by them alone gives away."""
+    rows: dict[str, list[tuple[int, float, float]]] = {}
+    for each in scored:
+        own = tables_of(each, OBJECTIVE)
+        human = own.scores[own.validation].mean(axis=0)
+        kinds: dict[str, list[int]] = {"all kinds": list(range(each.people, len(each.queries)))}
+        for row in kinds["all kinds"]:
+            kinds.setdefault(each.queries[row].types[1], []).append(row)
+        for kind, numbers in kinds.items():
+            if len(numbers) >= FEWEST_OF_A_KIND:
+                means = own.scores[numbers].mean(axis=0)
+                regret = 100 * float(human.max() - human[means.argmax()])
+                rows.setdefault(kind, []).append(
+                    (len(numbers), kendall(human, means) or 0.0, regret)
+                )
+    return "\n".join([
+        f"Kinds with {FEWEST_OF_A_KIND} questions of a set or more. τ: Kendall's rank correlation of the "
+        "configurations' means with those on people's questions; regret: points below the best of "
+        "what these questions alone put first. No weight of them in the choice lowered its regret on the sets left "
+        "out, so they have none: they are there to be reviewed.\n",
+        table(
+            ["kind", "sets", "questions", "τ, mean (least)", "regret, mean / worst"],
+            [
+                [
+                    kind,
+                    str(len(own)),
+                    str(sum(count for count, _, _ in own)),
+                    f"{np.mean([tau for _, tau, _ in own]):.2f} ({min(tau for _, tau, _ in own):.2f})",
+                    f"{np.mean([regret for _, _, regret in own]):.1f} / {max(regret for _, _, regret in own):.1f}",
+                ]
+                for kind, own in sorted(rows.items())
+            ],
         ),
-    }  # fmt: skip
-    return "\n".join(f"- {what}: {'met' if met else 'missed'}" for what, met in said.items())
+    ])  # fmt: skip
 
 
 RACED, RACES = 120, 10
@@ -299,12 +316,12 @@ def write_priors(scored: Sequence[ScoredSet], path: Path) -> None:
     ]
     for objective in PRIORS:
         prior = prior_of({each.name: tables_of(each, objective) for each in scored})
-        lines += ["", f'["{objective}"]', toml_line("alone", [prior.alone])]
+        lines += ["", f'["{objective}"]', toml_line("alone", prior.alone)]
         lines += [f'["{objective}".spreads]']
-        lines += [toml_line(name, [own]) for name, own in prior.spreads.items()]
+        lines += [toml_line(name, own) for name, own in prior.spreads.items()]
         for lever, values in prior.effects.items():
             lines.append(f'["{objective}".effects."{lever}"]')
-            lines += [toml_line(value, [effect]) for value, effect in values.items()]
+            lines += [toml_line(value, effect) for value, effect in values.items()]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

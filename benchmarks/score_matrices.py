@@ -1,11 +1,14 @@
-"""Scores of every configuration of the usual sweep, question by question, on all public question sets; kept on disk."""
+"""Scores of every configuration of the usual sweep, question by question, on all public question sets; kept on disk.
+
+The questions are people's, and those that `tune` generates where it is given none.
+"""
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,15 +16,14 @@ from benchmarks.corpora import SHARED
 from benchmarks.question_sets import SETS, QuestionSet
 from chunkwise.core import Document, Query
 from chunkwise.documents import read
-from chunkwise.metrics.registry import parse
-from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
+from chunkwise.testsets.generate.generate import GenerationRun
 from chunkwise.testsets.reading import read_testset
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.tuning.plan.grid import default_sweep
 from chunkwise.tuning.plan.plan import plan_sweep
-from chunkwise.tuning.run.score_configurations import groups_of, outcomes_of
-from chunkwise.tuning.run.shared_corpus import SharedCorpus
+from chunkwise.tuning.plan.prepare import GENERATED
 from chunkwise.tuning.run.sweep_folder import SweepRecord
+from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep_result import Outcome
 
 MORE_SETS = (
@@ -29,7 +31,6 @@ MORE_SETS = (
     QuestionSet("musique", ("musique",), "musique/queries.jsonl"),
 )
 ALL_SETS = (*SETS, *MORE_SETS)
-OBJECTIVES = ("recall@1000t", "recall@5", "ndcg@5")
 MOST_QUESTIONS = 1000
 MOST_CHARACTERS = {"chroma_eval": 1_600_000}
 ELSE = 800_000
@@ -46,6 +47,9 @@ class ScoredSet(NamedTuple):
     name: str
     documents: int
     queries: tuple[Query, ...]
+    """People's first, then the generated ones."""
+    people: int
+    """How many of them people asked."""
     outcomes: list[Outcome]
 
 
@@ -73,37 +77,34 @@ def inputs_of(each: QuestionSet) -> tuple[list[Document], list[Query]]:
     return documents, [own[at] for at in sorted(drawn)]
 
 
-def scored_set(each: QuestionSet, keep: Path) -> ScoredSet:
+def scored_set(each: QuestionSet, keep: Path, jobs: int = 2) -> ScoredSet:
     """What `keep` holds of it is not run again."""
-    documents, queries = inputs_of(each)
+    documents, asked = inputs_of(each)
+    queries = (*asked, *GenerationRun(documents, GENERATED).by_rules().queries)
     headings = any(Analyzed(document).has_headings for document in documents)
-    plan = plan_sweep(default_sweep((), None, has_headings=headings))
-    record = SweepRecord(keep / each.folder)
-    known = record.known(plan.configurations)
-    todo = [one for one in plan.configurations if one.key not in known]
-    corpus = SharedCorpus(documents, queries, LazyEmbedder("minilm"))
-    wanted = [parse(name, k=5) for name in OBJECTIVES]
-    began = time.perf_counter()
-    for group in groups_of(todo):
-        for outcome in outcomes_of(corpus, group, wanted, 5):
-            if outcome.error:
-                raise RuntimeError(f"{each.name}, {outcome.configuration.label}: {outcome.error}")
-            record.keep(outcome)
-            known[outcome.configuration.key] = outcome
+    sweep = default_sweep((), None, has_headings=headings)
+    plan = plan_sweep(sweep)
+    done = itertools.count(1)
+
+    def show(outcome: Outcome) -> None:
+        if outcome.error:
+            raise RuntimeError(f"{each.name}, {outcome.configuration.label}: {outcome.error}")
+        if (number := next(done)) % 20 == 0:
             print(
-                f"{each.name}: {len(known)} of {len(plan.configurations)}, "
-                f"{time.perf_counter() - began:.0f} s",
-                file=sys.stderr, flush=True,
-            )  # fmt: skip
-    outcomes = [known[one.key] for one in plan.configurations]
-    return ScoredSet(each.name, len(documents), tuple(queries), outcomes)
+                f"{each.name}: {number} of {len(plan.configurations)}", file=sys.stderr, flush=True
+            )
+
+    record = SweepRecord(keep / each.folder)
+    outcomes = run_plan(plan, documents, queries, sweep, record, on_outcome=show, jobs=jobs)
+    return ScoredSet(each.name, len(documents), queries, len(asked), outcomes)
 
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--save", type=Path, required=True)
+    options.add_argument("--jobs", type=int, default=2)
     options.add_argument("names", nargs="*")
     given = options.parse_args()
     for each in ALL_SETS:
         if each.available and (not given.names or each.folder in given.names):
-            scored_set(each, given.save)
+            scored_set(each, given.save, given.jobs)

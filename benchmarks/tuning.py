@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
-from benchmarks import agreement, exact, few_questions, kills, leaders, splits, sweep  # noqa: E402
+from benchmarks import agreement, exact, few_questions, kills, leaders, sweep  # noqa: E402
 from benchmarks.kept import Kept  # noqa: E402
 from benchmarks.page import write_page  # noqa: E402
 
@@ -24,7 +24,6 @@ def parts(kept: Kept) -> dict[str, tuple[str, Callable[[], str]]]:
         "exact": ("Every chunk embedded by itself", exact.run),
         "agreement": ("Late vectors and vectors of their own", partial(agreement.run, kept)),
         "leaders": ("Public question sets", partial(leaders.run, kept)),
-        "splits": ("Twenty ways to divide the questions", partial(splits.run, kept)),
         "few": ("Few questions", partial(few_questions.run, kept)),
         "kills": ("Killed and gone on with", kills.run),
     }
