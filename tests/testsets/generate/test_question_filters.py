@@ -5,6 +5,7 @@ from chunkwise.testsets.generate.candidate import Candidate, ProposedQuestion, r
 from chunkwise.testsets.generate.filters import (
     AskedQuestions,
     FilterChain,
+    WordSearch,
     gives_away,
     is_malformed,
     is_unsupported,
@@ -31,7 +32,9 @@ def candidate(words: str, **changed: object) -> Candidate:
 def test_a_good_question_passes_all(words: str) -> None:
     passage = passage_with(words, GROUND)
     draft = ProposedQuestion.of("single-concept", (passage,), KNOWN[words])
-    assert isinstance(FilterChain(GROUND, None).passed(draft, lambda name: False), Query)
+    assert isinstance(
+        FilterChain(GROUND, WordSearch(GROUND.documents)).passed(draft, lambda name: False), Query
+    )
 
 
 @cases(

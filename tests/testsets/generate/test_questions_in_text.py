@@ -9,10 +9,12 @@ import pytest
 import chunkwise
 from chunkwise import Document, generate_questions
 from chunkwise.testsets import check_testset
-from chunkwise.testsets.generate.filters import STRATEGIES
+from chunkwise.testsets.generate.filters import STRATEGIES, WordSearch
 from chunkwise.testsets.generate.generate import GeneratedQuestions
+from chunkwise.testsets.generate.logged_questions import logged_questions
 from chunkwise.testsets.generate.questions_in_text import KINDS, questions_in
 from chunkwise.testsets.generate.source_passages import find_source_passages
+from chunkwise.testsets.query_log import LiveQuery
 from chunkwise.testsets.testset import TestSet
 from tables import cases
 
@@ -220,3 +222,16 @@ def test_large_documents_take_linear_time(text: str, format: str) -> None:
     began = time.process_time()
     list(questions_in(find_source_passages([Document("d", text, format=format)]), 20))  # type: ignore[arg-type]
     assert time.process_time() - began < 30
+
+
+def test_a_logged_question_gets_the_passage_that_all_cuts_find_first() -> None:
+    documents = [
+        Document("lamp.txt", f"{PROSE}\n\nNothing else is said of light."),
+        Document("boats.txt", f"{OTHER}\n\nTickets are sold on board."),
+    ]
+    log = [LiveQuery("when does the keeper light the lamp", 9), LiveQuery("zeppelin prices", 3)]
+    (made,) = logged_questions(log, documents, WordSearch(documents))
+    (place,) = made.references
+    assert (made.text, place.doc_id) == (log[0].text, "lamp.txt")
+    assert "lights the lamp at dusk" in documents[0].text[place.start : place.end]
+    assert made.types == ("extracted", "live")

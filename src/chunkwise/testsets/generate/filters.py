@@ -256,6 +256,17 @@ class WordSearch:
                 advance(0, f"chunking the documents for BM25, way {number} of {len(STRATEGIES)}")
             self._indexes.append(index(documents, strategy, vectors="none", advance=advance))
 
+    def first_place(self, question: str) -> Passage | None:
+        """What the first hits of all ways have in common; None: nothing."""
+        hits = [
+            next(iter(each.search(question, k=1, retriever="bm25")), None) for each in self._indexes
+        ]
+        places = [Passage(hit.doc_id, hit.start, hit.end) for hit in hits if hit is not None]
+        if len(places) < len(hits) or len({each.doc_id for each in places}) > 1:
+            return None
+        start, end = max(each.start for each in places), min(each.end for each in places)
+        return Passage(places[0].doc_id, start, end) if start < end else None
+
     def finds(self, query: Query) -> bool:
         """Whether every reference is among the first few chunks of every strategy."""
         return all(
@@ -343,10 +354,9 @@ def _is_paraphrase(candidate: Candidate) -> bool:
 class FilterChain:
     """Knows the documents and what was asked before."""
 
-    def __init__(self, source_passages: SourcePassages, words: WordSearch | None) -> None:
-        """`words` None: nothing is tagged as easy."""
+    def __init__(self, source_passages: SourcePassages, words: WordSearch) -> None:
         self._source_passages = source_passages
-        self._words = words
+        self.words = words
         self._texts = {document.id: document.text for document in source_passages.documents}
         self.asked = AskedQuestions()
 
@@ -390,6 +400,6 @@ class FilterChain:
         if self.asked.has(query.text, query.references, language):
             return "near-duplicate"
         self.asked.add(query.text, query.references, language)
-        if self._words is not None and self._words.finds(query):
+        if self.words.finds(query):
             return replace(query, types=(*query.types, EASY))
         return query

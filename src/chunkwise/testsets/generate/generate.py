@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import SECTION_SEPARATOR, Document, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions
 from chunkwise.models import get_language_model
@@ -33,6 +33,7 @@ from chunkwise.testsets.generate.candidate import (
     QuestionTally,
 )
 from chunkwise.testsets.generate.filters import FilterChain, WordSearch
+from chunkwise.testsets.generate.logged_questions import logged_questions
 from chunkwise.testsets.generate.plan import (
     EXTRACTED,
     SHARES,
@@ -48,6 +49,7 @@ from chunkwise.testsets.generate.source_passages import (
     find_source_passages,
 )
 from chunkwise.testsets.generate.two_hop_questions import two_hop_questions
+from chunkwise.testsets.query_log import LiveQuery
 from chunkwise.testsets.question_record import draft_of
 from chunkwise.testsets.testset import Unreadable
 
@@ -286,8 +288,8 @@ class GenerationRun:
         used = calls_since(before, client)
         return self._result(client.identity, self._ending(line, most - used), self._shares)
 
-    def by_rules(self) -> GeneratedQuestions:
-        """From the texts themselves; nobody is asked. Of two hops, where nothing else is wanted."""
+    def by_rules(self, log: Sequence[LiveQuery] = ()) -> GeneratedQuestions:
+        """From a log and from the texts themselves; nobody is asked. Of two hops, where nothing else is wanted."""
         filters = self._filter_chain()
         of_two = list(self._shares) == ["two-hop"]
         made = (
@@ -295,7 +297,10 @@ class GenerationRun:
             if of_two
             else questions_in(self.source_passages, self.needed)
         )
-        for query, language in made:
+        logged = logged_questions(log, self.source_passages.documents, filters.words) if log else ()
+        languages = self._languages()
+        asked = ((each, languages.get(each.references[0].doc_id, "none")) for each in logged)
+        for query, language in chain(asked, made):
             if self.needed < 1:
                 break
             if self._store.knows(query.id):
@@ -347,16 +352,17 @@ class GenerationRun:
 
     def _filter_chain(self) -> FilterChain:
         """Questions that are there already count as asked."""
-        try:
-            words = WordSearch(self.source_passages.documents, self._note)
-        except MissingExtra:
-            words = None
+        words = WordSearch(self.source_passages.documents, self._note)
         filters = FilterChain(self.source_passages, words)
-        languages = {each.document.id: each.language for each in self.source_passages.passages}
+        languages = self._languages()
         for query in self._store.queries:
             known = (languages.get(each.doc_id) for each in query.references)
             filters.asked.add(query.text, query.references, next(filter(None, known), "none"))
         return filters
+
+    def _languages(self) -> dict[str, str]:
+        """Of each document with a passage that can be asked about."""
+        return {each.document.id: each.language for each in self.source_passages.passages}
 
     def _note(self, amount: int, note: str) -> None:
         """What is done before the first question: the bar counts questions, and does not move."""
