@@ -18,7 +18,7 @@ RECURSIVE, SENTENCES = "recursive 1000/200 characters", "sentences 1024/200"
 def sweep(
     objective: str = OBJECTIVE,
     seed: int = 0,
-    time: float | None = None,
+    time: float = 300.0,
     test_share: float = 0.5,
     prior: bool = False,
 ) -> Sweep:

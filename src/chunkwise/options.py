@@ -367,7 +367,11 @@ class TuneOptions(Options, group="Sweep"):
         "Token vectors, tried on the best multi-scale retriever", metavar="NAME", default_text="none"
     )] = ""  # fmt: skip
     llm: Annotated[str, Option(
-        "Language model that writes contexts of the best chunks", metavar="NAME", default_text="none", common=True
+        "Language model that writes questions, and contexts of the best chunks", metavar="NAME", default_text="none",
+        common=True,
+    )] = ""  # fmt: skip
+    query_log: Annotated[str, Option(
+        "Log of questions that users asked, to generate questions from", metavar="FILE", common=True
     )] = ""  # fmt: skip
     at_least: Annotated[Names, Option(
         "Mean that the choice must have: precision=0.3", metavar="NAME=VALUE", common=True
@@ -375,9 +379,10 @@ class TuneOptions(Options, group="Sweep"):
     tokenizer: Annotated[Name, Option("Counts tokens of budgets and sizes", metavar="NAME")] = (
         "o200k_base"
     )
-    time: Annotated[Annotated[float, Meta(gt=0)] | None, Option(
-        "Time limit: '10 min', '90 s'", long_flag="--time-limit", metavar="TIME", parse=parse_time, common=True
-    )] = None  # fmt: skip
+    time: Annotated[Annotated[float, Meta(gt=0)], Option(
+        "Time limit: '10 min', '90 s'", long_flag="--time-limit", metavar="TIME", parse=parse_time,
+        default_text="5 min", common=True,
+    )] = 300.0  # fmt: skip
     max_cost: Annotated[Money | None, Option(
         "Most that models may cost: '5 USD'", metavar="MONEY", parse=parse_money
     )] = None  # fmt: skip
@@ -387,7 +392,7 @@ class TuneOptions(Options, group="Sweep"):
     exact: Annotated[bool, Option("Embed every chunk by itself, not only finalists'; slower")] = (
         False
     )
-    finalists: Annotated[Amount, Option("Best configurations run again exactly", metavar="N")] = 5
+    finalists: Annotated[Amount, Option("Best configurations run again exactly", metavar="N")] = 0
     test_share: Annotated[Annotated[float, Meta(ge=0, lt=1)], Option(
         "Share of questions that judge and never choose", metavar="SHARE"
     )] = 0.0  # fmt: skip

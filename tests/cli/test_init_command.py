@@ -224,7 +224,7 @@ def test_an_index_on_a_server_is_watched_weekly(here: Run, tmp_path: Path) -> No
         (("handbook", "--queries", "no.json"), "there is no no.json here"),
         (("..",), "lies outside of this folder"),
         (("handbook", "--alert", "file:a\nrm"), "control characters"),
-        (("handbook", "--baseline", "${{ github.token }}"), "cannot stand"),
+        (("handbook", "--baseline", "${{ github.token }}"), "cannot be written"),
         (("postgresql://me:geheim@db/kb",), "postgresql://me:***@db/kb has a password"),
         (
             ("handbook", "--alert", "webhook:https://h/?token=abc"),

@@ -90,7 +90,7 @@ def test_a_fall_alerts_until_it_is_acknowledged(here: Run, tmp_path: Path, place
     assert quiet.returncode == 0
     assert "Alert 1 is acknowledged" in quiet.stdout
     assert here(*WATCH, "-q").returncode == 0
-    assert "no alert stands" in here("monitor", "alerts").stderr
+    assert "no alert is open" in here("monitor", "alerts").stderr
     every = json.loads(here("monitor", "alerts", "--all", "--json").stdout)
     assert [each["state"] for each in every["alerts"]] == ["closed", "closed"]
     assert here("monitor", "ack", 9).returncode == 2

@@ -45,7 +45,7 @@ def test_every_problem_is_a_line_and_what_is_repaired_is_written(
     said = " ".join(done.stdout.split())
     for expected in (
         "2 questions can be scored", "1: different text q.json, entry 1",
-        "it stands at 9–24 of 'leave.md' (repaired)", "2: not found q.json, entry 2", "(left out) nearest, leave.md ",
+        "9–24 of 'leave.md' (repaired)", "2: not found q.json, entry 2", "(left out) nearest, leave.md ",
         "near: 'page.html'", "3: duplicate question q.json, entry 3", "no references 1 0 0",
     ):  # fmt: skip
         assert expected in said

@@ -344,7 +344,7 @@ def test_time_that_is_over_leaves_the_rest_for_the_same_command(
     done = here("tune", "sweep.toml", "-o", "late", "--time-limit", "0.001 s")
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
-    assert "not run: the time limit was reached" in told
+    assert "was reached. Run the same command again" in told
     assert "not run yet" in (tmp_path / "late" / "report.html").read_text()
     assert "is more than" in done.stderr
     done = here("tune", "--resume", "-o", "late", "--time-limit", "999999999 h")
@@ -355,7 +355,7 @@ def test_time_that_is_over_leaves_the_rest_for_the_same_command(
         for folder in (tmp_path / "late", swept)
     )
     assert late["plan"]["sweep"].pop("time") == 999999999 * 3600
-    assert whole["plan"]["sweep"].pop("time") is None
+    assert whole["plan"]["sweep"].pop("time") == 300
     assert late == whole
 
 
@@ -579,7 +579,7 @@ def test_a_dry_run_says_what_the_end_would_doubt(here: Run, docs: Path, tmp_path
     assert "of these documents" not in done.stderr
     done = here("tune", "docs", *WORDS, "--dry-run")
     assert "can choose" not in done.stderr
-    assert "cuts, sizes and costs are compared, and nothing is recommended" in done.stderr
+    assert "nothing is recommended" in done.stderr
 
 
 TUNE = ("tune", "sweep.toml", "-q", "-j", "1", "-o")

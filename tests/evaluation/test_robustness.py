@@ -89,11 +89,11 @@ def test_a_figure_that_is_not_there_is_told_with_those_that_are() -> None:
     with pytest.raises(KeyError) as error:
         results.summary["mrr"]
     assert str(error.value) == (
-        "no figure 'mrr' among the results; did you mean mrr@5? there are: mrr@5, recall@5, "
+        "no metric 'mrr' among the results; did you mean mrr@5? there are: mrr@5, recall@5, "
         "boundary_issues"
     )
     assert isinstance(error.value, UnknownName)
-    with pytest.raises(KeyError, match="no figure 'speed' among the results; there are: mrr@5"):
+    with pytest.raises(KeyError, match="no metric 'speed' among the results; there are: mrr@5"):
         results.summary["speed"]
     assert results.summary.get("speed") is None
     assert "speed" not in results.summary

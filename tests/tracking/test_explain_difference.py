@@ -149,7 +149,7 @@ def test_what_alone_changed_is_named_and_what_cannot_be_told_apart_is_said(name:
     found = told(kept_run(), after)
     assert causes(found) == expected
     if " or " in next(iter(expected)):
-        assert "cannot be told apart" in found.parts[0].note
+        assert "cannot be separated" in found.parts[0].note
 
 
 def test_one_setting_is_named_with_its_values() -> None:
@@ -164,7 +164,7 @@ def test_settings_beside_documents_are_said_to_mix() -> None:
     )  # fmt: skip
     found = told(before, after)
     assert causes(found) == {"documents or settings": 0.1, "settings": 0.2}
-    assert found.parts[0].note == "documents and settings changed together and cannot be told apart"
+    assert found.parts[0].note == "documents and settings changed together and cannot be separated"
 
 
 def test_a_question_in_other_words_or_with_another_answer_is_another_question() -> None:

@@ -203,7 +203,8 @@ def _parameter(field: Field) -> click.Parameter:
     """Make the flag or the argument of a declared option."""
     given: dict[str, Any] = {"type": _type(field), "required": field.is_required}
     if not field.is_required:
-        given["default"] = field.default
+        is_read = field.parse is not None and field.default is not None
+        given["default"] = field.default_text if is_read else field.default
     if field.is_argument:
         many = -1 if field.repeated else 1
         return click.Argument([field.name], metavar=field.metavar, nargs=many, **given)

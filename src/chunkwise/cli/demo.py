@@ -43,14 +43,13 @@ def command(options: DemoOptions) -> None:
 
     model = "" if options.embedder == "none" else options.embedder
     package = Path(chunkwise.__file__).parent
-    # Few sizes, and no finalists embedded chunk by chunk: it is done while one watches.
+    # Few sizes: it is done while one watches.
     sweep = Sweep(
         (str(package / "corpus"),),
         str(package / "corpus_questions.json"),
         (Grid(_STRATEGIES, (("max_tokens", _SIZES),)),),
         default_retrieval(model),
         embedder=model,
-        finalists=0,
     )
     shown = SweepOptions(
         output=options.output, source=(), quiet=options.quiet, verbose=options.verbose

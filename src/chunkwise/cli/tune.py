@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -167,8 +168,8 @@ def tune_and_show(
     folder = options.output
     try:
         completed = run_sweep(
-            source, folder, prepared_to_run, write, left_out=left_out, options=options.loading(),
-            dry_run=options.dry_run,
+            replace(source, stages=partial(progress, quiet=options.quiet)), folder, prepared_to_run, write,
+            left_out=left_out, options=options.loading(), dry_run=options.dry_run,
         )  # fmt: skip
     except KeyboardInterrupt:
         if if_interrupted:
@@ -225,7 +226,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     if not options.quiet:
         for line in lines:
             say(line)
-        if sweep.time is not None and estimate.over(sweep.time, None):
+        if estimate.over(sweep.time, None):
             limit = format_number(sweep.time, "seconds")
             say(f"that is more than {limit}: what is left then waits for the same command")
     if over := estimate.over(None, sweep.max_cost and sweep.max_cost.amount):
@@ -286,7 +287,7 @@ def _write(completed: CompletedSweep, options: SweepOptions) -> None:
 
 
 def _next_command(completed: CompletedSweep, folder: Path) -> str:
-    """Go on with what had no time, review questions, apply the recommendation, or make questions."""
+    """Go on with what had no time, review questions, or apply the recommendation."""
     from chunkwise.tuning.run.sweep_folder import RECOMMENDATION
 
     result, sweep = completed.result, completed.prepared.sweep
@@ -300,7 +301,7 @@ def _next_command(completed: CompletedSweep, folder: Path) -> str:
     if result.chosen and not sweep.pipeline:
         file = shlex.quote(str(folder / RECOMMENDATION))
         return f"chunkwise index {documents} --into kb -c {file}"
-    return "" if result.questions else f"chunkwise testset generate {documents} -o questions.json"
+    return ""
 
 
 def _shown_data(completed: CompletedSweep) -> dict[str, object]:

@@ -169,8 +169,6 @@ def evaluate(
     searching = search.override(
         retriever=None if asks_live else retriever, k=k, budget=budget, reranker=reranker
     )
-    if not isinstance(source, str | os.PathLike | Document | Index):
-        source = list(each_input(source))  # it is looked at more than once
     known = None if hits is not None or asks_live else named_index(source)
     if known is not None:
         searching = searching.filled_from(known.settings.search)
@@ -205,6 +203,8 @@ def evaluate(
     )  # fmt: skip
     _refuse_unasked(names, measuring)
     files, asked_in = _files(hits, chunks, score.answers), _files(queries)
+    if not isinstance(source, str | os.PathLike | Document | Index):
+        source = list(each_input(source))  # it is looked at more than once
     if queries is None:
         queries = carried_questions(source)
         asked_in = _files(queries)

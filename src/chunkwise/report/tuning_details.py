@@ -128,10 +128,11 @@ def type_section(figures: SweepFigures) -> Iterator[Section]:
 
 def _method_tables(methods: tuple[MethodByType, ...]) -> Iterator[ValueTable]:
     """A table for each metric: all questions, then from the easiest type to the hardest."""
-    for metric in methods[0].figures["all"] if methods else ():
+    for metric in dict.fromkeys(name for each in methods for name in each.figures["all"]):
+        measured = [each for each in methods if metric in each.figures["all"]]
         sign = 1.0 if lower_is_better(metric) else -1.0
         means: dict[str, list[float]] = {}
-        for method in methods:
+        for method in measured:
             for type, figures in method.figures.items():
                 if type != "all" and (mean := figures[metric].mean) is not None:
                     means.setdefault(type, []).append(sign * mean)
@@ -144,7 +145,7 @@ def _method_tables(methods: tuple[MethodByType, ...]) -> Iterator[ValueTable]:
             Column("drop", "change"),
         )
         rows = []
-        for method in methods:
+        for method in measured:
             means_of = [method.figures[type][metric].mean for type in heads]
             rows.append((method.name, *means_of, _drop(means_of[1:], sign)))
         yield ValueTable(columns, tuple(rows), f"{metric} by question type")

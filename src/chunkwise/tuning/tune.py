@@ -50,7 +50,11 @@ from chunkwise.tuning.recommendation_file_and_code import (
     recommendation_of,
     snippets,
 )
-from chunkwise.tuning.run.methods_by_type import methods_by_type, methods_to_compare
+from chunkwise.tuning.run.methods_by_type import (
+    kept_scores_by_type,
+    methods_by_type,
+    methods_to_compare,
+)
 from chunkwise.tuning.run.race_and_finalists import (
     Race,
     best_planned,
@@ -62,7 +66,7 @@ from chunkwise.tuning.run.shared_corpus import SharedCorpus
 from chunkwise.tuning.run.sweep_folder import SweepFolder, SweepRecord
 from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration, Sweep
-from chunkwise.tuning.sweep_result import MethodByType, Outcome, SweepResult
+from chunkwise.tuning.sweep_result import Outcome, SweepResult
 
 OnOutcome = Callable[[Outcome], None]
 
@@ -119,7 +123,7 @@ def run_sweep(
     reading = _reading(source.sweep, options)
     sweep = replace(source.sweep, reading=options_given(reading))
     prepared = prepare_sweep(
-        replace(source, sweep=sweep, drafts=folder.drafts if folder else None),
+        replace(source, sweep=sweep, drafts=folder.drafts if folder else None, is_dry_run=dry_run),
         left_out,
         leaving_out(reading, own_files),
     )
@@ -175,7 +179,7 @@ def run_and_choose(
         some: Plan, race: Race | None = None, named: Embedder | LazyEmbedder | str | None = None
     ) -> list[Outcome]:
         # The time is that of the whole: what the sweep took, the finalists have not.
-        left = sweep.time and max(0.0, sweep.time - (time.monotonic() - began))
+        left = max(0.0, sweep.time - (time.monotonic() - began))
         return run_plan(
             some, documents, queries, sweep, record, embedder=named or model, stages=stages,
             on_outcome=running.on_outcome, jobs=running.jobs, deadline=left, race=race, client=client,
@@ -195,7 +199,7 @@ def run_and_choose(
             if again := finalists(outcomes, inputs.splits, sweep.objective, most):
                 outcomes += outcomes_of(Plan(tuple(again)))
         with watch("variations"):
-            best = best_planned(outcomes, inputs.splits, sweep.objective, sweep.finalists)
+            best = best_planned(outcomes, inputs.splits, sweep.objective)
             for name, every in variations(best, sweep).items():
                 known = {each.configuration.key for each in outcomes}
                 some = tuple(each for each in every if each.key not in known)
@@ -207,8 +211,8 @@ def run_and_choose(
         tuning = choose(
             outcomes, queries, inputs.splits, sweep, plan, documents, inputs.questions.origins
         )
-    methods: tuple[MethodByType, ...] = ()
-    is_up = sweep.time is not None and time.monotonic() - began >= sweep.time
+    methods = kept_scores_by_type(tuning, queries)
+    is_up = time.monotonic() - began >= sweep.time
     first = next((each for each in best if each.strategy), None)
     if client is not None and first is not None and not is_up:
         with watch("methods"):
@@ -222,7 +226,7 @@ def run_and_choose(
                 client=client,
             )
             compared = methods_to_compare(first, outcomes, tuning.against)
-            methods = tuple(methods_by_type(corpus, compared, client, sweep.k, stages))
+            methods += tuple(methods_by_type(corpus, compared, client, sweep.k, stages))
     return replace(
         tuning,
         caveats=_caveats(tuning, inputs),
@@ -234,8 +238,8 @@ def run_and_choose(
 
 
 def _caveats(tuning: SweepResult, inputs: SweepInputs) -> tuple[str, ...]:
-    note = QuestionCounts.of(inputs.questions.about(inputs.questions.queries)).note
-    return (note, *tuning.caveats) if note else tuning.caveats
+    notes = QuestionCounts.of(inputs.questions.about(inputs.questions.queries)).note, inputs.note
+    return (*filter(None, notes), *tuning.caveats)
 
 
 def _data(inputs: SweepInputs, left_out: Skipped) -> dict[str, Json]:

@@ -402,4 +402,4 @@ def test_why_a_question_is_unscored() -> None:
     wanted = parse("ndcg@5")
     assert "no references" in why_unscored(wanted, references=0, chunking=None)
     assert "ndcg counts the chunks" in why_unscored(wanted, references=1, chunking=None)
-    assert "no chunks of the index" in why_unscored(wanted, references=1, chunking=chunking_of([]))
+    assert "not chunks of the index" in why_unscored(wanted, references=1, chunking=chunking_of([]))

@@ -9,6 +9,7 @@ from chunkwise.tuning.choose.priors_and_shrinkage import (
     NO_PRIOR,
     LeverEffects,
     LeverPrior,
+    expectation,
     expected_means,
     public_priors,
     shared_levers,
@@ -169,3 +170,21 @@ def test_the_usual_sweep_has_a_prior_that_says_something() -> None:
     before = prior.of(levers)
     assert before[several] > np.median(before)
     assert all(0 <= spread < 0.5 for spread in (*prior.spreads.values(), prior.alone))
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(st.integers(0, 2**16), st.integers(2, 60))
+def test_what_the_prior_favors_loses_no_standard_error(seed: int, count: int) -> None:
+    usual = default_sweep((), None, has_headings=False)
+    configurations = plan_sweep(usual).configurations[:6]
+    prior = public_priors()["recall@1000t"]
+    scores = made(seed, count)
+    found = expectation(scores, configurations, prior)
+    favorite = int(prior.of([shared_levers(each) for each in configurations]).argmax())
+    differences = scores - scores[:, [favorite]]
+    errors = [np.std(column, ddof=1) / count**0.5 for column in differences.T]
+    np.testing.assert_allclose(found.means - found.cautious, errors, atol=1e-8)
+    assert found.cautious[favorite] == found.means[favorite]
+    # Without a prior nothing is favored.
+    plain = expectation(scores, configurations)
+    assert (plain.cautious == plain.means).all()

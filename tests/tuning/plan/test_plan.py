@@ -198,7 +198,7 @@ def test_what_a_name_says_itself_holds():
         _sweep([_grid("sentences(max_tokens=300)", max_tokens=[100, 200], overlap=[0])])
     )
     assert [each.strategy for each in _asked(made)] == ["sentences(max_tokens=300, overlap=0)"]
-    assert "of its own" in _why(made, "max_tokens = 100, 200 of sentences(max_tokens=300)")
+    assert "has its own" in _why(made, "max_tokens = 100, 200 of sentences(max_tokens=300)")
 
 
 def test_a_default_that_is_asked_for_is_there_once_with_all_that_was_asked():

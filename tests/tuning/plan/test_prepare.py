@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import Document
+from chunkwise.core import Document, Query, Reference
 from chunkwise.evaluation.sources import Skipped
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.testsets.testset import TestSet
@@ -112,3 +112,24 @@ def test_where_late_vectors_suit_the_model_they_are_taken() -> None:
     )
     assert {each.vectors for each in made.plan.configurations} == {"none", "late"}
     assert made.notes == ()
+
+
+def test_of_many_documents_a_sweep_reads_as_many_as_there_is_time_for() -> None:
+    documents = tuple(
+        Document(f"{number}.txt", f"The lamp of harbour {number} is lit at dusk. " * 40)
+        for number in range(50)
+    )
+    asked = Query("q", "when is it lit?", (Reference("41.txt", 0, 45),))
+    usual = default_sweep((), None, has_headings=False)
+    source = SweepSource(usual, documents=documents, queries=TestSet((asked,)))
+    whole = prepare_sweep(source, Skipped(None))
+    assert (len(whole.inputs.documents), whole.inputs.note) == (50, "")
+    hurried = replace(source, sweep=replace(usual, time=whole.estimate().total / 5))
+    part = prepare_sweep(hurried, Skipped(None))
+    names = [each.id for each in part.inputs.documents]
+    assert 1 < len(names) < 20
+    assert "41.txt" in names
+    assert len(names) + part.inputs.left_out == 50
+    assert part.inputs.note in part.notes
+    # The same command goes on with the same documents.
+    assert prepare_sweep(hurried, Skipped(None)).inputs.documents == part.inputs.documents

@@ -154,13 +154,13 @@ def test_words_and_budget():
     first, second, third = found.words
     assert first == f"{found.configurations} configurations of {found.chunkings} chunkings"
     assert second.startswith(f"about {format_number(found.total, 'seconds')} (reading ")
-    assert third.endswith("000 tokens to embed, about 0.06 USD")
+    assert third.endswith("000 tokens to embed, about 0.0067 USD")
     assert found.over(None, None) == found.over(10_000, 1.0) == ""
     assert (
         found.over(60, None)
         == f"about {format_number(found.total, 'seconds')} are needed, and the budget is 60 s"
     )
-    assert found.over(None, 0.05) == "about 0.06 USD are needed, and the budget is 0.05 USD"
+    assert found.over(None, 0.005) == "about 0.0067 USD are needed, and the budget is 0.0050 USD"
     assert found.over(10_000, None) == ""
 
 

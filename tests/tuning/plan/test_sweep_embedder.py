@@ -63,10 +63,7 @@ def test_what_the_budget_does_not_allow_is_not_asked(tmp_path: Path) -> None:
     assert not any(each.error for each in words)
     assert not own[0].error
     assert own[-1].error.startswith("the model was not asked: about ")
-    assert (
-        "raise it in the plan, or spend as much once more: the same command goes on"
-        in own[-1].error
-    )
+    assert "raise it in the plan" in own[-1].error
     # What is refused once stays refused: a smaller chunking behind it would be an odd one out.
     failed = [bool(each.error) for each in own]
     assert failed == sorted(failed)

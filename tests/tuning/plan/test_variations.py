@@ -6,7 +6,7 @@ import pytest
 
 from chunkwise.tuning.plan import plan as module
 from chunkwise.tuning.plan.grid import default_retrieval
-from chunkwise.tuning.plan.plan import WORD_VARIATIONS, plan_sweep, variations
+from chunkwise.tuning.plan.plan import plan_sweep, variations
 from chunkwise.tuning.sweep import Configuration, Grid, Sweep
 
 WORDS = Configuration(
@@ -17,32 +17,13 @@ DENSE = replace(WORDS, retriever="dense", vectors="late")
 SWEEP = Sweep(("docs",), None, (), default_retrieval("minilm"))
 
 
-def test_bm25_is_varied_wherever_words_count() -> None:
-    found = variations([WORDS, BOTH, DENSE], SWEEP)
-    assert list(found) == ["minilm"]
-    labels = [each.retriever for each in found["minilm"]]
-    assert labels[:4] == ["bm25(k1=0.8)", "bm25(k1=2.5)", "bm25(b=0.4)", "bm25(b=1.0)"]
-    assert len(set(labels)) == len(labels) == 2 * len(WORD_VARIATIONS)
-    for each in found["minilm"]:
-        assert each.varies in (WORDS.key, BOTH.key)
-        assert each.baseline == ""
-        assert {"k1", "b"} & each.levers.keys()
-        assert each.strategy == "sentences"
-    assert found["minilm"][0].levers["k1"] == "0.8"
-
-
-def test_what_was_given_a_k1_is_left_as_it_is() -> None:
-    assert variations([replace(WORDS, retriever="bm25(k1=2.0)")], SWEEP) == {}
-    assert variations([DENSE], SWEEP) == {}
-    # Nor where the plan says itself how to search.
-    assert variations([WORDS], replace(SWEEP, retrieval=())) == {}
+def test_nothing_is_varied_unasked() -> None:
+    assert variations([WORDS, BOTH, DENSE], SWEEP) == {}
     assert variations([], replace(SWEEP, rerankers=("local",))) == {}
 
 
 def test_a_language_model_writes_contexts_for_the_best_chunking_alone() -> None:
-    (usual,) = variations(
-        [replace(WORDS, retriever="bm25(k1=2.0)"), DENSE], replace(SWEEP, llm="local")
-    ).values()
+    (usual,) = variations([WORDS, DENSE], replace(SWEEP, llm="local")).values()
     assert [each.context for each in usual] == ["headings", "neighbors", "document"]
     assert [each.llm for each in usual] == ["", "local", "local"]
     assert all(each.strategy == WORDS.strategy for each in usual)

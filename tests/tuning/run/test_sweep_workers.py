@@ -23,6 +23,7 @@ from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.metrics.registry import parse
 from chunkwise.metrics.token_budget import TokenCut
 from chunkwise.models.embed.embedder import Kind as TextKind
+from chunkwise.models.embed.embedder import TokenVectors
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.options import SearchOptions
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
@@ -31,7 +32,7 @@ from chunkwise.text.analyzed import Analyzed
 from chunkwise.tuning.run import sweep_workers as run_module
 from chunkwise.tuning.run.score_configurations import groups_of, outcomes_of
 from chunkwise.tuning.run.shared_corpus import CachedTokenCut, SharedCorpus
-from chunkwise.tuning.run.sweep_folder import SweepRecord
+from chunkwise.tuning.run.sweep_folder import TIME_UP, SweepRecord
 from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration, VectorKind
 from chunkwise.tuning.sweep_result import Outcome
@@ -322,6 +323,25 @@ def test_a_deadline_leaves_the_rest_undone_and_says_so(
     assert len(SweepRecord(tmp_path).known()) == 3
     monkeypatch.undo()
     assert not any(each.error for each in outcomes(tmp_path, *WORDS.configurations, embedder=None))
+
+
+def test_a_model_that_reads_for_too_long_leaves_time_for_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(run_module.time, "time", lambda: now[0])
+
+    class Slow(HashEmbedder):
+        identity = "slow"
+
+        def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+            now[0] += 15
+            return super().token_vectors(texts)
+
+    found = outcomes(tmp_path, *CONFIGURATIONS, deadline=20, embedder=Slow())
+    ran = {each.configuration.vectors for each in found if not each.error}
+    assert ran == {"none"}
+    assert {each.error for each in found if each.configuration.vectors == "late"} == {TIME_UP}
 
 
 def test_what_was_done_before_an_interrupt_is_kept(tmp_path: Path) -> None:

@@ -22,7 +22,13 @@ from chunkwise.stats.paired import Ties, detectable, holm, holm_shares, paired_d
 from chunkwise.testsets.testset import Origin
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
 from chunkwise.tuning.choose.levers import levers, weight_fit
-from chunkwise.tuning.choose.priors_and_shrinkage import Expectation, Means, expectation
+from chunkwise.tuning.choose.priors_and_shrinkage import (
+    NO_PRIOR,
+    Expectation,
+    Means,
+    expectation,
+    public_priors,
+)
 from chunkwise.tuning.choose.recommendation_sentence import (
     Findings,
     caveats,
@@ -39,7 +45,7 @@ from chunkwise.tuning.choose.score_table import (
     score_table_of,
     twin_agreement,
 )
-from chunkwise.tuning.plan.plan import Plan
+from chunkwise.tuning.plan.plan import VARIED, Plan
 from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.sweep_result import (
     BaselineComparison,
@@ -246,8 +252,8 @@ SAME_PRICE = 0.05
 """Prices this much apart, as a share of the lower, are the same: what trailing spaces cost must not decide."""
 
 
-def recommended_column(score_table: ScoreTable, expected: Means) -> int:
-    """The column of the one to use, of those within a point of what most is expected of.
+def recommended_column(score_table: ScoreTable, expected: Expectation) -> int:
+    """The column of the one to use, of those within a point of what most is expected of, cautiously.
 
     Left out are those of which less is expected than of a common default, then those that cut clearly worse than the
     best of the others: what is found as well is read and quoted better from whole sentences, and those with a reranker,
@@ -257,11 +263,12 @@ def recommended_column(score_table: ScoreTable, expected: Means) -> int:
     what most is expected of, then the fewest tokens embedded, the fewest chunks, and the first of the plan. A common
     default that is among these is recommended when it is cheaper.
     """
+    means = expected.cautious
     outcomes = [score_table.outcomes[column] for column in score_table.entrants]
-    least = float(expected.max()) - NEAR
+    least = float(means.max()) - NEAR
     defaults = [at for at, outcome in enumerate(outcomes) if outcome.configuration.baseline]
-    least = max([least, *(float(expected[at]) for at in defaults)]) - 1e-12
-    near = _well_cut(score_table, np.flatnonzero(expected >= least).tolist())
+    least = max([least, *(float(means[at]) for at in defaults)]) - 1e-12
+    near = _well_cut(score_table, np.flatnonzero(means >= least).tolist())
     # Reading a hundred chunks for every question is a price that no table of sizes shows, nor is a vector a token.
     near = [at for at in near if not outcomes[at].configuration.reads_more] or near
     prices = {at: running_cost(outcomes[at].cost, score_table.budget) for at in near}
@@ -272,7 +279,7 @@ def recommended_column(score_table: ScoreTable, expected: Means) -> int:
         at: [cost_amount(outcomes[at].cost, name) for name in ("tokens_embedded", "chunks")]
         for at in cheap
     }
-    return score_table.entrants[min(cheap, key=lambda at: (-float(expected[at]), *costs[at], at))]
+    return score_table.entrants[min(cheap, key=lambda at: (-float(means[at]), *costs[at], at))]
 
 
 def _well_cut(score_table: ScoreTable, tied: list[int]) -> list[int]:
@@ -294,17 +301,19 @@ def left_out_scores(score_table: ScoreTable, unlimited: ScoreTable, sweep: Sweep
     rows = score_table.validation
 
     def chosen_by(some: Rows) -> list[int]:
-        part = _without_others_variations(replace(unlimited, validation=rows[some]), sweep)
+        part = _without_others_variations(replace(unlimited, validation=rows[some]))
         met = part.meeting()
         if not met.entrants:
             met = replace(score_table, validation=rows[some])
-        expected = expected_scores(met, sweep).means
-        return [recommended_column(met, expected), *baseline_columns(part).values()]
+        return [
+            recommended_column(met, expected_scores(met, sweep)),
+            *baseline_columns(part).values(),
+        ]
 
     return held_out(score_table.scores[rows], chosen_by, score_table.seed)
 
 
-def _without_others_variations(score_table: ScoreTable, sweep: Sweep) -> ScoreTable:
+def _without_others_variations(score_table: ScoreTable) -> ScoreTable:
     """Only variations of what is among the best here: those of others were tried because other questions said so."""
     outcomes = score_table.outcomes
     varied = [at for at in score_table.entrants if outcomes[at].configuration.varies]
@@ -316,7 +325,7 @@ def _without_others_variations(score_table: ScoreTable, sweep: Sweep) -> ScoreTa
         planned[at] for at in sorted(range(len(planned)), key=lambda at: (-float(means[at]), at))
     ]
     configurations = [outcomes[at].configuration for at in order]
-    chunked = [each for each in configurations if each.strategy][: sweep.finalists]
+    chunked = [each for each in configurations if each.strategy][:VARIED]
     several = [each for each in configurations if not each.strategy][:1]
     best = {each.key for each in (*chunked, *several)}
     gone = [at for at in varied if outcomes[at].configuration.varies not in best]
@@ -328,7 +337,8 @@ def expected_scores(score_table: ScoreTable, sweep: Sweep) -> Expectation:
     configurations = [score_table.outcomes[at].configuration for at in score_table.entrants]
     scores = score_table.better(score_table.deciding_rows, score_table.entrants)
     level = score_table.better(score_table.validation, score_table.entrants).mean()
-    return expectation(scores, configurations, sweep.objective if sweep.prior else "", float(level))
+    prior = public_priors().get(sweep.objective, NO_PRIOR) if sweep.prior else NO_PRIOR
+    return expectation(scores, configurations, prior, float(level))
 
 
 def _nested(score_table: ScoreTable, left_out: HeldOut) -> NestedJudgment:
@@ -374,7 +384,7 @@ def choose(
     )
     assert tied is not None  # every entrant has a score on these questions
     expected = expected_scores(score_table, sweep)
-    chosen = recommended_column(score_table, expected.means)
+    chosen = recommended_column(score_table, expected)
     objective = metric_of(sweep.objective)
     standings = ranked_standings(
         score_table, tied, queries, expected.means, *([objective.bounds] if objective else [])

@@ -201,6 +201,8 @@ class Expectation:
     """Of every configuration, and what of it was expected beforehand."""
 
     means: Means
+    cautious: Means
+    """The same less a standard error: that of the difference to what the prior favors, which so keeps ties."""
     prior: Mapping[str, Mapping[str, float]]
     """By lever and value, of those that were tried; empty: nothing was expected."""
     prior_questions: float | None
@@ -210,12 +212,11 @@ class Expectation:
 def expectation(
     scores: ScoreMatrix,
     configurations: Sequence[Configuration],
-    objective: str = "",
+    prior: LeverPrior = NO_PRIOR,
     level: float = 0.0,
 ) -> Expectation:
-    """`objective` names the prior; empty, or one that was not measured: none."""
+    """Means, scores and levers of each configuration as `expected_means` has them."""
     levers = [shared_levers(each) for each in configurations]
-    prior = public_priors().get(objective, NO_PRIOR)
     found = expected_means(scores, levers, prior, level)
     tried = {pair for own in levers for pair in own.items()}
     told = {
@@ -224,4 +225,16 @@ def expectation(
     }
     told = {name: values for name, values in told.items() if len(values) > 1}
     is_known = told and np.isfinite(found.worth)
-    return Expectation(found.means, told, found.worth if is_known else None)
+    cautious = found.means - (_standard_errors(scores, prior.of(levers)) if told else 0.0)
+    return Expectation(
+        found.means, np.round(cautious, _DIGITS) + 0.0, told, found.worth if is_known else None
+    )
+
+
+def _standard_errors(scores: ScoreMatrix, before: Means) -> Means:
+    """Of the difference of each configuration to the one that most was expected of beforehand."""
+    if len(scores) < 2:
+        return np.zeros(scores.shape[1])
+    differences = scores - scores[:, [int(before.argmax())]]
+    errors: Means = differences.std(axis=0, ddof=1) / np.sqrt(len(scores))
+    return errors

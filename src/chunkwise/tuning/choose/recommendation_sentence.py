@@ -184,10 +184,9 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
     wanted |= {outcome.configuration.key for outcome in outcomes}
     missing = len(wanted - known)
     if missing:
-        why = "the time limit was reached" if sweep.time is not None else "the sweep was stopped"
         yield (
-            f"{thousands(missing)} of {counted(len(wanted), 'configuration')} not run: {why}. "
-            "Run the same command again to resume."
+            f"{thousands(missing)} of {counted(len(wanted), 'configuration')} not run: the time limit of "
+            f"{format_number(sweep.time, 'seconds')} was reached. Run the same command again to resume."
         )
 
 
@@ -347,8 +346,8 @@ def _picked(findings: Findings) -> str:
     if findings.sweep.pipeline:
         return "it has the highest expected score"
     return (
-        "of those expected within a point of the best, the one with the fewest boundary issues is chosen, then by "
-        "cost"
+        "of those expected within a point of the best, less a standard error, the one with the fewest boundary "
+        "issues is chosen, then by cost"
     )
 
 
@@ -371,6 +370,5 @@ def not_known(queries: Sequence[Query]) -> tuple[str, ...]:
         )
     return (
         "Without questions, retrieval cannot be measured; clean boundaries and low cost say nothing about it.",
-        "Write at least 30 questions, each with the passage that answers it, or generate them: chunkwise testset "
-        "generate DOCUMENTS -o FILE; then chunkwise tune DOCUMENTS -Q FILE.",
+        "Write at least 30 questions, each with the passage that answers it; then chunkwise tune DOCUMENTS -Q FILE.",
     )

@@ -11,7 +11,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.metrics.registry import metric_of
 from chunkwise.testsets.testset import REVIEWED, Origin, TestSet, hash_of
 from chunkwise.tuning.choose.choose import NEAR, expected_scores, recommended_column
-from chunkwise.tuning.choose.priors_and_shrinkage import Means
+from chunkwise.tuning.choose.priors_and_shrinkage import Expectation, Means
 from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
 from chunkwise.tuning.sweep import Configuration, Sweep
 from chunkwise.tuning.sweep_result import SweepResult
@@ -84,12 +84,12 @@ class ReviewOrder:
             self._choice({*deciding, *(row for row in waiting if draw[row] < likely)})
             for draw in self._draws
         ]
-        expected = np.mean([means for _, means in ends], axis=0)
+        expected = np.mean([each.means for _, each in ends], axis=0)
         chances = np.bincount([at for at, _ in ends], minlength=len(expected)) / DRAWS
         leaders = sorted(
             range(len(expected)), key=lambda at: (at != chosen, -chances[at], -expected[at], at)
         )[:LEADERS]
-        as_good = np.mean([means[chosen] >= means.max() - NEAR for _, means in ends])
+        as_good = np.mean([each.cautious[chosen] >= each.cautious.max() - NEAR for _, each in ends])
         return ReviewOutlook(
             tuple(self._leader(at, expected[at], chances[at]) for at in leaders),
             self._order(waiting, leaders, chances, accepted + dropped),
@@ -97,11 +97,11 @@ class ReviewOrder:
             not waiting or (len(deciding) >= REVIEWED and bool(as_good >= SETTLED)),
         )
 
-    def _choice(self, deciding: Collection[int]) -> tuple[int, Means]:
+    def _choice(self, deciding: Collection[int]) -> tuple[int, Expectation]:
         """The number of the choice among the entrants, and what is expected of each."""
         table = replace(self._table, deciding=frozenset(deciding))
-        means = expected_scores(table, self._sweep).means
-        return table.entrants.index(recommended_column(table, means)), means
+        expected = expected_scores(table, self._sweep)
+        return table.entrants.index(recommended_column(table, expected)), expected
 
     def _leader(self, at: int, expected: float, chance: float) -> Leader:
         configuration = self._table.outcomes[self._table.entrants[at]].configuration

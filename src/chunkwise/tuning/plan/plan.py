@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any
 
-from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.parent_child import ParentChildChunker
@@ -35,11 +34,9 @@ from chunkwise.tuning.plan.grid import (
     PlannedChunking,
     PlannedSearch,
     chunking_grid,
-    default_retrieval,
     levers_of_chunks,
     levers_of_spans,
     retriever_grid,
-    retriever_levers,
 )
 from chunkwise.tuning.sweep import Configuration, Sweep, VectorKind
 
@@ -194,32 +191,17 @@ def _some(free: Mapping[str, PipelineParameter], seed: int) -> Iterator[dict[str
     yield from found.values()
 
 
-WORD_VARIATIONS: tuple[Mapping[str, float], ...] = (
-    {"k1": 0.8},
-    {"k1": 2.5},
-    {"b": 0.4},
-    {"b": 1.0},
-)
-"""Of BM25, around its usual k1 of 1.5 and b of 0.75."""
-_BY_WORDS = ("bm25", "hybrid")
+VARIED = 5
+"""Chunkings that are varied: those of the best configurations."""
 
 
 def variations(best: Sequence[Configuration], sweep: Sweep) -> dict[str, tuple[Configuration, ...]]:
     """What differs from one of these in one lever, by the model that its vectors are of; none twice.
 
-    k1 and b where the plan leaves to us how to search; models and rerankers where they are named; contexts of the best
-    chunking where a language model is. What searches several
-    sizes has no chunks: it takes token vectors, and models whose token vectors are good for late ones.
+    Models and rerankers where they are named; contexts of the best chunking where a language model is. What searches
+    several sizes has no chunks: it takes token vectors, and models whose token vectors are good for late ones.
     """
-    is_usual = sweep.retrieval == default_retrieval(sweep.embedder)
-    usual = [
-        each
-        for one in best
-        for each in (
-            *(_by_words(one) if is_usual else ()),
-            *_by_models(one, sweep),
-        )
-    ]
+    usual = [each for one in best for each in _by_models(one, sweep)]
     usual += _in_context(best, sweep)
     found = {sweep.embedder: tuple(dict.fromkeys(usual))}
     for name in sweep.embedders:
@@ -247,17 +229,6 @@ def _varied(
     return replace(
         configuration, baseline="", varies=configuration.key, levers={**configuration.levers, **levers}, **changes
     )  # fmt: skip
-
-
-def _by_words(configuration: Configuration) -> list[Configuration]:
-    name, given = spec.parse(configuration.retriever)
-    if name not in _BY_WORDS or {"k1", "b"} & given.keys():
-        return []
-    labels = [
-        spec.describe(name, replace(get_retriever(configuration.retriever), **values))  # type: ignore[type-var]
-        for values in WORD_VARIATIONS
-    ]
-    return [_varied(configuration, retriever_levers(each), retriever=each) for each in labels]
 
 
 def _by_models(configuration: Configuration, sweep: Sweep) -> Iterator[Configuration]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 from chunkwise.base import spec
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
 from chunkwise.base.object_store import address_of
+from chunkwise.base.progress import Stages, unwatched
+from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Document
 from chunkwise.documents import Input, Inputs, LoadOptions, each_input, leaving_out
 from chunkwise.documents.walk import SWEEP_FILES
@@ -37,6 +40,7 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.testsets.formats.chunkwise import QuestionsFile, dropped_file, is_there
 from chunkwise.testsets.generate.generate import GENERATED as GENERATED_BY
 from chunkwise.testsets.generate.generate import GenerationRun
+from chunkwise.testsets.query_log import LiveQuery, grouped, read_query_log, sampled
 from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.review import REVIEW
 from chunkwise.testsets.testset import TestSet, hash_of
@@ -73,6 +77,15 @@ class SweepSource:
     """Asks the sweep's language model."""
     drafts: Path | None = None
     """Where questions are kept that are generated because none are named."""
+    stages: Stages = unwatched
+    """Watches them being generated."""
+    is_dry_run: bool = False
+    """Nothing is kept, and no language model is asked."""
+
+    @property
+    def has_no_questions(self) -> bool:
+        """Whether questions are to be generated."""
+        return self.queries is None and self.sweep.test_queries is None
 
     @property
     def is_resumable(self) -> bool:
@@ -146,7 +159,7 @@ def sweep_of_pipeline(
     plain = pipeline_label(shortest_reference(name), fixed)
     sweep = Sweep(
         tuple(paths), file, (), (), pipeline=plain, timeout=timeout,
-        **{"embedder": "", "finalists": 0, "prior": False, **given},
+        **{"embedder": "", "prior": False, **given},
     )  # fmt: skip
     plan_pipeline(sweep)
     return SweepSource(sweep, None, tuple(documents), queries)
@@ -226,13 +239,14 @@ class PreparedSweep:
         """What is left to do when these configurations are done."""
         sweep, inputs = self.sweep, self.inputs
         plan = self.plan
-        if not len(inputs.questions):
+        questions = inputs.questions.queries
+        count = len(questions) + inputs.expected
+        if not count:
             # Nobody asks: no vector is made for a search.
             waiting = (each for each in plan.configurations if each.key not in known)
             plan = Plan(tuple(replace(each, vectors="none") for each in waiting))
-        questions = inputs.questions.queries
         size = CorpusSize(
-            len(inputs.documents), inputs.characters, inputs.tokens(sweep.tokenizer), len(questions),
+            len(inputs.documents), inputs.characters, inputs.tokens(sweep.tokenizer), count,
             sum(bool(query.answer) for query in questions),
         )  # fmt: skip
         return estimate_sweep(plan, sweep, size, known, jobs, self.client)
@@ -264,6 +278,7 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
         at_least=check_constraints(sweep.at_least, sweep.k),
         documents=tuple(map(shortest_path, sweep.documents)),
         test_queries=sweep.test_queries and shortest_path(sweep.test_queries),
+        query_log=sweep.query_log and shortest_path(sweep.query_log),
     )  # fmt: skip
     return sweep, why_not_late
 
@@ -289,6 +304,8 @@ def prepare_sweep(
     """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said."""
     embedder, client = source.embedder, source.client
     sweep, why_not_late = check_sweep(source.sweep, embedder)
+    if sweep.llm and client is None:
+        client = LlmClient(get_language_model(sweep.llm))
     inputs = read_sweep_inputs(replace(source, sweep=sweep), left_out, options)
     if sweep.pipeline:
         return PreparedSweep(sweep, plan_pipeline(sweep), inputs)
@@ -298,9 +315,42 @@ def prepare_sweep(
     is_told = is_told and any(each.vectors == "own" for each in found.configurations)
     notes = (f"{why_not_late}, so each chunk is embedded separately",) if is_told else ()
     plan = replace(found, left_out=(*found.left_out, *unusual))
-    if sweep.llm and client is None:
-        client = LlmClient(get_language_model(sweep.llm))
-    return PreparedSweep(sweep, plan, inputs, notes, client, embedder)
+    prepared = _within_time(PreparedSweep(sweep, plan, inputs, notes, client, embedder))
+    if not source.has_no_questions:
+        return prepared
+    # Questions are about what is read: dropping some of them changes no sample.
+    asking = replace(source, sweep=sweep, client=client)
+    questions = generated_questions(prepared.inputs.documents, asking, left_out)
+    splits = split(questions.queries, sweep.test_share, sweep.seed)
+    inputs = replace(prepared.inputs, questions=questions, splits=splits, expected=0)
+    return replace(prepared, inputs=inputs)
+
+
+def _within_time(prepared: PreparedSweep) -> PreparedSweep:
+    """With as many documents as there is time for: those that questions are about, then others drawn at random."""
+    sweep, inputs = prepared.sweep, prepared.inputs
+    share = sweep.time / max(prepared.estimate().total, 1e-9)
+    if share >= 1:
+        return prepared
+    asked = {
+        place.doc_id
+        for query in inputs.questions.queries
+        for reference in query.references
+        for place in reference.places
+    }
+    order = list(range(len(inputs.documents)))
+    random.Random(sweep.seed).shuffle(order)
+    order.sort(key=lambda at: inputs.documents[at].id not in asked)
+    room = share * inputs.characters
+    kept = set[int]()
+    for at in order:
+        room -= len(inputs.documents[at].text)
+        if room >= 0 or inputs.documents[at].id in asked:
+            kept.add(at)
+    documents = [inputs.documents[at] for at in sorted(kept)]
+    inputs = replace(inputs, documents=documents, left_out=len(order) - len(kept))
+    notes = (*prepared.notes, inputs.note) if inputs.left_out else prepared.notes
+    return replace(prepared, inputs=inputs, notes=notes)
 
 
 def _fitted(sweep: Sweep, inputs: SweepInputs) -> tuple[Sweep, tuple[NotTried, ...]]:
@@ -325,6 +375,21 @@ class SweepInputs:
     questions: TestSet
     splits: tuple[str, ...]
     """validation or test, of each question."""
+    expected: int = 0
+    """Questions still to be generated."""
+    left_out: int = 0
+    """Documents that a sweep has no time for."""
+
+    @property
+    def note(self) -> str:
+        """What the sweep did not read; empty: it read everything."""
+        if not self.left_out:
+            return ""
+        count = len(self.documents)
+        return (
+            f"The sweep read a sample of {thousands(count)} of {counted(count + self.left_out, 'document')}: more do "
+            "not fit into the time limit."
+        )
 
     @property
     def characters(self) -> int:
@@ -352,15 +417,24 @@ GENERATED = 100
 
 
 def generated_questions(
-    documents: Sequence[Document], file: Path | None, left_out: Skipped
+    documents: Sequence[Document], source: SweepSource, left_out: Skipped
 ) -> TestSet:
-    """Questions out of the documents; those in the file are kept, with what people decided about them.
+    """Questions out of a log and the documents, or by a language model; those kept stay, as people decided about them.
 
     Once a person has worked on the file no others are added, so that the next sweep asks nothing new.
     """
+    file = None if source.is_dry_run else source.drafts
     if file is not None and _has_decisions(file):
         return questions_read(str(file), documents, left_out)
-    made = GenerationRun(documents, GENERATED, into=file).by_rules().queries
+    log: list[LiveQuery] = []
+    if source.sweep.query_log:
+        with left_out.rows_of(source.sweep.query_log) as bad:
+            asked = grouped(read_query_log(source.sweep.query_log, bad)).queries
+        log = sampled(asked, GENERATED // 2, seed=source.sweep.seed)
+    with source.stages("questions", GENERATED) as advance:
+        run = GenerationRun(documents, GENERATED, into=file, advance=advance)
+        client = None if source.is_dry_run else source.client
+        made = (run.by_model(client) if client else run.by_rules(log)).queries
     if file is not None and file.exists():
         return questions_read(str(file), documents, left_out)
     return TestSet(
@@ -396,7 +470,6 @@ def read_sweep_inputs(
             raise ChunkwiseError(
                 f"no question is left in {file}: correct it, or leave it out to compare cuts and costs alone"
             )
-    elif source.queries is None:
-        questions = generated_questions(documents, source.drafts, left_out)
     refuse_bare(questions.queries, questions.name)
-    return SweepInputs(documents, questions, split(questions.queries, sweep.test_share, sweep.seed))
+    splits = split(questions.queries, sweep.test_share, sweep.seed)
+    return SweepInputs(documents, questions, splits, GENERATED if source.has_no_questions else 0)

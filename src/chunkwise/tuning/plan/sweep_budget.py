@@ -28,7 +28,7 @@ from chunkwise.models.llm.context_window import ANSWER_TOKENS, USUAL_WINDOW
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-from chunkwise.tuning.plan.plan import Plan
+from chunkwise.tuning.plan.plan import VARIED, Plan
 from chunkwise.tuning.sweep import Configuration, Sweep
 
 _TOKENS = {"characters": 1 / 4.4, "words": 1.35, "tokens": 1.0, "sentences": 22.0}
@@ -168,8 +168,8 @@ def estimate_sweep(
 ) -> SweepEstimate:
     """Of what is not done yet (`known`: keys of what is); the `client` writes contexts and answers.
 
-    The finalists and the baselines are embedded chunk by chunk at the end, unless all are; as many are tried with
-    other embedders and rerankers; with token vectors the documents are read once more.
+    Finalists and the baselines are embedded chunk by chunk at the end, unless all are; the best are tried with other
+    embedders and rerankers; with token vectors the documents are read once more.
     """
     waiting = [each for each in plan.configurations if each.key not in known]
     if not waiting:
@@ -180,7 +180,7 @@ def estimate_sweep(
     most = sweep.finalists
     last = 0 if sweep.exact or not most else _finalists(plan, tokens, most)
     mean = sum(own.tokens for own in chunkings.values()) / len(chunkings) if chunkings else tokens
-    varied = len(sweep.embedders) * mean * most + bool(sweep.maxsim) * tokens * _AS_SLOW
+    varied = len(sweep.embedders) * mean * VARIED + bool(sweep.maxsim) * tokens * _AS_SLOW
     llm = _asked(chunkings, size, client)
     price = sweep.price
     return SweepEstimate(
@@ -194,7 +194,7 @@ def estimate_sweep(
             ) / jobs,
             "searching": sum(questions * _a_question(each, chunkings, tokens) for each in waiting) / jobs,
             "finalists": last / TOKENS_PER_SECOND,
-            "variations": most * questions * len(sweep.rerankers) * _RERANKED / jobs
+            "variations": VARIED * questions * len(sweep.rerankers) * _RERANKED / jobs
             + varied / TOKENS_PER_SECOND,
             "asking": llm.seconds or 0.0,
         },

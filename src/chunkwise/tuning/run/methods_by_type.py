@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from chunkwise.answering.ask import RetrievedQuestion, answer_each
 from chunkwise.base.progress import Stages
 from chunkwise.chunkers import get_strategy
+from chunkwise.core import Query
 from chunkwise.evaluation.evaluate_system import by_group, types_of
 from chunkwise.metrics.answers.correctness import answer_correctness
 from chunkwise.metrics.evidence import Answer
@@ -19,9 +22,27 @@ from chunkwise.tuning.plan.grid import ANY_CONTEXT
 from chunkwise.tuning.run.score_configurations import retriever_scores
 from chunkwise.tuning.run.shared_corpus import SharedCorpus
 from chunkwise.tuning.sweep import Configuration
-from chunkwise.tuning.sweep_result import BaselineComparison, MethodByType, Outcome
+from chunkwise.tuning.sweep_result import BaselineComparison, MethodByType, Outcome, SweepResult
 
 FAILURE, CORRECTNESS = "failure@20", "answer_correctness.words"
+
+
+def kept_scores_by_type(tuning: SweepResult, queries: Sequence[Query]) -> tuple[MethodByType, ...]:
+    """The objective of the choice and of the common defaults, as it was scored; empty where all are of one type."""
+    groups = {"all": range(len(queries)), **types_of(queries)}
+    if len(groups) < 3:
+        return ()
+    names = {tuning.chosen: "choice", **{each.key: each.baseline for each in tuning.against}}
+    found = []
+    for outcome in tuning.outcomes:
+        key = outcome.configuration.key
+        if key in names:
+            scores = np.array(outcome.scores[tuning.objective], np.float64)
+            column = ScoreColumn(scores, ("not scored",) * len(queries))
+            found.append(
+                MethodByType(names[key], key, by_group({tuning.objective: column}, groups))
+            )
+    return tuple(sorted(found, key=lambda each: list(names).index(each.key)))
 
 
 def methods_to_compare(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from chunkwise.base.wording import counted, points, thousands
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.stats.intervals import upper_limits
+from chunkwise.tuning.plan.plan import VARIED
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import Outcome
 
@@ -69,7 +70,7 @@ class Race:
 
 
 def finalists(
-    outcomes: Sequence[Outcome], splits: Sequence[str], objective: str, most: int = 5
+    outcomes: Sequence[Outcome], splits: Sequence[str], objective: str, most: int
 ) -> list[Configuration]:
     """The best `most` on the validation questions, and the common defaults, each with every chunk embedded by itself.
 
@@ -88,15 +89,15 @@ def finalists(
 
 
 def best_planned(
-    outcomes: Sequence[Outcome], splits: Sequence[str], objective: str, most: int = 5
+    outcomes: Sequence[Outcome], splits: Sequence[str], objective: str
 ) -> list[Configuration]:
-    """The best `most` with chunks on the questions that choose, and the best that searches several sizes."""
+    """The best with chunks on the questions that choose, and the best that searches several sizes."""
     planned = [each for each in outcomes if not (each.error or each.configuration.varies)]
     best = [each.configuration for each in _best_first(planned, splits, objective)]
     chunked, several = (
         [each for each in best if bool(each.strategy) is has] for has in (True, False)
     )
-    return [*chunked[:most], *several[: min(most, 1)]]
+    return [*chunked[:VARIED], *several[:1]]
 
 
 def race_against(outcomes: Sequence[Outcome], splits: Sequence[str], objective: str) -> Race:

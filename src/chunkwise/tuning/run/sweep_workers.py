@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -147,16 +146,17 @@ def run_plan(
     stages: Stages = unwatched,
     on_outcome: Callable[[Outcome], None] | None = None,
     jobs: Jobs = 1,
-    deadline: float | None = None,
+    deadline: float = math.inf,
     race: Race | None = None,
     client: LlmClient | None = None,
 ) -> list[Outcome]:
     """The outcomes of all configurations, in the plan's order; what the record knows is not run again.
 
     Without an `embedder` it is the sweep's model. `race` drops what cannot win any more. `client` writes contexts.
-    After `deadline` seconds nothing more is begun.
+    After `deadline` seconds nothing more is begun. A model that needs most of them to read the documents is stopped,
+    and words alone are searched in the rest.
     """
-    ends = math.inf if deadline is None else time.time() + deadline
+    ends = time.time() + deadline
     check_jobs(jobs)
     metrics_to_score(
         sweep.objective, sweep.k
@@ -170,13 +170,20 @@ def run_plan(
         sums = None
         if queries and any(each.vectors == "late" for each in todo) and time.time() < ends:
             characters = sum(len(each.text) for each in documents)
-            # Where the model refuses, each configuration that needs it says so.
-            with stages("embedding", characters) as advance, suppress(Exception):
-                if isinstance(jobs, int) or not name or is_endpoint(name):
-                    sums = corpus.read(advance)
-                else:
-                    sums = read_in_cluster(jobs, documents, name, sweep.tokenizer, advance)
-                    corpus = SharedCorpus(documents, queries, model, sums, sweep.tokenizer, client)
+            try:
+                with stages("embedding", characters) as advance:
+                    advance = _stopped_after(_READING * deadline, advance)
+                    if isinstance(jobs, int) or not name or is_endpoint(name):
+                        sums = corpus.read(advance)
+                    else:
+                        sums = read_in_cluster(jobs, documents, name, sweep.tokenizer, advance)
+                        corpus = SharedCorpus(
+                            documents, queries, model, sums, sweep.tokenizer, client
+                        )
+            except _TimeIsUp:
+                todo = [each for each in todo if each.vectors == "none"]
+            except Exception:  # where the model refuses, each configuration that needs it says so
+                pass
         job = SweepJob(
             documents, queries, sweep.objective, sweep.k, name, sums, sweep.tokenizer, race
         )
@@ -189,6 +196,25 @@ def run_plan(
         return map_parts(runner, groups, several, "configurations", _lost)
 
     return run_unknown(plan, documents, queries, sweep, record, run, stages, on_outcome)
+
+
+_READING = 2 / 3
+"""Share of the time limit in which the model may read the documents."""
+
+
+class _TimeIsUp(Exception):
+    """The model has read for as long as it may."""
+
+
+def _stopped_after(seconds: float, advance: OnProgress) -> OnProgress:
+    ends = time.time() + seconds
+
+    def advance_or_stop(amount: int, note: str) -> None:
+        advance(amount, note)
+        if time.time() > ends:
+            raise _TimeIsUp
+
+    return advance_or_stop
 
 
 def _lazy(embedder: str | Embedder | LazyEmbedder) -> LazyEmbedder | None:
