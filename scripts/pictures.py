@@ -118,7 +118,7 @@ def _show_labeling(page: Page) -> None:
 
 def _show_sweep(page: Page) -> None:
     _open(page, "/sweeps")
-    page.locator("#sweep-form option").first.wait_for(state="attached")
+    page.locator("#sweep-ask:enabled").wait_for(state="attached")
     page.evaluate("document.querySelector('#new-sweep').open = true")
     page.locator("#sweep-form button[value=estimate]").click()
     page.locator("#sweep-estimate pre").wait_for()

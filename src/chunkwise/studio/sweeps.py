@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 Embedder = Literal["none", "minilm", "bge-small"]
 LABELLED = Path(".chunkwise") / "labeled-questions.json"
 """What `chunkwise testset from-labels` would write, for a sweep by people's labels."""
-TimeLimit = Literal["", "1 min", "5 min", "10 min", "30 min", "2 h"]
+TimeLimit = Literal["1 min", "5 min", "10 min", "30 min", "2 h"]
 
 State = Literal["running", "stopped", "done", "failed"]
 
@@ -178,8 +178,7 @@ def _command(project: Project, form: SweepForm) -> list[str]:
     command += ["--embedder", str(form.embedder), "-o", str(folder)]
     if form.objective:
         command += ["--objective", str(form.objective)]
-    if form.time:
-        command += ["--time-limit", str(form.time)]
+    command += ["--time-limit", form.time]
     return command
 
 

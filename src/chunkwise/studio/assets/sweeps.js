@@ -49,7 +49,7 @@ function show(found) {
   why.textContent = found.why_not;
   form.hidden = Boolean(found.why_not);
   for (const [name, choices] of [["embedder", found.embedders], ["time", found.times]]) {
-    if (!form[name].options.length) form[name].append(...choices.map((each) => element("option", { value: each, selected: each === "5 min" }, each || "no limit")));
+    if (!form[name].options.length) form[name].append(...choices.map((each) => element("option", { value: each, selected: each === "5 min" }, each)));
   }
   form.embedder.options[0].textContent = "none: BM25 only";
   form.questions.options[1].disabled = !found.labeled;
