@@ -54,7 +54,7 @@ and code to use it. Beside it are cuts.html and profile.html. The commands above
 once the environment is on: source .venv/bin/activate
 
 Your documents:    chunkwise tune FOLDER --test-queries questions.json
-No questions yet?  chunkwise testset generate FOLDER -o questions.json
+No questions yet?  chunkwise tune FOLDER
 More: README.md; with a language model of your choice, answers and judges too: docs/how-to/language-models.md
 """
 

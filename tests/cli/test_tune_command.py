@@ -248,7 +248,7 @@ def test_without_questions_some_are_generated_and_the_prior_decides(
     first, *rest = done.stdout.splitlines()
     assert first.startswith("◔ early estimate")
     assert "all generated" in rest[0]
-    assert "public question sets" in " ".join(done.stdout.split())
+    assert "public datasets" in " ".join(done.stdout.split())
     recommendation = (tmp_path / "out" / "recommendation.toml").read_text()
     assert recommendation.startswith("# ◔ early estimate")
     asked = json.loads((tmp_path / "out" / "questions.json").read_text())
@@ -256,11 +256,12 @@ def test_without_questions_some_are_generated_and_the_prior_decides(
     assert json.loads(again.stdout)["grade"] == "early"
     assert json.loads((tmp_path / "out" / "questions.json").read_text()) == asked
     for decision in ("edited", "accepted"):
-        asked[0]["review"] = decision
+        for question in asked[:25]:
+            question["review"] = decision
         (tmp_path / "own.json").write_text(json.dumps(asked[:30]))
         own = here("tune", "docs", *WORDS, "-Q", "own.json", "-o", "out", "--json")
         assert own.returncode == 0, own.stderr
-        assert "public question sets" not in json.loads(own.stdout)["sentence"]
+        assert "public datasets" not in json.loads(own.stdout)["sentence"]
 
 
 @pytest.mark.unwatched

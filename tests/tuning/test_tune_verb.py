@@ -183,9 +183,9 @@ def test_without_questions_scores_do_not_choose() -> None:
     assert tuned.recommendation is not None
     chosen = {each.key: each.expected for each in tuned.sweep.standings}[tuned.sweep.chosen]
     assert chosen is not None
-    assert "public question sets" in str(tuned)
+    assert "public datasets" in str(tuned)
     by_people = chunkwise.tune(DOCUMENTS, QUERIES, embedder="")
-    assert "public question sets" not in str(by_people)
+    assert "public datasets" not in str(by_people)
 
 
 def test_without_any_question_nothing_is_recommended() -> None:

@@ -39,10 +39,9 @@ class SweepFigures:
 
     @property
     def questions_decide(self) -> bool:
-        """Whether people wrote or accepted any question, or the prior is not asked for."""
+        """Whether people wrote or accepted enough of the questions, or the prior is not asked for."""
         counts = QuestionCounts.of(self.tuning.data.get("questions"))
-        unreviewed = counts.generated - counts.reviewed
-        return not unreviewed or unreviewed < counts.total or not self.tuning.prior
+        return not counts.is_unreviewed or not self.tuning.prior
 
     @property
     def reported_on(self) -> str:

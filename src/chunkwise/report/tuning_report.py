@@ -135,9 +135,7 @@ def _headline(figures: SweepFigures) -> Headline:
     strongest = _strongest(figures)
     text = f"Use {configuration.label}"
     if not figures.questions_decide:
-        return Headline(
-            f"{tuning.sentence.partition(': ')[0]}, by what parameters do on public question sets."
-        )
+        return Headline(f"{tuning.sentence.partition(': ')[0]}, from results on public datasets.")
     if configuration.baseline:
         text = f"Stay with {configuration.label}: nothing tried is shown to beat it"
     elif strongest is not None and strongest.words != "better":

@@ -123,8 +123,8 @@ def check_walks(retriever: Retriever | None) -> None:
     """That it follows names: what else would there be to explain?"""
     if not follows_names(retriever):
         raise InvalidParameter(
-            "explain shows the names that led to each hit, and this retriever follows none; choose one that does: "
-            '--retriever graph, or --retriever "multiscale(graph=0.5)"'
+            "explain shows the documents that a question names, and the names that led to each hit; this search looks "
+            "for none: choose --retriever multiscale with a --budget, or --retriever graph"
         )
 
 

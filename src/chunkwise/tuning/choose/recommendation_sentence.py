@@ -115,7 +115,7 @@ def _of_questions(findings: Findings) -> Iterator[str]:
 
 
 def _of_the_choice(findings: Findings) -> Iterator[str]:
-    if not len(findings.score_table.deciding_rows):
+    if findings.score_table.is_unreviewed:
         return
     entrants = len(findings.score_table.entrants)
     if findings.tied > max(2, entrants // 4):
@@ -192,15 +192,15 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
 
 def sentence(findings: Findings) -> str:
     """What to use, what it reaches on test questions, what that is against the common defaults, and why this one."""
-    if not len(findings.score_table.deciding_rows):
+    if findings.score_table.is_unreviewed:
         return _expected(findings)
     return f"{_opening(findings)}{_reached(findings)}{_compared(findings)}. {_meeting(findings)}{_why(findings)}"
 
 
 def _expected(findings: Findings) -> str:
-    """Where nobody asked anything: what public question sets let expect."""
+    """Where people asked or accepted too few questions: what public question sets let expect."""
     chosen = findings.configuration
-    why = "what parameters do on public question sets decides; scores on questions that a program generated do not"
+    why = "results on public datasets decide; scores on generated questions do not"
     if chosen.baseline:
         return f"Keep {chosen.baseline}, {chosen.label}: {why}."
     gain, baseline = expected_gain(findings.standings, findings.outcomes, findings.standing)

@@ -11,6 +11,7 @@ from chunkwise.base.wording import counted
 from chunkwise.metrics.registry import format_score, lower_is_better
 from chunkwise.stats.agreement import kendall
 from chunkwise.stats.intervals import ScoreMatrix, mean
+from chunkwise.testsets.testset import REVIEWED
 from chunkwise.tuning.sweep import Sweep, budget_of, constraints_of
 from chunkwise.tuning.sweep_result import Outcome
 from chunkwise.tuning.validation import TEST, VALIDATION, Rows
@@ -100,6 +101,11 @@ class ScoreTable:
         if deciding is None:
             return self.validation
         return np.array([row for row in self.validation.tolist() if row in deciding], dtype=np.intp)
+
+    @property
+    def is_unreviewed(self) -> bool:
+        """Whether a program wrote too many of the questions to compare anything by them."""
+        return self.deciding is not None and len(self.deciding_rows) < REVIEWED
 
     @property
     def sign(self) -> float:

@@ -40,6 +40,7 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.testsets.formats.chunkwise import QuestionsFile, dropped_file, is_there
 from chunkwise.testsets.generate.generate import GENERATED as GENERATED_BY
 from chunkwise.testsets.generate.generate import GenerationRun
+from chunkwise.testsets.generate.logged_questions import LOGGED
 from chunkwise.testsets.query_log import LiveQuery, grouped, read_query_log, sampled
 from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.review import REVIEW
@@ -323,7 +324,10 @@ def prepare_sweep(
     questions = generated_questions(prepared.inputs.documents, asking, left_out)
     splits = split(questions.queries, sweep.test_share, sweep.seed)
     inputs = replace(prepared.inputs, questions=questions, splits=splits, expected=0)
-    return replace(prepared, inputs=inputs)
+    logged = sum(LOGGED in query.types for query in questions.queries)
+    placed = f"{counted(logged, 'question')} of the log have a passage that word search agrees on"
+    further = (*prepared.notes, placed) if sweep.query_log else prepared.notes
+    return replace(prepared, inputs=inputs, notes=further)
 
 
 def _within_time(prepared: PreparedSweep) -> PreparedSweep:
