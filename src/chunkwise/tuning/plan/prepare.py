@@ -325,7 +325,7 @@ def prepare_sweep(
     splits = split(questions.queries, sweep.test_share, sweep.seed)
     inputs = replace(prepared.inputs, questions=questions, splits=splits, expected=0)
     logged = sum(LOGGED in query.types for query in questions.queries)
-    placed = f"{counted(logged, 'question')} of the log have a passage that word search agrees on"
+    placed = f"{counted(logged, 'question')} of the log have a passage on which all chunkings agree"
     further = (*prepared.notes, placed) if sweep.query_log else prepared.notes
     return replace(prepared, inputs=inputs, notes=further)
 
