@@ -143,6 +143,8 @@ def test_what_is_named_is_what_is_used(installed: Path) -> None:
     assert json.loads(told)["context"]
 
 
+@pytest.mark.smoke
+@pytest.mark.usefixtures("processes")
 def test_files_need_no_package(work: Path) -> None:
     for command in RUN:
         if "./" in command and "kb" not in command.split():

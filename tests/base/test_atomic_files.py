@@ -34,6 +34,11 @@ def test_an_error_leaves_the_older_file_and_nothing_else(tmp_path: Path) -> None
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
+def test_an_address_of_this_machine_is_written_as_its_path(tmp_path: Path) -> None:
+    write(Path(f"file://{tmp_path}/a%20b.txt"), "new")
+    assert (tmp_path / "a b.txt").read_text() == "new"
+
+
 def test_behind_a_link_the_file_is_replaced_and_the_link_stays(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     target, link, further = tmp_path / "real" / "a.txt", tmp_path / "link", tmp_path / "further"

@@ -241,6 +241,17 @@ def test_a_worker_that_dies_costs_one_file_and_the_rest_goes_on(tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("processes")
+def test_one_job_outlives_the_strategy_of_a_file(tmp_path: Path) -> None:
+    code = "import os\nclass Dying:\n    def split(self, document):\n        os._exit(1)\n"
+    (tmp_path / "mine.py").write_text(code)
+    told: list[UnreadableDocument] = []
+    options = LoadOptions(on_unreadable=told.append)
+    documents = [Document("a", "Heron.", source="a"), Document("b", "Otter.", source="b")]
+    assert not list(chunkwise.chunk(documents, f"{tmp_path}/mine.py:Dying", options=options))
+    assert [each.source for each in told] == ["a", "b"]
+
+
+@pytest.mark.usefixtures("processes")
 def test_metadata_that_cannot_be_sent_to_another_process_are_told() -> None:
     documents = [Document(f"{n}", "A heron.", metadata={"lock": Lock()}) for n in range(9)]
     with pytest.raises(ChunkwiseError, match=r"cannot be sent to another process.*metadata"):

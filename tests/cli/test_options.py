@@ -432,6 +432,8 @@ def test_one_chunk_is_no_chunks(here: Run, tmp_path: Path) -> None:
     assert "1 of 1 chunk has a boundary issue" in done.stderr
 
 
+@pytest.mark.smoke
+@pytest.mark.usefixtures("processes")
 def test_code_that_a_recommendation_names_is_not_run_unless_the_user_allows_it(
     here: Run, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ import chunkwise
 from chunkwise import ChunkwiseError, Document, Index
 from chunkwise.options import IndexOptions, LoadOptions, SearchOptions
 from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.indexes import is_index
 from chunkwise.retrieval.local.nearest_vectors import nearest
 from chunkwise.retrieval.ranking import best
 from chunkwise.text.analyzed import Analyzed
@@ -24,6 +25,12 @@ from retrieval.tiny_embedder import Tiny, WholeTexts
 from tables import cases
 
 WORDS = "heron otter badger falcon river forest meadow night winter stone bridge boat".split()
+
+
+def test_an_address_of_this_machine_is_an_index_only_where_one_is(tmp_path: Path) -> None:
+    chunkwise.index(DOCUMENTS[:1], into=f"file://{tmp_path}/k%20b", embedder="none")
+    assert is_index(f"file://{tmp_path}/k%20b")
+    assert not is_index(f"file://{tmp_path}")
 
 
 def _documents(count: int = 12) -> list[Document]:

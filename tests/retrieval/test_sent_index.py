@@ -79,6 +79,8 @@ def test_searching_runs_no_code_that_the_index_names(
     assert chunkwise.open_index("kb").search("heron")
 
 
+@pytest.mark.smoke
+@pytest.mark.usefixtures("processes")
 def test_updating_runs_no_code_that_the_index_names(
     trace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.object_store import address_of, shown_address, store, upload
+from chunkwise.base.object_store import address_of, local_name, shown_address, store, upload
 
 FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 """Errors that nothing but writing meets: a full disk, or a full share of it."""
@@ -53,6 +53,7 @@ def replacing(path: Path) -> Iterator[Path]:
             with says_what_it_writes(path):
                 upload(temporary, address)
         return
+    path = Path(local_name(os.fspath(path)))
     with says_what_it_writes(path):
         mode = _mode(path)
         if mode is not None and stat.S_ISDIR(mode):

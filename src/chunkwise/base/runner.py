@@ -103,14 +103,19 @@ def count_of(jobs: Jobs) -> int:
 
 @contextmanager
 def begin_workers(
-    jobs: Jobs, function: Function[Part, Found], stage: str, *, accelerated: bool = False
+    jobs: Jobs,
+    function: Function[Part, Found],
+    stage: str,
+    *,
+    accelerated: bool = False,
+    apart: bool = False,
 ) -> Iterator[Workers[Part, Found]]:
-    """Those that `jobs` says, as long as the context lasts."""
+    """Those that `jobs` says, as long as the context lasts; `apart`: never this process, which the work may end."""
     check_jobs(jobs)
     workers: Workers[Part, Found]
     if not isinstance(jobs, int):
         workers = jobs.workers(function, stage, accelerated=accelerated)
-    elif jobs == 1:
+    elif jobs == 1 and not apart:
         workers = _ThisProcess(function)
     else:
         with scratch_folder() as folder:
@@ -134,9 +139,10 @@ def map_parts(
     lost: Lost[Part, Found],
     *,
     accelerated: bool = False,
+    apart: bool = False,
 ) -> Generator[Found, None, None]:
     """What the function yields for every part, in their order."""
-    with begin_workers(jobs, function, stage, accelerated=accelerated) as workers:
+    with begin_workers(jobs, function, stage, accelerated=accelerated, apart=apart) as workers:
         begun = (begin(workers, part, lost) for part in parts)
         for _, piece in in_order(begun, workers.at_once):
             yield piece

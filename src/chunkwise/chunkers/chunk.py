@@ -234,10 +234,11 @@ def chunk_changed(
     units = reader.changed_units()
     cut = CutPart(strategy, options, context, cut_long)
     # A language model answers several at once by itself, and what it may cost is counted in one process.
-    if jobs == 1 or made.asks_a_model:
+    if (jobs == 1 and not made.is_of_file) or made.asks_a_model:
         return _distinct(cut(units), reader)
     first = list(islice(units, 2))
-    if len(first) < 2:  # another process would send it back with all its chunks
+    # Another process would send it back with all its chunks.
+    if len(first) < 2 and not made.is_of_file:
         return _distinct(cut(first), reader)
     # Told here, and perhaps unfit to travel.
     sent = replace(options, on_unreadable="warn", on_passed_over=None, on_renamed=None)
@@ -245,7 +246,7 @@ def chunk_changed(
     stage = "read and cut" if further is None else f"read, cut and {further.stage}"
     found = map_parts(
         cut, batches(chain(first, units)), jobs, stage, _lost,
-        accelerated=further is not None and further.accelerated,
+        accelerated=further is not None and further.accelerated, apart=made.is_of_file,
     )  # fmt: skip
     return _distinct(found, reader)
 

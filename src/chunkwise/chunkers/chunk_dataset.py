@@ -236,7 +236,11 @@ def write_dataset(
 ) -> ChunkDataset:
     """Cuts documents into a data set; what an earlier run has made of the same documents is taken as it is."""
     DatasetFolder(recipe.output).check()
-    with only_writer(recipe.output), begin_workers(jobs, recipe, "read and cut") as workers:
+    apart = get_strategy(recipe.strategy).is_of_file
+    with (
+        only_writer(recipe.output),
+        begin_workers(jobs, recipe, "read and cut", apart=apart) as workers,
+    ):
         return _written(source, recipe, workers, on_unreadable, advance)
 
 

@@ -123,6 +123,11 @@ class Strategy:
         return "" if self.name in strategies.builtin else code_fingerprint(type(self.chunker))
 
     @property
+    def is_of_file(self) -> bool:
+        """Whether it was named by a user's file, whose code may end the process it runs in."""
+        return ".py:" in self.name
+
+    @property
     def summary_limit(self) -> int | None:
         """The most tokens of a summary; None: it makes none, or says nothing about their size."""
         found: int | None = getattr(self.chunker, "summary_tokens", None)

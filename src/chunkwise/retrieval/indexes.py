@@ -10,7 +10,7 @@ from typing import overload
 
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
-from chunkwise.base.object_store import address_of
+from chunkwise.base.object_store import address_of, local_name
 from chunkwise.base.runner import Jobs
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import StrategyLike
@@ -459,6 +459,7 @@ def is_index(place: str) -> bool:
     """Whether an index is there; the address of a server is taken for one, and refused when it is opened."""
     if address_of(place):
         return False
+    place = local_name(place)
     return "://" in place or (Path(place).is_dir() and settings_at(place) is not None)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.allow_hosts_and_code_from_files import trust_caller
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.object_store import local_name
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.write_chunks import VECTOR, WHOLE_NUMBERS, row_of
 from chunkwise.core import Chunk, OnProgress
@@ -233,7 +234,7 @@ def _rows(source: PushSource, told: OnBadRow, *, needs_vectors: bool) -> Iterato
     if isinstance(source, Index):
         return _of_index(source, needs_vectors)
     if isinstance(source, str | os.PathLike):
-        name = os.fspath(source)
+        name = local_name(os.fspath(source))
         return (
             _of_index(open_index(name), needs_vectors)
             if is_index(name)

@@ -276,6 +276,10 @@ def test_a_place_elsewhere_is_written_from_the_root(tmp_path, monkeypatch):
     assert 'queries = "queries.json"\n' in told
 
 
+def test_an_address_of_this_machine_is_a_path(read, tmp_path):
+    assert read(f'[sweep]\nsource = "file://{tmp_path}/a%20b"\n').documents == (f"{tmp_path}/a b",)
+
+
 def test_a_name_that_is_no_unicode_cannot_be_written():
     sweep = Sweep(("bad\udcff",), None, (), ())
     with pytest.raises(InvalidParameter, match="cannot be written"):

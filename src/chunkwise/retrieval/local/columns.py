@@ -204,7 +204,7 @@ class Strings:
 
     def __getitem__(self, number: int) -> str:
         lo, hi = self._first[number : number + 2].tolist()
-        return _decoded(self._data[lo:hi].tobytes())
+        return _decoded(np.ascontiguousarray(self._data[lo:hi]).data)  # no copy: a text may be huge
 
     def all(self) -> list[str]:
         """Every text, at one go."""
@@ -212,9 +212,9 @@ class Strings:
         return [_decoded(data[lo:hi]) for lo, hi in pairwise(bounds)]
 
 
-def _decoded(data: bytes) -> str:
+def _decoded(data: bytes | memoryview) -> str:
     try:
-        return data.decode("utf-8", _ERRORS)
+        return str(data, "utf-8", _ERRORS)
     except UnicodeDecodeError as error:
         raise DamagedIndex("a text", error) from error
 

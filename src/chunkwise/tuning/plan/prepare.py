@@ -11,7 +11,7 @@ from typing import Any
 
 from chunkwise.base import spec
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
-from chunkwise.base.object_store import address_of
+from chunkwise.base.object_store import address_of, local_name
 from chunkwise.base.progress import Stages, unwatched
 from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Document
@@ -296,7 +296,7 @@ def _why_not_late(name: str, model: Embedder) -> str:
 def shortest_path(path: str) -> str:
     """The same however it is written: below the current folder from there, elsewhere from the root."""
     cwd = Path.cwd()
-    return path_from(cwd, path if address_of(path) else os.path.abspath(path))
+    return path_from(cwd, path if address_of(path) else os.path.abspath(local_name(path)))
 
 
 def prepare_sweep(

@@ -21,7 +21,7 @@ from chunkwise.base.allow_hosts_and_code_from_files import (
     trust,
 )
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter, UnknownOption
-from chunkwise.base.object_store import address_of
+from chunkwise.base.object_store import address_of, local_name
 from chunkwise.base.registry import Registry
 from chunkwise.base.schema import schema
 from chunkwise.documents import LoadOptions, options_given
@@ -180,7 +180,7 @@ def _source(name: str, folder: Path, origin: str) -> str:
     """A path is meant from the folder of the file; an address stays as it is, and is not read if a record names it."""
     address = address_of(name)
     if address is None:
-        return str(folder / name)
+        return str(folder / local_name(name))
     if origin:
         check_store(address, origin)
     return address
