@@ -34,7 +34,7 @@ def check(answered) -> None:  # type: ignore[no-untyped-def]
     for claim in answered.claims:
         place = claim.citation
         passage = by_number[place.passage]
-        assert passage.start <= place.start < place.end <= passage.end
+        assert passage.start <= place.start < place.end
         assert place.quote == passage.document.text[place.start : place.end]
         said = passage.document.text_without(
             Span(place.start, place.end),
@@ -122,6 +122,35 @@ def test_a_lead_in_is_quoted_with_its_code_line_by_line_and_without_comments(que
         answered.citations[0].quote == GUIDE[GUIDE.index("To light") : GUIDE.index("\n\nThe rope")]
     )
     assert "  lamp = kindle(\n      oil=5,\n  )\n  ```\n" in terminal_text(answer_report(answered))
+
+
+LOG = "# Leaks\n\nThis is a leak summary.\n\n```\nleaks lost: 48 bytes lost\n```\n\nA leak was lost.\n"
+
+
+def test_a_listing_is_quoted_with_the_sentence_that_introduces_it_or_not_at_all() -> None:
+    document = Document("leaks.md", LOG, format="markdown")
+    query = Query("1", "leaks lost: how many bytes?")
+    whole = quoted_answer(query, [hit(document, 0, len(LOG))], SharedWords())
+    assert whole.text.startswith("This is a leak summary.\n```")
+    cut_off = quoted_answer(query, [hit(document, LOG.index("```"), len(LOG))], SharedWords())
+    assert "48" not in cut_off.marked
+
+
+def test_the_command_between_two_quotes_is_quoted_with_them() -> None:
+    text = "# Ferry\n\nThe ferry is started at dawn.\n\n```\nmake sail\n```\n\nThe ferry is stopped at dawn.\n"
+    document = Document("ferry.md", text, format="markdown")
+    hits = [hit(document, 0, len(text))]
+    answered = quoted_answer(Query("1", "the ferry at dawn"), hits, SharedWords())
+    assert "dawn.\n```\nmake sail\n```\nThe ferry is stopped" in answered.text
+
+
+def test_a_lead_in_has_its_command_although_the_passage_ends_before() -> None:
+    end = GUIDE.index("```python")
+    document = Document("guide.md", GUIDE, format="markdown")
+    answered = quoted_answer(
+        Query("1", "how do I light the lamp?"), [hit(document, 0, end)], SharedWords()
+    )
+    assert "kindle(" in answered.text
 
 
 def test_a_lead_in_is_quoted_with_its_list() -> None:

@@ -31,6 +31,8 @@ BUDGET = 600
 """Tokens of the passages whose sentences are read, where nothing else is asked for."""
 _MOST = 3
 """Sentences of an answer."""
+_SHORT_CODE = 600
+"""Characters of code that a lead-in brings with it where its passage ends before."""
 _NEAR = 2.0
 """How far below the best one a sentence may be, in the cross-encoder's logits."""
 _SURE = 0.0
@@ -48,6 +50,8 @@ class Sentence(NamedTuple):
     span: Span
     read: str
     """What is compared with the question: the sentence below its heading and its table's header."""
+    is_introduced: bool
+    """Whether it is code below the sentence before it."""
 
 
 def quoted_answer(query: Query, hits: Sequence[Hit], reranker: Reranker) -> CitedAnswer:
@@ -81,11 +85,14 @@ def sentences_of(passage: NumberedPassage) -> Iterator[Sentence]:
         text = passage.document.text_without(span, hidden)
         if not any(map(str.isalnum, text)) or _is_in(headings, span.start):
             continue
+        follows = _follows_prose(analyzed, span.start)
+        if follows and low == start:
+            continue  # a listing says nothing without the sentence that introduces it
         header = headers.get(number)
         above = [*analyzed.section(*span)[-1:]]
         if header is not None:
             above.append(analyzed.text[header.start : header.end])
-        yield Sentence(passage, span, "\n".join([*above, text]))
+        yield Sentence(passage, span, "\n".join([*above, text]), follows)
 
 
 def _starts(analyzed: Analyzed, start: int, end: int) -> NDArray[np.int64]:
@@ -106,11 +113,21 @@ def _is_in(spans: NDArray[np.int64], place: int) -> bool:
     return at >= 0 and place < int(spans[at, 1])
 
 
+def _follows_prose(analyzed: Analyzed, place: int) -> bool:
+    """Whether code is here, below something other than a heading."""
+    code = analyzed.blocks.code
+    if analyzed.document.format == "code" or not _is_in(code, place):
+        return False
+    before = analyzed.text[: code[code[:, 0].searchsorted(place, "right") - 1, 0]].rstrip()
+    headings = analyzed.blocks.spans("heading", "header")
+    return bool(before) and not _is_in(headings, len(before) - 1)
+
+
 def _first_of_equals(sentences: Sequence[Sentence], numbers: Sequence[int]) -> list[int]:
     """The best few; what stands word for word in several places is quoted from the first."""
     chosen: dict[str, int] = {}
     for number in numbers:
-        passage, span, _ = sentences[number]
+        passage, span, *_ = sentences[number]
         words = " ".join(passage.document.text[span.start : span.end].split())
         chosen.setdefault(words, number)
         if len(chosen) == _MOST:
@@ -124,14 +141,21 @@ def _claims(sentences: Sequence[Sentence], scores: NDArray[np.float32]) -> Itera
     if best < _NOTHING:
         return
     if best < _SURE:
-        passage, span, _ = sentences[order[0]]
+        passage, span, *_ = sentences[order[0]]
         yield _claim(passage, _with_led_in(passage, span), DOUBTFUL)
         return
     least = max(best - _NEAR, _SURE)
-    chosen = sorted(_first_of_equals(sentences, order[scores[order] >= least].tolist()))
+    best_few = set(_first_of_equals(sentences, order[scores[order] >= least].tolist()))
+    # Code is quoted with the sentence that introduces it, and with two that are quoted around it.
+    code = [number for number, each in enumerate(sentences) if each.is_introduced]
+    chosen = sorted(
+        best_few
+        | {number - 1 for number in code if number in best_few}
+        | {number for number in code if {number - 1, number + 1} <= best_few}
+    )
     quotes: list[tuple[NumberedPassage, Span]] = []
     for number in chosen:
-        passage, span, _ = sentences[number]
+        passage, span, *_ = sentences[number]
         span = _with_led_in(passage, span)
         if quotes and quotes[-1][0] == passage:
             before = quotes[-1][1]
@@ -145,12 +169,15 @@ def _claims(sentences: Sequence[Sentence], scores: NDArray[np.float32]) -> Itera
 
 
 def _with_led_in(passage: NumberedPassage, span: Span) -> Span:
-    """A lead-in with its code, list or table, and code with its lead-in: as much as the passage has of them."""
+    """A lead-in with its code, list or table, and code with its lead-in: as much as the passage has of them, and a
+    short piece of code whole."""
     analyzed = analyzed_once(passage.document)
     for start, own, end in analyzed.lead_ins.tolist():
-        leads = start <= span.start < own
-        if leads or (span.start == own and _is_in(analyzed.blocks.code, own)):
-            whole = Span(max(start, passage.start), max(min(end, passage.end), span.end))
+        leads, is_code = start <= span.start < own, _is_in(analyzed.blocks.code, own)
+        if leads or (span.start == own and is_code):
+            most = own + _SHORT_CODE if is_code else 0
+            last = end if end <= most else min(end, passage.end)
+            whole = Span(max(start, passage.start), max(last, span.end))
             return trimmed(analyzed.text, *whole)
     return span
 

@@ -17,6 +17,7 @@ from chunkwise.report.answer_report import cited_claims, claim_text, made_with
 from chunkwise.report.sanitize import few_lines, one_line
 from chunkwise.report.view import View
 from chunkwise.retrieval.search.search import search as find
+from chunkwise.studio.corpus import words_around
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import NotReady, declared
 from chunkwise.studio.search import Question, usable_retrievers
@@ -148,11 +149,7 @@ def _place(project: Project, citation: Citation, mark: str) -> CitedPlace:
     number = project.corpus.number_of(citation.doc_id)
     text = "" if number is None else project.corpus.document(number).text
     start, end = citation.start, citation.end
-    before, behind = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
-    if start > _AROUND:
-        before = before.partition(" ")[2]  # no half word
-    if end + _AROUND < len(text):
-        behind = behind.rpartition(" ")[0]
+    before, behind = words_around(text, start, end, _AROUND)
     return CitedPlace(
         mark, number, citation.doc_id, start, end, citation.page,
         before.rpartition("\n\n")[2], few_lines(citation.quote, 2_000, 40), behind.partition("\n\n")[0],

@@ -45,6 +45,16 @@ class DocumentRow:
     """Cuts with a boundary issue by the strategy of the list."""
 
 
+def words_around(text: str, start: int, end: int, most: int) -> tuple[str, str]:
+    """So many characters before and after a span, without half words."""
+    before, after = text[max(start - most, 0) : start], text[end : end + most]
+    if start > most:
+        before = before.partition(" ")[2] or before
+    if end + most < len(text):
+        after = after.rpartition(" ")[0] or after
+    return before, after
+
+
 def needs_a_model(strategy: Strategy) -> bool:
     """Whether cutting asks an embedder or a language model, so that it takes its time."""
     return strategy.asks_a_model or hasattr(strategy.chunker, "model")

@@ -15,6 +15,7 @@ from chunkwise.base.wording import counted, thousands
 from chunkwise.labels.pool import find_evidence
 from chunkwise.records.json import json_text
 from chunkwise.report.view import View
+from chunkwise.studio.corpus import words_around
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, Conflict, NotFound
 from chunkwise.studio.review_outlook import outlook_of
@@ -143,10 +144,10 @@ def _gold(project: Project, id: str) -> tuple[GoldText, ...]:
         number = project.corpus.number_of(reference.doc_id)
         text = "" if number is None else project.corpus.document(number).text
         start, end = reference.start, reference.end
+        before, after = words_around(text, start, end, _AROUND)
         found.append(
             GoldText(
-                reference.doc_id, number, start, end, text[max(0, start - _AROUND) : start], text[start:end],
-                text[end : end + _AROUND],
+                reference.doc_id, number, start, end, before, text[start:end], after
             )
         )  # fmt: skip
     return tuple(found)

@@ -34,7 +34,7 @@ function settle(found) {
   list.setAttribute("aria-rowcount", matching + 1);
   const of = matching === total ? "" : ` of ${number(total)}`;
   $("#counted").textContent = matching === total ? counted(total, "document") : `${number(matching)}${of} documents`;
-  $("#strategy").textContent = `Bad cuts are those of ${found.strategy}.`;
+  $("#strategy").textContent = `Boundary issues of ${found.strategy}.`;
   choices(filter.format, found.formats);
   choices(filter.language, found.languages);
 }
@@ -60,8 +60,8 @@ function row(document, at) {
     cell("size", number(document.characters), "characters"),
     cell("language", document.language, "language"),
     cell("format", document.format, "format"),
-    cell("sections", figure(document.sections), "sections"),
-    cell("issues", figure(document.bad_cuts), "bad cuts"),
+    cell("sections", figure(document.sections), document.sections === 1 ? "section" : "sections"),
+    cell("issues", figure(document.bad_cuts), document.bad_cuts === 1 ? "boundary issue" : "boundary issues"),
   );
   if (document.bad_cuts) made.lastChild.classList.add("some");
   made.style.top = `${at * height()}px`;

@@ -43,8 +43,7 @@ async function estimate() {
   const found = await send("/api/drafts/estimate", values());
   const time = found.seconds === null ? "" : ` · about ${counted(Math.max(1, Math.round(found.seconds / 60)), "minute")}`;
   told.replaceChildren(element("p", {}, found.calls
-    ? `At most ${counted(found.calls, "call")}, ${number(found.prompt_tokens)} tokens to read and ${number(found.output_tokens)} to write · ${cost(found.money)}${time}.`
-    : values().by === "rules" ? "Questions are taken from the text: headings that ask, links, definitions, rows, sentences. They are simpler than those people ask." : "All answers are known already."));
+    ? `At most ${counted(found.calls, "call")}, ${number(found.prompt_tokens)} tokens to read and ${number(found.output_tokens)} to write · ${cost(found.money)}${time}.` : "All answers are known already."));
 }
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -54,6 +53,7 @@ form.addEventListener("submit", async (event) => {
     tell(box, null);
   } catch (error) { tell(box, error); }
 });
+form.elements.by.addEventListener("change", () => { $("#draft-estimate").hidden = form.elements.by.value === "rules"; });
 stopButton.addEventListener("click", async () => {
   try { show(await send("/api/drafts/stop", {})); tell(box, null); } catch (error) { tell(box, error); }
 });

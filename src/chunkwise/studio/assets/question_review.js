@@ -63,6 +63,8 @@ async function takeBack(id) {
 // Nothing is left to review.
 function over() {
   if (!$("#outlook").hidden) { showOutlook(); return; } // of a sweep's questions it says how the review ends
+  $("#heading").textContent = "All questions are reviewed";
+  $("#state").textContent = view.file;
   $("#over").hidden = false;
   $(".editing").hidden = true;
 }
@@ -113,7 +115,7 @@ $("#find").addEventListener("click", async () => {
   if (!found.places.length) $("#evidence").append(element("li", { className: "none" }, "No document has words of this question near each other."));
 });
 // As in the terminal: keys while nothing is typed.
-const press = (value) => form.querySelector(`button[value=${value}]:not([hidden])`)?.click();
+const press = (value) => { if (form.checkVisibility()) form.querySelector(`button[value=${value}]:not([hidden])`)?.click(); };
 addEventListener("keydown", (event) => {
   if (isTyping(event) || !view) return;
   const work = { a: () => press("accept"), d: () => press("drop"), e: () => form.elements.text.focus(), s: () => $("#following").click(), u: undoLast }[event.key];

@@ -57,7 +57,7 @@ function show(found) {
   if (form.name.value === form.name.defaultValue) form.name.value = form.name.defaultValue = found.name;
   rows.replaceChildren(...found.rows.map((each, at) => row(each, found.into, at === 0)));
   const isRunning = found.rows.some((each) => each.state === "running");
-  if (!before) fold.open = !found.rows.length;
+  if (!before && !found.rows.length) fold.open = true; // never closed: it may be open by now
   $("#sweep-ask").disabled = false; // its choices are there now
   startButton.disabled = isRunning;
   const now = JSON.stringify(found.rows.map((each) => [each.name, each.state, each.applying]));
@@ -87,9 +87,10 @@ form.addEventListener("submit", async (event) => {
     const found = await send("/api/sweeps/estimate", values());
     tell(refused, null);
     const list = (lines) => element("ul", {}, ...lines.map((line) => element("li", {}, line)));
-    const skipped = found.lines.filter((line) => line.startsWith("skipped "));
-    box.replaceChildren(list(found.lines.filter((line) => !line.startsWith("skipped "))), element("details", {}, element("summary", {}, "As a command"), element("pre", {}, found.command)));
-    if (skipped.length) box.append(element("details", {}, element("summary", {}, "Skipped"), list(skipped)));
+    const isOut = (line) => /^(skipped|left out) /.test(line);
+    const [lines, out] = [found.lines.filter((line) => !isOut(line)), found.lines.filter(isOut)];
+    box.replaceChildren(list(lines), element("details", {}, element("summary", {}, "As a command"), element("pre", {}, found.command)));
+    if (out.length) box.append(element("details", {}, element("summary", {}, "Left out"), list(out)));
   } catch (error) { box.replaceChildren(); tell(refused, error); }
 });
 startButton.addEventListener("click", async () => {

@@ -337,6 +337,14 @@ def test_pages_of_very_many_lines_take_linear_time() -> None:
         ("hyphen\x02ated, hyphenated", "hyphenated, hyphenated"),
         ("well\x02known, well-known", "well-known, well-known"),
         ("in\x02for\x02mal, infor, formal", "informal, infor, formal"),
+        (
+            "manip\x02ulation, co\x02location, co, location",
+            "manip-ulation, co-location, co, location",
+        ),
+        (
+            "hyphen\x02ated hyphenated manip\x02ulation, co\x02location, co, location",
+            "hyphenated hyphenated manipulation, co-location, co, location",
+        ),
         ("1\x02a b\x022 Über\x02maß übermaß", "1-a b-2 Übermaß übermaß"),
     ],
 )

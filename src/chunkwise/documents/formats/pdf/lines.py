@@ -26,8 +26,8 @@ _LIGATURES = "\ufb00\ufb01\ufb02\ufb03\ufb04"
 _CODES = str.maketrans(
     "\x1b\x1c\x1d\x1e\x1f" + "\x0b\x0c\x0e\x0f", _LIGATURES + "\ufb00\ufb01\ufb03\ufb04"
 )
-_CODE_OF_FL = re.compile(r"\r(?=[^\W\d_])")
-"""In OT1; ends of lines are two characters."""
+_CODE_13 = re.compile(r"\r([^\W\d_])")
+"""fl in OT1, a circle in TeX's fonts of signs, where a c in it is ©; ends of lines are two characters."""
 _LETTERS = str.maketrans(dict(zip(_LIGATURES, ("ff", "fi", "fl", "ffi", "ffl"), strict=True)))
 _LIGATURE = re.compile(f"[{_LIGATURES}]")
 _LINE = re.compile(rf"[^\r\n{HYPHEN_MARKS}]*+(?:[{HYPHEN_MARKS}]|(?=[\r\n]|\Z))")
@@ -46,6 +46,7 @@ _LOOSE = 0.58
 _WORDS = re.compile(r"[^\s\x00\x02\ufffe]+")
 # Behind no letter, or each letter of a long word would be tried as its first.
 _PARTED = re.compile(rf"(?<![^\W\d_])([^\W\d_]++)[{HYPHEN_MARKS}](?=([^\W\d_]++))")
+_HALVES = re.compile(rf"(?<![^\W\d_])[^\W\d_]++[{HYPHEN_MARKS}][^\W\d_]++")
 _WORD = re.compile(r"[^\W\d_]++(?:-[^\W\d_]++)*+")
 _MOST_RECTANGLES = 400
 """Of a line: the rest of a longer one is taken for its end."""
@@ -176,10 +177,16 @@ class _Reader:
         self._name = ctypes.create_string_buffer(128)
         self._flags = ctypes.c_int()
         told: str = content.get_text_range()
-        self.text = _CODE_OF_FL.sub("\ufb02", told).translate(_CODES)
-        self._plain = content.count_chars() == len(self.text)
-        astral = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32) > 0xFFFF
+        self._plain = content.count_chars() == len(told)
+        astral = np.frombuffer(told.encode("utf-32-le", "surrogatepass"), np.uint32) > 0xFFFF
         self._units = np.cumsum(astral) if astral.any() else None
+        self.text = _CODE_13.sub(self._code_13, told).translate(_CODES)
+
+    def _code_13(self, found: re.Match[str]) -> str:
+        """As long as what it stands for: a glyph that another one is drawn into has no character of its own."""
+        if not self._font(self._index(found.start())).math:
+            return f"\ufb02{found[1]}"
+        return "©\x00" if found[1] == "c" else f"◯{found[1]}"
 
     def lines(self) -> Iterator[Line]:
         text, at = self.text, 0
@@ -343,12 +350,17 @@ def without_hyphens(text: str) -> tuple[str, list[int]]:
     """The text with each mark gone, or turned into a hyphen where nothing speaks against one; and which are gone."""
     if not any(mark in text for mark in HYPHEN_MARKS):
         return text, []
-    words = {word.lower() for word in _WORD.findall(text)}
-    gone: list[int] = []
-    for cut in _PARTED.finditer(text):
-        first, second = cut[1].lower(), cut[2].lower()
-        if first + second in words and f"{first}-{second}" not in words:
-            gone.append(cut.end() - 1)
+    cuts = [(cut.end() - 1, cut[1].lower(), cut[2].lower()) for cut in _PARTED.finditer(text)]
+    words = {word.lower() for word in _WORD.findall(_HALVES.sub(" ", text))}
+    compounds = sum(f"{first}-{second}" in words for _, first, second in cuts)
+    # A document that parts words at line ends parts rare words, too: half of one is seldom a word of its text.
+    parts_words = sum(first + second in words for _, first, second in cuts) > compounds
+    gone = [
+        at
+        for at, first, second in cuts
+        if f"{first}-{second}" not in words
+        and (first + second in words or (parts_words and not {first, second} <= words))
+    ]
     bounds = [-1, *gone, len(text)]
     kept = "".join(text[start + 1 : end] for start, end in pairwise(bounds))
     for mark in HYPHEN_MARKS:
