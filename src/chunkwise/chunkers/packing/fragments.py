@@ -10,7 +10,8 @@ from weakref import ref
 
 from chunkwise.chunkers.packing.cuts import NONE, CutLevel
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.blocks.blocks import fence_edges, is_led_in
+from chunkwise.text.blocks.blocks import fence_edges, is_led_in, opens_by_mark
+from chunkwise.text.sentences.enumerations import adjacent_numbers
 
 _NUMBER = re.compile(r"(?:^|[\s(（])(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
 _BEHIND_NUMBERS, _BEHIND_LEAD_IN, _ROMAN = ".):", ":：*_", "ivxIVX"
@@ -54,7 +55,7 @@ class Fragments:
         self._has_marks_alone = (
             document.document.format != "code" and document.document.blocks is None
         )
-        self._gap = (0, 0)
+        self._gap = self._paragraph = (0, 0)
 
     @property
     def _document(self) -> Analyzed:
@@ -74,9 +75,9 @@ class Fragments:
         elif before.isspace():
             before = text[cut - 2]  # inside a blank line, mostly
         if (before in _BEHIND_LEAD_IN or before.isspace()) and self._has_marks_alone:
-            self._gap = self._space_around(cut)
-            if is_led_in(text, *self._gap):
-                return self._gap
+            gap = self._space_before_mark(cut)
+            if is_led_in(text, *gap):
+                return gap
         if edges := self._edges:
             index = bisect_left(edges, cut - _LONGEST_GAP)
             if index < len(edges) and edges[index] <= cut + _LONGEST_GAP:
@@ -86,41 +87,38 @@ class Fragments:
                     return low, high
         return self._row(cut) if self._is_table else None
 
-    def _space_around(self, cut: int) -> tuple[int, int]:
+    def _space_before_mark(self, cut: int) -> tuple[int, int]:
+        """The white space around a cut; where no list, table or code follows, only that behind it."""
         low, high = self._gap  # looked through once, however long it is
-        if not low < cut < high:
+        if not low <= cut < high:
             solid = _SOLID.search(self._text, cut)
             low, high = cut, solid.start() if solid else len(self._text)
-            while low and self._text[low - 1].isspace():
-                low -= 1
+            if opens_by_mark(self._text, high):
+                while low and self._text[low - 1].isspace():
+                    low -= 1
+            self._gap = low, high
         return low, high
 
     def _behind_number(self, cut: int) -> tuple[int, int] | None:
         """The white space behind a cut that is behind the number of an item."""
-        text = self._text
-        number = _NUMBER.search(text, max(cut - _LONGEST_NUMBER, 0), cut)
+        number = _NUMBER.search(self._text, max(cut - _LONGEST_NUMBER, 0), cut)
         # Enumerations are sought only in texts that are cut behind an item.
         if number and ("_items" in self.__dict__ or self._has_neighbor(number[1], cut)):
-            solid = _SOLID.search(text, cut)
+            solid = _SOLID.search(self._text, cut)
             if solid and solid.start() in self._items:
                 return cut, solid.start()
         return None
 
     def _has_neighbor(self, number: str, cut: int) -> bool:
         """Whether the paragraph may have the number before this one, or the second where this is the first."""
-        if number.isascii() and number.isdecimal():
-            step = 1 if number == "1" else -1
-            neighbor = str(int(number) + step)
-        elif len(number) == 1 and number not in _ROMAN:
-            step = 1 if number in "aA" else -1
-            neighbor = chr(ord(number) + step)
-        else:
-            return True
-        text, sought = self._text, neighbor + self._text[cut - 1]
-        if step < 0:
-            return text.find(sought, max(text.rfind("\n\n", 0, cut), 0), cut) >= 0
-        end = text.find("\n\n", cut)
-        return text.find(sought, cut, end if end >= 0 else len(text)) >= 0
+        text, (low, high) = self._text, self._paragraph
+        if not low < cut <= high:
+            low, high = max(text.rfind("\n\n", 0, cut), 0), text.find("\n\n", cut)
+            low, high = self._paragraph = low, high if high >= 0 else len(text)
+        return any(
+            text.find(neighbor + text[cut - 1], *((low, cut) if is_before else (cut, high))) >= 0
+            for neighbor, is_before in adjacent_numbers(number)
+        )
 
     @cached_property
     def _items(self) -> frozenset[int]:

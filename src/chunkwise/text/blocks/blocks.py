@@ -220,11 +220,16 @@ _LEAD_IN = re.compile(r"[:：][*_]{0,3}\Z")
 _LED = re.compile(r"[-*+•–][^\S\n]|\d{1,3}[.)][^\S\n]|```|~~~|\|")
 
 
+def opens_by_mark(text: str, start: int) -> bool:
+    """Whether the mark of a list, a table or code stands at a position."""
+    return _LED.match(text, start) is not None
+
+
 def is_led_in(text: str, low: int, high: int) -> bool:
     """Whether a list, a table or code starts behind this white space and its lead-in before, told by their marks."""
     return (
         text.find("\n", low, high) >= 0
-        and _LED.match(text, high) is not None
+        and opens_by_mark(text, high)
         and _LEAD_IN.search(text, max(low - 4, 0), low) is not None
     )
 

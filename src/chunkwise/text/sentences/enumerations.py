@@ -301,6 +301,23 @@ def _roman(letters: str) -> int:
     return sum(-value if value < following else value for value, following in pairs)
 
 
+def adjacent_numbers(number: str) -> Iterator[tuple[str, bool]]:
+    """For each reading the number before it, else the second, as texts; and whether it is the one before."""
+    for kind, value in _values(number):
+        near = value - 1 or 2
+        if kind == "1":
+            zero = ord(number[0]) - int(number[0])  # of any script
+            yield "".join(chr(zero + int(digit)) for digit in str(near)), value > 1
+        elif kind in "aA":
+            yield chr(ord(kind) + near - 1), value > 1
+        elif near in _ROMANS:
+            small = _ROMANS[near]
+            yield small.upper() if kind[0] == "A" else small, value > 1
+
+
+_ROMANS = {_roman(letters): letters for letters in ("i", *ROMAN_NUMBERS)}
+
+
 def _counted(candidates: list[_Item]) -> list[list[_Item]]:
     """Runs from 1 on in each style, the next item the nearest with the next number."""
     runs: list[list[_Item]] = []
