@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chunkwise.base.wording import percent
 from chunkwise.core import Document
 from chunkwise.profiling import Profile, profile
 from chunkwise.profiling.results import SizeBin
@@ -29,7 +30,7 @@ def test_the_report_has_the_figures_of_the_profile() -> None:
     report = profile_report(found, "Lamps of the island", "chunkwise lint x")
     parts = list(all_parts(report.parts))
     headline = next(part for part in parts if isinstance(part, Headline))
-    assert found.advice[0].strategy_spec in headline.text
+    assert percent(found.total.fits[400]) in headline.text
     rows = {row[0]: row for part in parts if isinstance(part, ValueTable) for row in part.rows}
     total = found.total
     assert rows["sections"][1:4] == (

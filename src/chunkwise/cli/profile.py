@@ -67,8 +67,7 @@ def command(options: ProfileOptions) -> None:
 
 
 def _next_command(profile: Profile, options: ProfileOptions) -> str:
-    """Whether the strategy to start with cuts well."""
-    strategy = next((each.strategy_spec for each in profile.advice if each.kind == "start"), "")
-    if not strategy or not options.source or "-" in options.source:
+    """What measures strategies on it."""
+    if not profile.total.tokens or not options.source or "-" in options.source:
         return ""
-    return f"chunkwise lint {shlex.join(options.source)} -s {shlex.quote(strategy)}"
+    return f"chunkwise tune {shlex.join(options.source)}"

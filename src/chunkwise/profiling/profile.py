@@ -25,7 +25,7 @@ from chunkwise.documents import (
     Unreadables,
     read,
 )
-from chunkwise.profiling.advice import advise
+from chunkwise.profiling.notes import notes
 from chunkwise.profiling.repeats import (
     DocumentPassages,
     RepeatedPassages,
@@ -136,8 +136,7 @@ class Profiler:
         total = self._group("all", list(self._cells), repeated)
         folders = self._groups(0, repeated)
         formats = self._groups(1, repeated)
-        advice = advise(total, folders, formats)
-        return Profile(self._tokenizer.name, total, folders, formats, advice)
+        return Profile(self._tokenizer.name, total, folders, formats, notes(total, folders))
 
     def _groups(self, part: int, repeated: RepeatedPassages) -> tuple[DocumentGroup, ...]:
         names = dict.fromkeys(cell[part] for cell in self._cells)
@@ -216,7 +215,7 @@ def profile(
         on_document: Called with each document.
 
     Returns:
-        The profile, with advice.
+        The profile.
 
     Raises:
         ChunkwiseError: No document could be read.

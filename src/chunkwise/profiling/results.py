@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Literal
 
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted
@@ -137,18 +136,6 @@ class DocumentGroup:
         return sizes.total / self.tokens if self.tokens else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileAdvice:
-    """Where to start, or something to know before starting."""
-
-    scope: str
-    """"corpus", "folder NAME" or "format NAME"."""
-    kind: Literal["start", "note"]
-    strategy_spec: str
-    """What `chunkwise.ext.get_strategy` takes; empty for a note."""
-    why: str
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Profile:
     """Sizes, sections, languages and duplicates of a corpus."""
@@ -158,18 +145,17 @@ class Profile:
     folders: tuple[DocumentGroup, ...]
     """By top-level folder of the document id, "." for none; most tokens first."""
     formats: tuple[DocumentGroup, ...]
-    advice: tuple[ProfileAdvice, ...]
+    notes: tuple[str, ...]
+    """What is unusual in it."""
 
     def to_dict(self) -> dict[str, object]:
         """JSON-ready: the fields' names, and the version of this form."""
         return {"kind": "chunkwise profile", "version": VERSION, **json.loads(json_text(self))}
 
     def __repr__(self) -> str:
-        """Its size, and where to start."""
-        start = next((each.strategy_spec for each in self.advice if each.kind == "start"), "")
+        """Its size."""
         total = self.total
-        told = f"{counted(total.documents, 'document')}, {counted(total.tokens, 'token')}"
-        return f"<Profile {told}{f'; start with {start}' if start else ''}>"
+        return f"<Profile {counted(total.documents, 'document')}, {counted(total.tokens, 'token')}>"
 
     def _repr_html_(self) -> str:
         return drawn(self)

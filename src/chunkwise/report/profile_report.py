@@ -1,4 +1,4 @@
-"""The report of a corpus: which chunking to try first, then the sizes that this rests on."""
+"""The report of a corpus: its sizes, and what is unusual in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from chunkwise.profiling.results import (
     DocumentGroup,
     PassagePlace,
     Profile,
-    ProfileAdvice,
     SizeBin,
     SizeSummary,
 )
@@ -35,7 +34,6 @@ from chunkwise.report.report import (
 )
 
 _LINE = 78
-_BRIEF_STARTS = 2
 _EDGES = (25, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)
 """Sizes that the columns of a chart end at."""
 
@@ -49,14 +47,12 @@ def profile_report(profile: Profile, title: str = "", next_command: str = "") ->
         next_command: What to run next.
     """
     total = profile.total
-    starts = [each for each in profile.advice if each.kind == "start"]
-    notes = [each.why for each in profile.advice if each.kind == "note"]
+    fit = f"{percent(total.fits[400])} of the sections fit whole into 400 tokens."
     parts: list[ReportPart] = [
-        *_first_start(starts),
+        Headline(fit if total.tokens else "There is no text to cut."),
         KeyFigures(tuple(_key_figures(total)), detail=True),
-        *_starts(starts[1:]),
         *_sizes(total),
-        *(Note(text, detail=at > 0) for at, text in enumerate(notes)),
+        *(Note(text, detail=at > 0) for at, text in enumerate(profile.notes)),
         *_sections(total),
         *_lengths(total),
         *_groups("Folders", "folder", profile.folders, total),
@@ -90,32 +86,6 @@ def _key_figures(total: DocumentGroup) -> Iterator[KeyFigure]:
     for name, count in counts.items():
         yield KeyFigure(name, count, "count")
     yield KeyFigure("of the tokens repeated", total.repeats.token_share, "share")
-
-
-def _first_start(starts: Sequence[ProfileAdvice]) -> Iterator[ReportPart]:
-    if starts:
-        yield Headline(f"Start with {starts[0].strategy_spec}.")
-        yield Note(_reason(starts[0]))
-    else:
-        yield Headline("There is no text to cut.")
-
-
-def _starts(starts: Sequence[ProfileAdvice]) -> Iterator[ReportPart]:
-    """Folders and formats that want another strategy."""
-    if starts:
-        rows = tuple((_scope(each.scope), each.strategy_spec, _reason(each)) for each in starts)
-        columns = (Column("part"), Column("strategy", "code"), Column("why"))
-        yield ValueTable(columns, rows, "Parts to cut otherwise", brief_rows=_BRIEF_STARTS)
-
-
-def _scope(name: str) -> str:
-    return "top level" if name == "folder ." else name
-
-
-def _reason(start: ProfileAdvice) -> str:
-    """The strategy has a column of its own."""
-    why = start.why.removeprefix(f"Start with {start.strategy_spec}: ")
-    return why[:1].upper() + why[1:]
 
 
 def _sizes(total: DocumentGroup) -> Iterator[ReportPart]:

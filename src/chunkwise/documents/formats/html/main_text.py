@@ -511,9 +511,6 @@ class Furniture:
         both = zip(sums, [(0, 0), *sums], strict=False)
         return [(text - before, linked - others) for (text, linked), (before, others) in both]
 
-    def _characters(self, kept: list[bool]) -> int:
-        return sum(text for text, _ in compress(self._own, kept))
-
     def _unlinked(self, kept: list[bool]) -> int:
         return sum(text - linked for text, linked in compress(self._own, kept))
 
