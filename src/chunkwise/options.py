@@ -289,7 +289,7 @@ class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Configuratio
         common=True,
     )] = None  # fmt: skip
     vectors: Annotated[Vectors | None, Option(
-        "late: whole document at once; own: each chunk", default_text="late"
+        "late: one pass for any chunk size; own: each chunk", default_text="late"
     )] = None  # fmt: skip
     language: Annotated[Name | None, Option(
         "Stemming of BM25: en, de …, auto or none", metavar="CODE", default_text="auto"

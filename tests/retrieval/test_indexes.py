@@ -224,16 +224,23 @@ def test_an_opened_index_is_brought_up_to_date(tmp_path: Path) -> None:
     assert len(opened) == len(chunkwise.open_index(tmp_path / "kb")) == 3
 
 
-def test_an_embedder_without_tokens_embeds_chunks() -> None:
-    index = chunkwise.index(DOCUMENTS[:2], embedder=WholeTexts())
-    assert index.settings.vectors == "own"
-    assert index.changes is not None
-    assert "no vectors of single tokens" in index.changes.notes[0]
-    assert index.source.atom_table().vectors is None
-    assert index.search("otter", retriever="dense", k=1)
-    for vectors in ("late", "both"):
-        with pytest.raises(ChunkwiseError, match="choose vectors='own'"):
-            chunkwise.index(DOCUMENTS[:2], embedder=WholeTexts(), vectors=vectors)  # type: ignore[arg-type]
+def test_an_embedder_without_tokens_votes_by_windows_read_once(tmp_path: Path) -> None:
+    text = " ".join(
+        f"Sentence {number} is about the otter of lake {number}." for number in range(60)
+    )
+    documents = [Document("lakes.txt", text), *DOCUMENTS[:2]]
+    model = WholeTexts()
+    index = chunkwise.index(documents, embedder=model, into=tmp_path / "kb")
+    assert index.settings.vectors == "late"
+    windows = [*index.source.document(0).text.split(". ")]
+    assert 2 + len(documents) < model.calls < len(windows)
+    ranked = index.search(
+        "otter of lake 41", budget=60, options=SearchOptions(retriever="multiscale(words=0)")
+    )
+    assert "lake 41" in ranked[0].text
+    read = model.calls
+    index.update([*documents, Document("new.txt", "A new one.")])
+    assert model.calls == read + 1, "what is known is not read again"
 
 
 def test_an_index_of_words_has_no_vectors() -> None:

@@ -281,7 +281,7 @@ def index(
         into: A folder, or postgresql://user@host/database, lancedb:///path, qdrant://host:6333/collection,
             opensearch://host:9200/index; in memory without it.
         embedder: Embedding model by name, or your own; "none" for BM25 only.
-        vectors: "late" (each document at once), "own" (each chunk by itself), "both" or "none".
+        vectors: "late" (one pass for chunks of any size), "own" (each chunk by itself), "both" or "none".
         context: Text indexed beside each chunk: "none", "headings", or "neighbors" and "document", which `llm` writes.
         llm: Language model that writes contexts and reads how names are related.
         graph: Store where names occur, for the retriever `graph`; with `llm` also how they are related.

@@ -48,8 +48,8 @@ class Settings:
     """The embedder's own: vectors of another one are not comparable."""
     dimensions: Dimensions = 0
     vectors: Vectors = "late"
-    """`late`: one pass over the documents serves chunks and all scales; `own`: per-chunk embeddings, without
-    multi-scale retrieval; `both`: two passes; `none`: BM25 only."""
+    """`late`: one pass over the documents, by tokens or by windows, serves chunks and all scales; `own`: per-chunk
+    embeddings, without multi-scale retrieval; `both`: two passes; `none`: BM25 only."""
     context: Context | WrittenContext = "none"
     tokenizer: str = "o200k_base"
     """What budgets and sizes of hits are counted by."""

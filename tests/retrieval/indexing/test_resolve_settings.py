@@ -100,7 +100,7 @@ def test_a_model_of_ones_own_has_to_be_passed_again(folder: Path) -> None:
         chunkwise.index(DOCUMENTS, into=folder, rebuild=True)
     assert len(chunkwise.open_index(folder)) == len(DOCUMENTS)
     anew = chunkwise.index(DOCUMENTS, into=folder, embedder=WholeTexts(), rebuild=True)
-    assert anew.settings.vectors == "own"  # a model without late vectors may still take the place
+    assert anew.settings.vectors == "late"  # of any other model
 
 
 @pytest.mark.parametrize("said", [{"strategy": "sentenses"}, {"embedder": "minilmm"}])
@@ -114,33 +114,12 @@ def test_a_slip_is_not_laid_at_the_door_of_the_index_before(
     assert next(iter(said.values())) in str(caught.value)
 
 
-def test_vectors_of_whole_texts_that_stay_are_told(folder: Path) -> None:
-    """The model before may have had no others to give."""
-    chunkwise.index(DOCUMENTS, into=folder, embedder=WholeTexts())
+def test_what_was_embedded_chunk_by_chunk_stays_so_until_told_otherwise(folder: Path) -> None:
+    chunkwise.index(DOCUMENTS, into=folder, embedder=WholeTexts(), vectors="own")
     anew = chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(), rebuild=True)
     assert anew.settings.vectors == "own"
-    assert anew.changes is not None
-    assert "as before (vectors='own')" in anew.changes.notes[0]
     again = chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(), vectors="late", rebuild=True)
-    assert again.changes is not None
-    assert again.changes.notes == ()
-
-
-def test_a_model_whose_token_vectors_are_poor_embeds_each_chunk_unless_told_otherwise(
-    folder: Path,
-) -> None:
-    class FirstToken(Tiny):
-        suits_late = False
-
-    made = chunkwise.index(DOCUMENTS, into=folder, embedder=FirstToken())
-    assert made.settings.vectors == "own"
-    assert made.changes is not None
-    assert "each chunk is embedded by itself" in made.changes.notes[0]
-    late = chunkwise.index(DOCUMENTS, embedder=FirstToken(), vectors="late")
-    assert late.settings.vectors == "late"
-    again = chunkwise.index(DOCUMENTS, into=folder, embedder=FirstToken(), rebuild=True)
-    assert again.settings.vectors == "own"
-    assert not any("multi-scale retrieval needs" in note for note in again.changes.notes)  # type: ignore[union-attr]
+    assert again.settings.vectors == "late"
 
 
 def test_no_embedder_is_words_alone_in_every_verb(folder: Path) -> None:

@@ -2,7 +2,6 @@ from itertools import groupby
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
@@ -20,7 +19,6 @@ BASELINES = {
 }
 
 
-NO_TOKENS = "the model gives no vectors of single tokens"
 BM25 = (Grid(("bm25",)),)
 
 
@@ -44,16 +42,16 @@ def _why(made, what):
     return next(line.why for line in made.left_out if line.what == what)
 
 
-@given(sweeps, st.sampled_from(["", NO_TOKENS]))
-def test_whatever_is_asked_for_the_plan_can_be_run_and_is_whole(sweep, why_not_late):
-    made = plan_sweep(sweep, why_not_late=why_not_late)
-    _can_be_run(made, sweep, not why_not_late)
+@given(sweeps)
+def test_whatever_is_asked_for_the_plan_can_be_run_and_is_whole(sweep):
+    made = plan_sweep(sweep)
+    _can_be_run(made, sweep)
     _all_searches_of_a_chunking_stand_together(made)
     _common_defaults_are_in_with_every_chunk_retriever(made)
     _everything_written_is_tried_or_named_as_left_out(made, sweep)
 
 
-def _can_be_run(made, sweep, late):
+def _can_be_run(made, sweep):
     keys = [each.key for each in made.configurations]
     assert len(set(keys)) == len(keys)
     for each in made.configurations:
@@ -68,7 +66,6 @@ def _can_be_run(made, sweep, late):
         assert (each.vectors == "none") == (
             each.retriever == "bm25" or (getattr(retriever, "dense", 1) == 0 and not each.strategy)
         )
-        assert each.vectors != "late" or late
         assert sweep.embedder or each.vectors == "none"
 
 
@@ -250,16 +247,6 @@ def test_without_a_model_words_are_left():
     assert {each.vectors for each in made.configurations} == {"none"}
     assert _why(made, "semantic") == "semantic cuts by meaning, and the sweep has no model"
     assert _why(made, "dense") == "it compares vectors, and the sweep has no model"
-
-
-def test_a_model_for_whole_texts_embeds_every_chunk():
-    made = plan_sweep(
-        _sweep([], [_grid("dense", "multiscale")], embedder="openai:small"), why_not_late=NO_TOKENS
-    )
-    assert {(each.retriever, each.vectors) for each in made.configurations} == {
-        ("dense", "own"), ("multiscale(dense=0)", "none"),
-    }  # fmt: skip
-    assert "single tokens" in _why(made, "multiscale(words=0)")
 
 
 def test_exact_has_vectors_of_its_own():

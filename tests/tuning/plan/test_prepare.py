@@ -13,7 +13,7 @@ from chunkwise.models.embed.embedder import Embedder
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.plan import prepare as module
-from chunkwise.tuning.plan.grid import default_retrieval, default_sweep
+from chunkwise.tuning.plan.grid import default_sweep
 from chunkwise.tuning.plan.prepare import SweepInputs, SweepSource, prepare_sweep, shortest_path
 from hash_embedder import HashEmbedder, PlainHashEmbedder
 from tables import cases
@@ -63,55 +63,13 @@ def test_the_usual_sweep_is_fitted_and_another_is_not() -> None:
         prepare_sweep(SweepSource(default_sweep(("-",), None, has_headings=True)), Skipped(None))
 
 
-class FirstToken(HashEmbedder):
-    suits_late = False
-
-
-@cases(
-    "model, embedder, why",
-    [
-        (
-            "hash",
-            FirstToken(),
-            "the model 'hash' finds more where each chunk is embedded by itself",
-        ),
-        ("hash", PlainHashEmbedder(), "the model 'hash' gives no vectors of single tokens"),
-        (
-            "bge-small",
-            None,
-            "the model 'bge-small' finds more where each chunk is embedded by itself",
-        ),
-    ],
-)
-def test_where_late_vectors_do_not_suit_the_model_each_chunk_has_its_own(
-    model: str, embedder: Embedder | None, why: str
-) -> None:
-    usual = default_sweep((), None, has_headings=False, embedder=model)
-    made = prepare_sweep(SweepSource(usual, documents=(PLAIN,), embedder=embedder), Skipped(None))
-    assert {each.vectors for each in made.plan.configurations} == {"none", "own"}
-    assert made.notes == (f"{why}, so each chunk is embedded separately",)
-    reasons = {each.why for each in made.plan.left_out if each.what.startswith("multiscale")}
-    assert reasons == {
-        f"multi-scale retrieval needs late vectors, and {why}; multiscale(dense=0) uses BM25 only"
-    }
-    # Who asks for vectors of their own, or for none, is told nothing.
-    for other in (
-        replace(usual, exact=True),
-        replace(usual, retrieval=default_retrieval("")),
-    ):
-        asked = prepare_sweep(
-            SweepSource(other, documents=(PLAIN,), embedder=embedder), Skipped(None)
-        )
-        assert asked.notes == ()
-
-
-def test_where_late_vectors_suit_the_model_they_are_taken() -> None:
+@cases("embedder", [PlainHashEmbedder(), HashEmbedder()])
+def test_one_pass_of_any_model_serves_every_chunking_and_several_sizes(embedder: Embedder) -> None:
     usual = default_sweep((), None, has_headings=False, embedder="hash")
-    made = prepare_sweep(
-        SweepSource(usual, documents=(PLAIN,), embedder=HashEmbedder()), Skipped(None)
-    )
-    assert {each.vectors for each in made.plan.configurations} == {"none", "late"}
-    assert made.notes == ()
+    source = SweepSource(usual, documents=(PLAIN,), embedder=embedder)
+    made = prepare_sweep(source, Skipped(None)).plan.configurations
+    assert {each.vectors for each in made} == {"none", "late"}
+    assert any(each.vectors == "late" and not each.strategy for each in made)
 
 
 def test_of_many_documents_a_sweep_reads_as_many_as_there_is_time_for() -> None:

@@ -2,9 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
-from chunkwise.tuning.plan import plan as module
 from chunkwise.tuning.plan.grid import default_retrieval
 from chunkwise.tuning.plan.plan import plan_sweep, variations
 from chunkwise.tuning.sweep import Configuration, Grid, Sweep
@@ -36,10 +33,7 @@ def test_a_language_model_writes_contexts_for_the_best_chunking_alone() -> None:
     }
 
 
-def test_rerankers_read_the_best_and_other_models_embed_what_has_vectors(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "vectors_of", lambda name: "own")
+def test_rerankers_read_the_best_and_other_models_embed_what_has_vectors() -> None:
     asked = replace(SWEEP, rerankers=("local", "maxsim"), embedders=("bge-small",))
     found = variations([WORDS, DENSE, DENSE], asked)
     reranked = [each for each in found["minilm"] if each.reranker]
@@ -47,7 +41,11 @@ def test_rerankers_read_the_best_and_other_models_embed_what_has_vectors(
         ("bm25", "local"), ("bm25", "maxsim"), ("dense", "local"), ("dense", "maxsim"),
     ]  # fmt: skip
     (embedded,) = found["bge-small"]
-    assert (embedded.embedder, embedded.vectors, embedded.varies) == ("bge-small", "own", DENSE.key)
+    assert (embedded.embedder, embedded.vectors, embedded.varies) == (
+        "bge-small",
+        "late",
+        DENSE.key,
+    )
     assert embedded.levers["embedder"] == "bge-small"
     keys = [each.key for own in found.values() for each in own]
     assert len(set(keys)) == len(keys)
@@ -58,12 +56,8 @@ def test_rerankers_read_the_best_and_other_models_embed_what_has_vectors(
 SEVERAL = Configuration("", "multiscale", levers={"retriever": "multiscale"})
 
 
-def test_several_sizes_take_token_vectors_and_rerankers_and_no_model_that_needs_chunks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    kinds = {"bge-small": "own", "other": "late"}
-    monkeypatch.setattr(module, "vectors_of", kinds.__getitem__)
-    asked = replace(SWEEP, rerankers=("local",), maxsim="colbert-small", embedders=tuple(kinds))
+def test_several_sizes_take_token_vectors_rerankers_and_other_models() -> None:
+    asked = replace(SWEEP, rerankers=("local",), maxsim="colbert-small", embedders=("bge-small",))
     found = variations([DENSE, SEVERAL], asked)
     own = [each for each in found["minilm"] if not each.strategy]
     assert [(each.reranker, each.maxsim) for each in own] == [("local", ""), ("", "colbert-small")]
@@ -74,5 +68,4 @@ def test_several_sizes_take_token_vectors_and_rerankers_and_no_model_that_needs_
     assert len({SEVERAL.key, *(each.key for each in own)}) == 3
     # Chunks have no token vectors of their own.
     assert not any(each.maxsim for each in found["minilm"] if each.strategy)
-    assert [each.strategy for each in found["bge-small"]] == ["sentences"]
-    assert [each.strategy for each in found["other"]] == ["sentences", ""]
+    assert [each.strategy for each in found["bge-small"]] == ["sentences", ""]

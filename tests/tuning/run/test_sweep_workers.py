@@ -273,12 +273,11 @@ def test_a_model_that_refuses_leaves_the_words(tmp_path: Path) -> None:
     assert [healed[at] for at in words] == [every[at] for at in words]
 
 
-def test_a_model_without_vectors_of_tokens_says_what_to_do(tmp_path: Path) -> None:
-    late, own = outcomes(
-        tmp_path, CONFIGURATIONS[1], CONFIGURATIONS[-1], embedder=PlainHashEmbedder()
-    )
-    assert "vectors of single tokens" in late.error
-    assert own.error == ""
+def test_a_model_without_vectors_of_tokens_reads_the_documents_once(tmp_path: Path) -> None:
+    model = PlainHashEmbedder()
+    late = [each for each in CONFIGURATIONS if each.vectors == "late"]
+    assert [each.error for each in outcomes(tmp_path, *late, embedder=model)] == [""] * len(late)
+    assert len(set(model.asked)) == len(model.asked)
 
 
 def test_a_strategy_that_raises_fails_alone(tmp_path: Path) -> None:

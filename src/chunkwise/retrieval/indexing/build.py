@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import repeat
-from typing import NamedTuple
+from itertools import pairwise, repeat
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from chunkwise.models.embed.embedder import (
     TokenEmbedder,
     TokenEncoder,
     normalized,
+    suits_late,
 )
 from chunkwise.models.embed.late_chunking import atom_sums_of_many, span_vectors
 from chunkwise.models.embed.quantized_vectors import TokenCodes, token_codes_of_many
@@ -127,10 +128,23 @@ class DocumentFeatures:
         starts, ends, tokens, sections = (
             self.starts,
             self._ends,
-            self._atom_tokens,
+            self.atom_tokens,
             self._sections[1],
         )
         return SpanRows(starts, ends, tokens, sections, counts_in_spans(self.terms, starts, ends))
+
+    @cached_property
+    def begins_window(self) -> NDArray[np.bool_]:
+        """Which atoms are the first of a window that a model reads by itself."""
+        window = (np.cumsum(self.atom_tokens) - self.atom_tokens) // _WINDOW
+        return np.diff(window, prepend=-1) > 0
+
+    @property
+    def windows(self) -> list[Chunk]:
+        """The text in the windows that a model reads one by one."""
+        bounds = np.append(self.starts[self.begins_window], self.length).tolist()
+        document = self.own_text.document
+        return [Chunk(document, at, *span, 0) for at, span in enumerate(pairwise(bounds))]
 
     @property
     def _ends(self) -> NDArray[np.int64]:
@@ -151,14 +165,14 @@ class DocumentFeatures:
         return found
 
     @cached_property
-    def _atom_tokens(self) -> NDArray[np.int32]:
+    def atom_tokens(self) -> NDArray[np.int32]:
         """Of the whole document, so that those of neighbors add up."""
         bounds = np.append(self.starts, self.length)
         return np.diff(self.measure.befores(bounds)).astype(np.int32)
 
     def forget_analysis(self) -> None:
         """Let go of what is found already, but for atoms: tokens and terms of a long text are not held together."""
-        _ = self._atom_tokens, self.atom_flags
+        _ = self.atom_tokens, self.atom_flags
         self.analyzed.forget()
 
     @cached_property
@@ -188,15 +202,28 @@ class DocumentFeatures:
         return tuple(paths.numbers), number[sections]
 
 
+_WINDOW = 100
+"""Tokens that a model without good token vectors reads by themselves."""
+
+
 def embed_atoms(
-    all_features: Sequence[DocumentFeatures], embedder: TokenEmbedder, on_done: OnDone | None = None
+    all_features: Sequence[DocumentFeatures], embedder: Embedder, on_done: OnDone | None = None
 ) -> None:
     """Gives each its sums; `on_done` gets characters read."""
-    each = [(features.own_text, features.starts) for features in all_features]
-    for features, sums in zip(
-        all_features, atom_sums_of_many(embedder, each, on_done), strict=True
-    ):
-        features.sums = sums
+    if suits_late(embedder):
+        each = [(features.own_text, features.starts) for features in all_features]
+        sums = iter(atom_sums_of_many(cast(TokenEmbedder, embedder), each, on_done))
+    else:
+        windows = [features.windows for features in all_features]
+        sums = map(_spread, all_features, own_vectors(windows, embedder, on_done))
+    for features, own in zip(all_features, sums, strict=True):
+        features.sums = own
+
+
+def _spread(features: DocumentFeatures, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Every token has the vector of its window."""
+    window = np.cumsum(features.begins_window) - 1
+    return normalized(vectors)[window] * features.atom_tokens[:, None].astype(np.float32)
 
 
 def encode_tokens(
@@ -350,7 +377,7 @@ def _build(
         on_done = None  # It is the slowest by far: its pass over the text tells the work.
     embedder = models.embedder
     if settings.vectors in ("late", "both"):
-        assert isinstance(embedder, TokenEmbedder)
+        assert embedder is not None
         embed_atoms(all_features, embedder, on_done)
         on_done = None  # With both, the work is told by the pass over the text.
     return list(build_on_features(chunks, all_features, settings, embedder, on_done, once=True))
@@ -443,10 +470,11 @@ def _part(
     )
     chunk_rows = SpanRows(spans[:, 0], spans[:, 1], tokens, sections, counts)
     if settings.vectors == "late":
-        assert isinstance(embedder, TokenEmbedder)
+        assert embedder is not None
         assert features.sums is not None
         vectors = late_vectors(
             embedder,
+            settings,
             analyzed.text[: features.length],
             features.starts,
             features.sums,
@@ -512,7 +540,8 @@ def _with_contexts(own: TermCounts, contexts: Sequence[str], language: str) -> T
 
 
 def late_vectors(
-    embedder: TokenEmbedder,
+    embedder: Embedder,
+    settings: Settings,
     text: str,
     starts: NDArray[np.int64],
     sums: NDArray[np.float32],
@@ -525,7 +554,7 @@ def late_vectors(
     if not any(contexts):
         return span_vectors(starts, length, sums, spans)
     different = [context for context in dict.fromkeys(contexts) if context]
-    beside = dict(zip(different, _sums(embedder, different), strict=True))
+    beside = dict(zip(different, _sums(embedder, settings, different), strict=True))
     total = _span_sums(starts, length, sums, spans)
     for row, context in enumerate(contexts):
         if context:
@@ -555,10 +584,12 @@ def _with_space(
     )
 
 
-def _sums(embedder: TokenEmbedder, contexts: Sequence[str]) -> list[NDArray[np.float64]]:
-    analyzed = [Analyzed(Document("context", context)) for context in contexts]
-    sums = atom_sums_of_many(embedder, [(each, each.atoms()) for each in analyzed])
-    return [each.sum(axis=0, dtype=np.float64) for each in sums]
+def _sums(
+    embedder: Embedder, settings: Settings, contexts: Sequence[str]
+) -> list[NDArray[np.float64]]:
+    read = [DocumentFeatures(Analyzed(Document("context", each)), settings) for each in contexts]
+    embed_atoms(read, embedder)
+    return [each.sums.sum(axis=0, dtype=np.float64) for each in read if each.sums is not None]
 
 
 def _span_sums(

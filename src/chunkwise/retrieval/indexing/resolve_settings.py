@@ -17,7 +17,7 @@ from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.chunkers.read_chunks import given_label
 from chunkwise.core import WRITTEN_CONTEXTS
 from chunkwise.models import DEFAULT, split_patience
-from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, suits_late
+from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.embed.quantized_vectors import check_dimensions
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.options import Graph, IndexOptions, RankingOptions, Vectors
@@ -244,7 +244,7 @@ def resolve_for_rebuild(requested: IndexOptions, before: Settings | None) -> Res
         return replace(resolved, notes=(_UNREADABLE, *resolved.notes))
     remembered = _remembered(requested, before)
     try:
-        return _with_note_on_own(requested, before, _first(remembered))
+        return _first(remembered)
     except UnknownName as error:
         if (
             requested.embedder is not None or requested.llm is not None
@@ -256,27 +256,10 @@ def resolve_for_rebuild(requested: IndexOptions, before: Settings | None) -> Res
         ) from error
 
 
-def _with_note_on_own(
-    requested: IndexOptions, before: Settings, resolved: ResolvedSettings
-) -> ResolvedSettings:
-    """Told where another model could do more than the one before it, which may have had no choice."""
-    if (
-        before.vectors == "own"
-        and requested.vectors is None
-        and requested.embedder is not None
-        and resolved.model is not None
-        and suits_late(resolved.model.embedder)
-    ):
-        note = "each chunk is embedded by itself, as before (vectors='own'); multi-scale retrieval needs vectors='late'"
-        return replace(resolved, notes=(*resolved.notes, note))
-    return resolved
-
-
 def _remembered(requested: IndexOptions, before: Settings) -> IndexOptions:
     """What the user said, and where that is nothing, what the index was made with."""
     vectors, model = requested.vectors, requested.embedder
-    # Late vectors are the usual: a model that has none may fall back. One that is named has vectors to make.
-    if vectors is None and before.vectors != "late" and (model is None or before.vectors != "none"):
+    if vectors is None and (model is None or before.vectors != "none"):
         vectors = before.vectors
     if model is None and before.vectors != "none":
         model = before.embedder
@@ -302,7 +285,6 @@ def _remembered(requested: IndexOptions, before: Settings) -> IndexOptions:
 def _first(requested: IndexOptions) -> ResolvedSettings:
     strategy = get_strategy(requested.strategy or DEFAULT_STRATEGY)
     vectors: Vectors = requested.vectors or "late"
-    notes: tuple[str, ...] = ()
     model = None
     name = identity = ""
     dimensions = 0
@@ -310,18 +292,6 @@ def _first(requested: IndexOptions) -> ResolvedSettings:
         model = LazyEmbedder(requested.embedder or DEFAULT)
         name = model.name
         identity, dimensions = model.embedder.identity, model.embedder.dimensions
-        if vectors in ("late", "both") and not isinstance(model.embedder, TokenEmbedder):
-            why = f"the model {name!r} gives no vectors of single tokens, which vectors={vectors!r} needs"
-            if requested.vectors:
-                raise InvalidParameter(f"{why}; choose vectors='own', or another model")
-            vectors = "own"
-            notes = (f"{why}: each chunk is embedded by itself (vectors='own')",)
-        elif requested.vectors is None and not suits_late(model.embedder):
-            vectors = "own"
-            notes = (
-                f"the model {name!r} finds more where each chunk is embedded by itself, so vectors is 'own'; "
-                "multi-scale retrieval needs vectors='late'",
-            )
     settings = Settings(
         strategy.label, name, identity, dimensions, vectors, language=requested.language or "auto",
         code=strategy.code, search=requested.search or RankingOptions(),
@@ -345,7 +315,7 @@ def _first(requested: IndexOptions) -> ResolvedSettings:
                 "graph=True (chunkwise index --graph), or leave names out"
             )
         settings = replace(settings, names=finder.name, names_identity=finder().identity)
-    return ResolvedSettings(settings, strategy, model, notes + more, asking, encoder, finder)
+    return ResolvedSettings(settings, strategy, model, more, asking, encoder, finder)
 
 
 def _again(requested: IndexOptions, before: Settings) -> ResolvedSettings:

@@ -138,7 +138,7 @@ def _of_vectors(findings: Findings) -> Iterator[str]:
     columns = findings.score_table.entrants
     if all(findings.score_table.outcomes[at].configuration.vectors != "late" for at in columns):
         return
-    said = "Vector scores use late chunking"
+    said = "Vector scores use one pass for all chunkings"
     own = replace(findings.configuration, vectors="own")
     if any(outcome.configuration == own for outcome in findings.score_table.outcomes):
         standing = findings.of(own)

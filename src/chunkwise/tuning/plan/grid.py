@@ -309,30 +309,19 @@ class PlannedSearch:
         return not isinstance(self.retriever, Bm25Retriever)
 
 
-def retriever_grid(sweep: Sweep, why_not_late: str, left_out: NotTriedLog) -> list[PlannedSearch]:
-    """In the order they were written. `why_not_late`: why no late vectors are taken; empty: they are."""
+def retriever_grid(sweep: Sweep, left_out: NotTriedLog) -> list[PlannedSearch]:
+    """In the order they were written."""
     found: dict[tuple[str, int], PlannedSearch] = {}
     for grid in sweep.retrieval:
         neighbors = dict.fromkeys(map(int, dict(grid.values).get("neighbors", (0,))))
         for search in _retrievers(grid, left_out):
-            why = _no_vectors(search, sweep.embedder, why_not_late)
-            if why:
-                left_out.add(search.label, why)
+            if search.by_vectors and not sweep.embedder:
+                left_out.add(search.label, "it compares vectors, and the sweep has no model")
             else:
                 for count in neighbors if search.of_chunks else (0,):
                     planned = PlannedSearch(search.label, search.retriever, count)
                     found.setdefault((search.label, count), planned)
     return list(found.values())
-
-
-def _no_vectors(search: PlannedSearch, model: str, why_not_late: str) -> str:
-    """Why it cannot be searched by vectors; empty: it can, or need not."""
-    if not search.by_vectors or (model and (search.of_chunks or not why_not_late)):
-        return ""
-    if not model:
-        return "it compares vectors, and the sweep has no model"
-    name = search.label.partition("(")[0]
-    return f"multi-scale retrieval needs late vectors, and {why_not_late}; {name}(dense=0) uses BM25 only"
 
 
 def _retrievers(grid: Grid, left_out: NotTriedLog) -> Iterator[PlannedSearch]:

@@ -23,8 +23,6 @@ from chunkwise.evaluation.pipeline import (
     pipeline_part,
     split_values,
 )
-from chunkwise.models import get_embedder
-from chunkwise.models.embed.embedder import TokenEmbedder, suits_late
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.retrieval.settings import CONTEXTS
 from chunkwise.tuning.plan.grid import (
@@ -49,13 +47,10 @@ class Plan:
     left_out: tuple[NotTried, ...] = ()
 
 
-def plan_sweep(sweep: Sweep, *, why_not_late: str = "") -> Plan:
-    """Everything a sweep asks for that makes sense, the common defaults always among it.
-
-    `why_not_late`: why the model's late vectors are not taken, and every chunk is embedded by itself; empty: they are.
-    """
+def plan_sweep(sweep: Sweep) -> Plan:
+    """Everything a sweep asks for that makes sense, the common defaults always among it."""
     left_out = NotTriedLog()
-    searches = retriever_grid(sweep, why_not_late, left_out)
+    searches = retriever_grid(sweep, left_out)
     of_chunks = [search for search in searches if search.of_chunks]
     if not of_chunks:
         for grid in sweep.chunkers:
@@ -64,7 +59,7 @@ def plan_sweep(sweep: Sweep, *, why_not_late: str = "") -> Plan:
                 "nothing searches chunks; name a retriever that does (bm25, dense, hybrid)",
             )
     groups = chunking_grid(sweep, left_out)
-    kind: VectorKind = "own" if sweep.exact or why_not_late else "late"
+    kind: VectorKind = "own" if sweep.exact else "late"
     found = [
         [
             each
@@ -199,27 +194,19 @@ def variations(best: Sequence[Configuration], sweep: Sweep) -> dict[str, tuple[C
     """What differs from one of these in one lever, by the model that its vectors are of; none twice.
 
     Models and rerankers where they are named; contexts of the best chunking where a language model is. What searches
-    several sizes has no chunks: it takes token vectors, and models whose token vectors are good for late ones.
+    several sizes has no chunks: it takes token vectors, too.
     """
     usual = [each for one in best for each in _by_models(one, sweep)]
     usual += _in_context(best, sweep)
     found = {sweep.embedder: tuple(dict.fromkeys(usual))}
     for name in sweep.embedders:
-        kind = vectors_of(name)
         own = [
-            _varied(each, {"embedder": name}, embedder=name, vectors=kind)
+            _varied(each, {"embedder": name}, embedder=name)
             for each in best
-            if each.vectors != "none" and (each.strategy or kind == "late")
+            if each.vectors != "none"
         ]
         found[name] = tuple(dict.fromkeys(own))
     return {name: own for name, own in found.items() if own}
-
-
-def vectors_of(embedder: str) -> VectorKind:
-    """Late where the model's token vectors are good for it."""
-    made = get_embedder(embedder)
-    late = hasattr(made, TokenEmbedder.token_vectors.__name__) and suits_late(made)
-    return "late" if late else "own"
 
 
 def _varied(

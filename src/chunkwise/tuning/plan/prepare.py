@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from chunkwise.base import spec
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
 from chunkwise.base.object_store import address_of, local_name
 from chunkwise.base.progress import Stages, unwatched
@@ -29,13 +28,12 @@ from chunkwise.evaluation.sources import (
     with_places,
 )
 from chunkwise.models import (
-    DEFAULT,
     get_embedder,
     get_language_model,
     get_reranker,
     get_token_encoder,
 )
-from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
+from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.testsets.formats.chunkwise import QuestionsFile, dropped_file, is_there
 from chunkwise.testsets.generate.generate import GENERATED as GENERATED_BY
@@ -253,20 +251,16 @@ class PreparedSweep:
         return estimate_sweep(plan, sweep, size, known, jobs, self.client)
 
 
-def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, str]:
-    """The sweep with its objective in full, and why its model's late vectors are not taken; empty: they are.
-
-    Wrong names are told at once.
-    """
+def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> Sweep:
+    """The sweep with its objective in full; wrong names are told at once."""
     objective = objective_of(sweep.objective, sweep.k)
     metrics_to_score(objective, sweep.k)
     if "-" in (*sweep.documents, sweep.test_queries):
         raise InvalidParameter(
             "'-' is standard input, which is read once, and a sweep is gone on with; name a file instead"
         )
-    why_not_late = ""
-    if embedder is not None or sweep.embedder not in ("", DEFAULT):
-        why_not_late = _why_not_late(sweep.embedder, embedder or get_embedder(sweep.embedder))
+    if embedder is None and sweep.embedder:
+        get_embedder(sweep.embedder)
     get_tokenizer(sweep.tokenizer)
     for name in sweep.embedders:
         get_embedder(name)
@@ -274,23 +268,13 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
         get_reranker(name)
     if sweep.maxsim:
         get_token_encoder(sweep.maxsim)
-    sweep = replace(
+    return replace(
         sweep, objective=objective, tokenizer=canonical_name(sweep.tokenizer),
         at_least=check_constraints(sweep.at_least, sweep.k),
         documents=tuple(map(shortest_path, sweep.documents)),
         test_queries=sweep.test_queries and shortest_path(sweep.test_queries),
         query_log=sweep.query_log and shortest_path(sweep.query_log),
     )  # fmt: skip
-    return sweep, why_not_late
-
-
-def _why_not_late(name: str, model: Embedder) -> str:
-    # Not by `isinstance`, which looks at every member: an endpoint would be asked for its dimensions.
-    if not hasattr(model, TokenEmbedder.token_vectors.__name__):
-        return f"the model {spec.quoted(name)} gives no vectors of single tokens"
-    if not suits_late(model):
-        return f"the model {spec.quoted(name)} finds more where each chunk is embedded by itself"
-    return ""
 
 
 def shortest_path(path: str) -> str:
@@ -304,19 +288,16 @@ def prepare_sweep(
 ) -> PreparedSweep:
     """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said."""
     embedder, client = source.embedder, source.client
-    sweep, why_not_late = check_sweep(source.sweep, embedder)
+    sweep = check_sweep(source.sweep, embedder)
     if sweep.llm and client is None:
         client = LlmClient(get_language_model(sweep.llm))
     inputs = read_sweep_inputs(replace(source, sweep=sweep), left_out, options)
     if sweep.pipeline:
         return PreparedSweep(sweep, plan_pipeline(sweep), inputs)
     sweep, unusual = _fitted(sweep, inputs)
-    found = plan_sweep(sweep, why_not_late=why_not_late)
-    is_told = why_not_late and not sweep.exact
-    is_told = is_told and any(each.vectors == "own" for each in found.configurations)
-    notes = (f"{why_not_late}, so each chunk is embedded separately",) if is_told else ()
+    found = plan_sweep(sweep)
     plan = replace(found, left_out=(*found.left_out, *unusual))
-    prepared = _within_time(PreparedSweep(sweep, plan, inputs, notes, client, embedder))
+    prepared = _within_time(PreparedSweep(sweep, plan, inputs, (), client, embedder))
     if not source.has_no_questions:
         return prepared
     # Questions are about what is read: dropping some of them changes no sample.

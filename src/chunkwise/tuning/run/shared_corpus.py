@@ -20,7 +20,7 @@ from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
 from chunkwise.metrics.span_tables import Gold, Numbers
 from chunkwise.metrics.token_budget import containing
 from chunkwise.models import get_token_encoder
-from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.filters import Filter
@@ -189,7 +189,7 @@ class SharedCorpus:
 
         if any(features.sums is None for features in self.all_features):
             try:
-                embed_atoms(self.all_features, self._token_embedder, advance_by)
+                embed_atoms(self.all_features, self._embedder, advance_by)
             except Exception as error:  # kept: no chunking need wait for it again
                 self._refused = error
                 raise
@@ -287,7 +287,7 @@ class SharedCorpus:
             return Settings(
                 label, "", vectors=vectors, context=context, code=code, tokenizer=self._tokenizer
             )
-        embedder = self._token_embedder if vectors == "late" else self._embedder
+        embedder = self._embedder
         return Settings(
             label, self._model.name, embedder.identity, embedder.dimensions, vectors, context,
             code=code, tokenizer=self._tokenizer,
@@ -302,16 +302,6 @@ class SharedCorpus:
     @property
     def _embedder(self) -> Embedder:
         return self._model.embedder
-
-    @property
-    def _token_embedder(self) -> TokenEmbedder:
-        made = self._embedder
-        if not isinstance(made, TokenEmbedder):
-            raise InvalidParameter(
-                f"the model {self._model.name!r} gives no vectors of single tokens, which vectors='late' needs; "
-                "embed every chunk by itself (exact=True, --exact), or choose another model"
-            )
-        return made
 
     def _of_sentences(self, vectors: VectorKind, names: bool, maxsim: str) -> Settings:
         settings = self._settings("", "none", vectors)
