@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.runner import WorkerDied, begin_workers, map_parts
+from chunkwise.base.runner import WorkerDied, all_or_none, begin_workers, map_parts
 from chunkwise.base.user_code import run_file
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -74,6 +74,12 @@ def test_results_come_in_order_from_one_process_and_from_others() -> None:
     pids = found(*[["pid"]] * 6)
     assert os.getpid() not in pids
     assert len(set(pids)) <= 2
+
+
+def test_of_pieces_that_end_in_an_error_there_is_none() -> None:
+    assert list(all_or_none(iter(["a", "b"]))) == ["a", "b"]
+    with pytest.raises(ZeroDivisionError):
+        next(all_or_none(1 // each for each in (2, 1, 0)))
 
 
 def test_errors_travel_and_interrupts_are_for_the_one_who_waits() -> None:

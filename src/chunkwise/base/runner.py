@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+import tempfile
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -17,7 +18,7 @@ from functools import lru_cache, partial
 from itertools import count
 from multiprocessing import spawn
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 from chunkwise.base.atomic_files import says_what_it_writes, scratch_folder
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
@@ -271,13 +272,32 @@ class _OtherProcesses(Generic[Part, Found]):
 def _read_pieces(path: Path) -> Iterator[Any]:
     with path.open("rb") as file:
         path.unlink()
-        while True:
-            try:
-                piece = pickle.load(file)  # what a process of ours wrote
-            except EOFError:
-                return
-            yield piece
-            del piece
+        yield from _pieces_in(file)
+
+
+def _pieces_in(file: BinaryIO) -> Iterator[Any]:
+    while True:
+        try:
+            piece = pickle.load(file)  # what a process of ours wrote
+        except EOFError:
+            return
+        yield piece
+        del piece
+
+
+def all_or_none(pieces: Iterable[Found]) -> Iterator[Found]:
+    """The pieces, once all of them are there: kept in a file until then, so an error comes before the first."""
+    with tempfile.TemporaryFile() as file:
+        _write_pieces(pieces, file, Path(tempfile.gettempdir()))
+        file.seek(0)
+        yield from _pieces_in(file)
+
+
+def _write_pieces(pieces: Iterable[Any], file: BinaryIO, path: Path) -> None:
+    for piece in pieces:
+        with says_what_it_writes(path):
+            pickle.dump(piece, file, pickle.HIGHEST_PROTOCOL)
+        del piece  # before the next one is made
 
 
 # ---- in the process that does it
@@ -301,10 +321,7 @@ def work_on(function: Path, part: bytes, path: Path, ask: Ask) -> Iterator[Excep
     try:
         made = _function(function)
         with path.open("wb") as file:
-            for piece in made(pickle.loads(part)):
-                with says_what_it_writes(path):
-                    pickle.dump(piece, file, pickle.HIGHEST_PROTOCOL)
-                del piece  # before the next one is made
+            _write_pieces(made(pickle.loads(part)), file, path)
     except MemoryError:
         raise
     except Exception as error:  # a third party's strategy may raise anything

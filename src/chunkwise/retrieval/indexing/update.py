@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
-from chunkwise.base.runner import Jobs
+from chunkwise.base.runner import Jobs, all_or_none
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.chunk import Chunked, chunk_changed, under_id
 from chunkwise.core import Document, OnProgress
@@ -208,7 +208,7 @@ class DocumentRows(Protocol):
         """A new document, or what takes the place of the one with its id."""
 
     def add_segments(self, segments: Iterator[BuiltDocument]) -> None:
-        """The same, some rows at a time; where that raises, nothing is added."""
+        """The same, some rows at a time."""
 
     def keep(self, number: int) -> None:
         """The document of this number stays as it is."""
@@ -470,7 +470,7 @@ class _Group:
             self._target.keep(long.document, fingerprint)
             self._tell(long.length)
         else:
-            self._target.rows.add_segments(self._segments(long))
+            self._target.rows.add_segments(all_or_none(self._segments(long)))
         self._tally.add(id, fingerprint)
 
     def _segments(self, long: ReadLater) -> Iterator[BuiltDocument]:

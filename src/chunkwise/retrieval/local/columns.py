@@ -422,9 +422,6 @@ class ColumnSink(Protocol):
     def finish_more(self, name: str, values: Array) -> Arrays:
         """A further column, made from the others."""
 
-    def mark(self) -> Callable[[], None]:
-        """What takes away again all that is appended from now on."""
-
 
 _SAID_ONCE = frozenset({"document", "id", "record"})
 """Tables that hold what is said of a document as a whole."""
@@ -460,20 +457,8 @@ class Collector:
             self.sink.append(name, values)
 
     def add_segments(self, portions: Iterable[Portion]) -> None:
-        """One document, some rows at a time; nothing of it stays where it cannot be read to its end."""
-        rows, languages, undo = dict(self._rows), set(self.languages), self.sink.mark()
-        try:
-            tables = self._add_segments(portions)
-        except BaseException:
-            self._rows, self.languages = rows, languages
-            undo()
-            raise
-        for table in tables:
-            self.sink.append(f"{table}.first", np.array([self._rows[table]], np.int64))
-
-    def _add_segments(self, portions: Iterable[Portion]) -> list[str]:
-        """The tables whose rows belong to documents."""
-        tables: list[str] = []
+        """One document, some rows at a time."""
+        tables: list[str] = []  # whose rows belong to documents
         for number, (size, column) in enumerate(portions):
             if number:  # what is said of the document is said once
                 size = {name: each for name, each in size.items() if name not in _SAID_ONCE}
@@ -489,7 +474,8 @@ class Collector:
                 self._rows[table] += int(size[table].sum())
             within = {table: each for table, each in size.items() if table not in tables}
             self._append(within, column)
-        return tables
+        for table in tables:
+            self.sink.append(f"{table}.first", np.array([self._rows[table]], np.int64))
 
     def finish(self) -> Arrays:
         for table in ("chunk", "atom"):
@@ -522,15 +508,6 @@ class MemorySink:
 
     def take(self, name: str) -> Array:
         return np.concatenate(self._parts.pop(name))
-
-    def mark(self) -> Callable[[], None]:
-        sizes = {name: len(parts) for name, parts in self._parts.items()}
-
-        def undo() -> None:
-            for name, parts in self._parts.items():
-                del parts[sizes.get(name, 0) :]
-
-        return undo
 
     def finish(self) -> Arrays:
         # One column after the other, so that no more than one is there twice.

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -93,21 +93,6 @@ class _Growing:
         self.close()
         return StoredColumn(self.dtype.str, (self.rows, *self.width), self._hash.hexdigest())
 
-    def mark(self) -> Callable[[], None]:
-        """What takes away again all that is added from now on."""
-        if self._waiting:
-            self.write()
-        rows, found, end = self.rows, self._hash.copy(), self._file.tell()
-
-        def undo() -> None:
-            self.rows, self._hash = rows, found
-            self._waiting, self._size = [], 0
-            with says_what_it_writes(self.path):
-                self._file.truncate(end)
-                self._file.seek(end)
-
-        return undo
-
     def close(self) -> None:
         self._file.close()
 
@@ -132,15 +117,6 @@ class FileSink:
         del self._growing[name]
         growing.path.unlink()  # the map keeps the bytes until it is let go
         return values
-
-    def mark(self) -> Callable[[], None]:
-        undoing = [each.mark() for each in self._growing.values()]  # there is one for each column
-
-        def undo() -> None:
-            for each in undoing:
-                each()
-
-        return undo
 
     def finish(self) -> Arrays:
         growing = sorted(self._growing.items())
