@@ -270,6 +270,7 @@ def test_ids_are_those_of_the_whole(tmp_path: Path) -> None:
     assert _rows(tmp_path / "out") == _expected(folder)
     ids = [row["doc_id"] for row in _rows(tmp_path / "out")]
     assert len(set(ids)) == 140
+    assert not (tmp_path / "out/_staged").exists()
     made, workers, _ = _write(folder, tmp_path / "out")
     assert workers.made == []
     assert made.reused == made.parts

@@ -305,10 +305,9 @@ class _DatasetRun:
         """Every part with its record, in order, a few being made ahead."""
         begun = (self._begun(work) for work in self._works())
         for work, record in in_order(begun, self._workers.at_once):
-            work, record = self._under_own_ids(work, record)
-            if work.name not in self.reused:
-                self._made.add(work.name)
-            yield work, record
+            final, record = self._under_own_ids(work, record)
+            self._made |= {work.name, final.name} - self.reused
+            yield final, record
 
     def _works(self) -> Iterator[PartWork]:
         found = batches(self._reader.units())

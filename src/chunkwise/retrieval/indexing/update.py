@@ -431,6 +431,8 @@ class _Group:
         self._waiting: list[_Waiting | _Left] = []
         self._characters = 0
         self._chunks = 0
+        self._told = 0
+        """Characters of the group that the listener knows of."""
         self.long = LongTexts(resolved)
         self.foreign = ForeignDocuments(resolved)
         self._times_as_many = 1
@@ -479,26 +481,23 @@ class _Group:
         # Rows that a worker has made hold their tokens' vectors already.
         encoder = resolved.token_encoder if isinstance(long, LongDocument) else None
         models = Models(embedder, loaded(encoder))
-        read = done = 0
-
-        def told(characters: int) -> None:
-            nonlocal done
-            done += characters
-            self._tell(characters)
-
-        for built in long.segments(resolved.settings, models, told):
+        read = self._told = 0
+        for built in long.segments(resolved.settings, models, self._tell):
             if not read:
                 self.foreign.add(built.language, embedder)
             self._chunks += len(built.part.chunks)
             self.long.add(built.part, embedder, read)
             read += len(built.part.document.text)
             yield built
-            told(max(0, read - done))
+            self._tell(max(0, read - self._told))
 
-    def _tell(self, characters: int) -> None:
+    def _tell(self, characters: int, note: str = "") -> None:
+        self._told += characters
         if self._advance:
-            note = f"{counted(self._tally.documents, 'document')}, {counted(self._chunks, 'chunk')}"
-            self._advance(characters, note)
+            counts = (
+                f"{counted(self._tally.documents, 'document')}, {counted(self._chunks, 'chunk')}"
+            )
+            self._advance(characters, note or counts)
 
     def leave(self, id: str, fingerprint: str) -> None:
         """A document that was not read again, in its place among the others."""
@@ -512,31 +511,19 @@ class _Group:
             for each in read
             if not each.is_known and not isinstance(each.chunked, BuiltChunked)
         ]
-        done = 0
-
-        def told(characters: int) -> None:
-            nonlocal done
-            done += characters
-            self._tell(characters)
-
-        def written(amount: int, note: str) -> None:
-            nonlocal done
-            done += amount
-            if self._advance:
-                self._advance(amount, note)
-
+        self._told = 0
         model, contexts = self._resolved.model, self._resolved.contexts
-        is_whole = contexts.write(new, written) if new and contexts else [True] * len(new)
+        is_whole = contexts.write(new, self._tell) if new and contexts else [True] * len(new)
         stated: list[StatedRelations] = []
         if new and self._resolved.relations:
             # With contexts, too, their writing tells the work: a text is counted once.
-            found = self._resolved.relations.read(new, None if contexts else written)
+            found = self._resolved.relations.read(new, None if contexts else self._tell)
             stated = [relations for relations, _ in found]
             is_whole = [one and other for one, (_, other) in zip(is_whole, found, strict=True)]
         embedder = model.embedder if model and not all(each.is_known for each in read) else None
         if embedder is not None:  # known only now: many a run needs none
             self._times_as_many = texts_at_once(embedder) // _DOCUMENTS
-        on_done = None if done else told  # what a language model wrote took the time
+        on_done = None if self._told else self._tell  # what a language model wrote took the time
         built: Iterator[BuiltDocument] = iter(())
         if new:
             encoder, finder = self._resolved.token_encoder, self._resolved.name_finder
@@ -568,6 +555,6 @@ class _Group:
                 self.long.add(made.part, embedder)
                 self.foreign.add(made.language, embedder)
                 self._target.rows.add(made)
-        told(max(0, self._characters - done))
+        self._tell(max(0, self._characters - self._told))
         self._waiting.clear()
         self._characters = 0

@@ -106,28 +106,19 @@ def server_problems_explained(address: Address) -> Iterator[None]:
     """Turns what the server says in the middle of the work into one line of ours."""
     from psycopg import Error, errors
 
+    hints: dict[type[Error], str] = {
+        errors.LockNotAvailable: f"knowledge base {address.name!r} is being written by somebody else (or held by a "
+        "long transaction): try again when they are done",
+        errors.InsufficientPrivilege: "the role needs CREATE on the database (or its own schema "
+        f"{address.name!r})",
+        errors.DependentObjectsStillExist: f"tables of {address.name!r} must be made again, but other objects use them",
+        errors.OperationalError: "the server's log says why",
+    }
     try:
         yield
-    except errors.LockNotAvailable:
-        raise ServerProblem(
-            f"{address.shown}: knowledge base {address.name!r} is being written by somebody else "
-            "(or held by a long transaction); waited for them: try again when they are done"
-        ) from None
-    except errors.InsufficientPrivilege as error:
-        raise ServerProblem(
-            f"{address.shown}: {_one_line(error, address)}; the role needs CREATE on the database "
-            f"(or its own schema {address.name!r})"
-        ) from None
-    except errors.DependentObjectsStillExist as error:
-        raise ServerProblem(
-            f"{address.shown}: tables of {address.name!r} must be made again, but other objects use them: "
-            f"{_one_line(error, address)}"
-        ) from None
-    except errors.OperationalError as error:
-        reason = _one_line(error, address)
-        raise ServerProblem(f"{address.shown}: {reason}; the server's log says why") from None
     except Error as error:
-        raise ServerProblem(f"{address.shown}: {_one_line(error, address)}") from None
+        hint = next((f"; {hint}" for kind, hint in hints.items() if isinstance(error, kind)), "")
+        raise ServerProblem(f"{address.shown}: {_one_line(error, address)}{hint}") from None
 
 
 def _one_line(error: BaseException, address: Address) -> str:
