@@ -491,13 +491,13 @@ class _Group:
             yield built
             self._tell(max(0, read - self._told))
 
-    def _tell(self, characters: int, note: str = "") -> None:
-        self._told += characters
+    def _tell(self, amount: int, note: str = "") -> None:
+        self._told += amount
         if self._advance:
             counts = (
                 f"{counted(self._tally.documents, 'document')}, {counted(self._chunks, 'chunk')}"
             )
-            self._advance(characters, note or counts)
+            self._advance(amount, note or counts)
 
     def leave(self, id: str, fingerprint: str) -> None:
         """A document that was not read again, in its place among the others."""
