@@ -180,7 +180,7 @@ bench: $(VENV)-bench/.installed browser ## speed, conformance and recall beside 
 	$(VENV)-bench/bin/python -m benchmarks.search
 	$(VENV)-bench/bin/python -m benchmarks.engines
 	$(VENV)-bench/bin/python -m benchmarks.retrieval
-	$(VENV)-bench/bin/python -m benchmarks.voices
+	$(VENV)-bench/bin/python -m benchmarks.signals
 	$(VENV)-bench/bin/python -m benchmarks.graph
 	$(VENV)-bench/bin/python -m benchmarks.evaluation
 	$(VENV)-bench/bin/python -m benchmarks.tuning

@@ -24,13 +24,13 @@ from benchmarks.page import write_page  # noqa: E402
 
 PARTS: dict[str, tuple[str, Callable[[], str]]] = {
     "sentences": ("Sentence ends", sentence_ends.run),
-    "stops": ("Full stops that one rule decides", full_stops.run),
+    "stops": ("Full stops decided by one rule", full_stops.run),
     "html": ("Main text of HTML pages", html_content),
     "outlines": ("Headings and sections of text, markup and HTML", outlines.run),
     "pdf": ("PDF: headings, sections, reading order", pdf_outline.measured),
-    "claims": ("Answers judged by their words", claim_support.run),
-    "support": ("Claims held against a passage", supported_claims.run),
-    "quotes": ("Answers quoted", quoted_answers.run),
+    "claims": ("Answer correctness by words", claim_support.run),
+    "support": ("Claims checked against a passage", supported_claims.run),
+    "quotes": ("Extractive answers", quoted_answers.run),
 }
 
 

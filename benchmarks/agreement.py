@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.kept import Kept
+from benchmarks.saved_results import SavedResults
 from benchmarks.sweep import CHROMA, material, plan_of
 from benchmarks.tables import table
 from chunkwise.stats.agreement import kendall
@@ -20,7 +20,7 @@ from chunkwise.tuning.sweep_result import Outcome
 BAR = 0.8
 MEASURES = ("recall@1000t", "recall@5", "ndcg@5")
 FOLDER = "grid"
-"""Of the record, in the folder that is kept."""
+"""Of the record, in the folder that is saved."""
 
 Pair = tuple[Outcome, Outcome]
 """Of one configuration with late vectors, and with its own."""
@@ -41,12 +41,12 @@ def pairs(place: Path, exact: bool) -> tuple[list[Pair], int]:
     return both, len(own.configurations)
 
 
-def run(kept: Kept) -> str:
+def run(saved: SavedResults) -> str:
     """Kendall's tau by measure and retriever, as Markdown."""
     if not CHROMA.available:
         return "- left out: its data are not there\n"
-    with kept.place() as place:
-        both, grid = pairs(place, kept.exact)
+    with saved.place() as place:
+        both, grid = pairs(place, saved.exact)
     if len(both) < 2:
         return "- left out: every chunk has to be embedded for it, about 45 minutes of two cores; ask with `--exact`\n"
     rows = [
@@ -63,7 +63,7 @@ def run(kept: Kept) -> str:
     part = "" if len(both) == grid else " on this part of the grid"
     return "\n".join([
         f"{len(both)} of the {grid} configurations with vectors above (34 chunkings × dense, hybrid) on chroma_eval, "
-        "every chunk embedded by itself, beside the same with late vectors; means over all 472 questions.\n",
+        "per-chunk embeddings compared with late chunking; means over all 472 questions.\n",
         table(["Kendall's τ of the two rankings", "all", "dense alone", "hybrid alone"], rows),
         "",
         f"- {MEASURES[0]}: τ {tau:.2f}, bar {BAR}: {'met' if tau >= BAR else '**missed**'}{part}",

@@ -14,7 +14,7 @@ from chunkwise.text.sentences.boundaries import sentence_starts
 
 
 def _rate(work: Callable[[str], object], text: str, rounds: int = 3) -> float:
-    """Million characters a second, best of some rounds."""
+    """Million characters per second, best of some rounds."""
     best = float("inf")
     for _ in range(rounds):
         began = time.perf_counter()
@@ -41,7 +41,7 @@ def run() -> str:
         mine, other = _rate(ours, text), _rate(lambda t, f=theirs: list(f(t)), text)
         rows.append((what, f"{mine:.1f}", f"{other:.1f}", f"{mine / other:.1f}×"))
     head = ("", "chunkwise", "nupunkt, markdown-it-py", "ratio")
-    return f"Million characters a second, best of three.\n\n{table(head, rows)}\n"
+    return f"Million characters per second, best of three.\n\n{table(head, rows)}\n"
 
 
 def _sentences(text: str) -> object:

@@ -1,15 +1,15 @@
 """Answers judged by their words: short gold answers of published questions, and sentences that hold them or do not.
 
-Right answers are the sentence of the source that holds the gold answer, that sentence with its number spelled
-otherwise, and the other wordings that people gave (squad2: other annotators; musique: aliases, many of them of another
-thing: "Robin" for "Dick Grayson"). Wrong ones are the other sentences of the paragraph, and the same sentence with
-another number in the gold answer. None was written for chunkwise. `answer_correctness.words`, token F1 and exact match
-(both as SQuAD defines them) judge an answer right from 0.5 on. *Agree*: of the answers that words decide, the share
-judged as it is; *right at 0*: right answers with a score of 0.
+Correct answers: the source sentence with the gold answer, that sentence with a reformatted number, and alternative
+human answers (squad2: other annotators; musique: aliases, many of which mean something else: "Robin" for "Dick
+Grayson"). Wrong answers: the other sentences of the paragraph, and the same sentence with a different number. None
+was written for chunkwise. `answer_correctness.words`, token F1 and exact match
+(both as SQuAD defines them) judge an answer correct from 0.5 on. *Agree*: share of decided answers judged correctly;
+*right at 0*: correct answers with a score of 0.
 
-People's own judgments: of 124 answers of five systems to 35 questions of EVOUNA (Wang et al. 2023; copied from its
-pages, so this script does not repeat it), an earlier version scored 113 and agreed with people on 0.947; token F1
-agreed with 0.492 of all 124, exact match with 0.419. One right answer had 0 ("France" for "Old French"); with F1 four,
+Human judgments: on 124 answers of five systems to 35 questions of EVOUNA (Wang et al. 2023; copied from its pages and
+not repeated by this script), an earlier version scored 113 and agreed with people on 0.947 of them. Token F1 agreed
+on 0.492 of all 124, exact match on 0.419. One correct answer scored 0 ("France" for "Old French"); with F1 four did,
 with exact match 72.
 """
 

@@ -59,7 +59,7 @@ def run(only: list[str]) -> str:
         print(rows[-1], file=sys.stderr, flush=True)
         for key, inputs in failures.items():
             details.append(f"- **{name}**, {key}: {'; '.join(inputs)}")
-    notes = "A splitter is asked only for sizes it can count; one that reports no offsets has none that are exact."
+    notes = "Splitters are tested only with sizes they support. A splitter without offsets has no exact offsets."
     parts = [
         "# Conformance\n",
         machine.describe(),

@@ -32,7 +32,7 @@ RETRIEVERS = ("bm25", "dense", "hybrid")
 METRICS = ("failure@5", "failure@20")
 RANKED = ("failure@5", "failure@20", "ndcg@5")
 TOO_LARGE = 3_000_000
-"""Characters beyond which chunks are searched by words alone: each is embedded by itself, twice."""
+"""Characters beyond which chunks are searched with BM25 only: each is embedded by itself, twice."""
 PART = 4
 """Documents of the sample corpus that the local model reads."""
 CHOSEN_ON = 200
@@ -213,8 +213,8 @@ def _sample(count: int | None) -> tuple[list[Document], list[Query]]:
 
 _ABOUT = f"""`{STRATEGY}`, each chunk embedded with its context by all-MiniLM-L6-v2 in 8 bits. failure@k: the share of
 references that the first k hits do not cover, in %; less is better. Differences are paired, with 95 % intervals;
-**bold** where the interval leaves 0 out. A corpus of more than {TOO_LARGE:,} characters is searched by words alone:
-to embed the chunks of both such corpora, with and without headings, takes about half an hour of processor time.
+**bold** where the interval leaves 0 out. A corpus of more than {TOO_LARGE:,} characters is searched with BM25 only:
+to embed the chunks of both such corpora, with and without headings, takes about half an hour of CPU time.
 """
 _ABOUT_RERANKING = """The best hundred chunks of `hybrid`, reranked by `{}`. `maxsim` needs no key, no server and no
 weights but those of the embedder, which knows English; its scores and those of `hybrid` are added up, each as a share
@@ -222,7 +222,7 @@ of its range. ndcg@5, in %: more is better. How it weighs the tokens of a questi
 other questions than these (half of at most 200 of chroma_eval, anthropic_code, xquad_de and the sample corpus each;
 none of xquad_zh).
 """
-_ABOUT_BOTH = "What headings change where hits are reranked, by the same questions:\n"
+_ABOUT_BOTH = "Effect of headings with reranking, on the same questions:\n"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""What each embedder and the reranker are worth as voices of multi-scale retrieval, and what they cost.
+"""What each embedder and the reranker are worth as signals of multi-scale retrieval, and what they cost.
 
 python -m benchmarks.gpu_reading prepare FOLDER     # then its `read` on a machine with a GPU, files back to FOLDER
 python -m benchmarks.embedders pairs FOLDER         # what the reranker is to read there
-python -m benchmarks.embedders score FOLDER [SET…]  # recall of every mix of voices, by the library's own arithmetic
+python -m benchmarks.embedders score FOLDER [SET…]  # recall of every mix of signals, by the library's own arithmetic
 python -m benchmarks.embedders costs FOLDER         # speed on this machine, and how near its vectors are
 python -m benchmarks.embedders page FOLDER          # the part of docs/benchmarks/models.md
 """
@@ -25,9 +25,9 @@ import chunkwise
 from benchmarks import machine
 from benchmarks.gpu_reading import CHECKED, MODELS, samples
 from benchmarks.question_sets import recall
+from benchmarks.signals import HEADING as SIGNALS
+from benchmarks.signals import PAGE, _cells, _difference
 from benchmarks.tables import table
-from benchmarks.voices import HEADING as VOICES
-from benchmarks.voices import PAGE, _cells, _difference
 from chunkwise.models import get_embedder, get_reranker, get_token_encoder
 from chunkwise.retrieval.multiscale import AtomCandidates, Multiscale, assemble, atom_votes
 from chunkwise.retrieval.multiscale.multiscale import _by_reading
@@ -37,7 +37,7 @@ from chunkwise.retrieval.retrievers import _Texts as AtomTexts
 from chunkwise.text.terms import query_terms
 
 
-class Voice(NamedTuple):
+class Signal(NamedTuple):
     """A model and how it was asked: `own`, `late`, `maxsim`."""
 
     model: str
@@ -50,34 +50,34 @@ class Voice(NamedTuple):
 
 
 class Mix(NamedTuple):
-    """Votes added up: how much words, each voice, and the reranker on top of them count."""
+    """Votes added up: how much words, each signal, and the reranker on top of them count."""
 
     words: float
-    voices: tuple[tuple[Voice, float], ...] = ()
+    signals: tuple[tuple[Signal, float], ...] = ()
     rerank: float = 0.0
 
     def __str__(self) -> str:
-        named = [("words", self.words), *((str(voice), own) for voice, own in self.voices)]
+        named = [("BM25", self.words), *((str(signal), own) for signal, own in self.signals)]
         named.append(("reranker", self.rerank))
         return " + ".join(name if own == 1 else f"{own:g} {name}" for name, own in named if own)
 
 
-MINILM = Voice("minilm", "late")
-COLBERT = Voice("colbert-small", "maxsim")
+MINILM = Signal("minilm", "late")
+COLBERT = Signal("colbert-small", "maxsim")
 DEFAULT = Mix(1, ((MINILM, 0.5),))
 EMBEDDERS = [name for name, model in MODELS.items() if model.pooling in ("mean", "cls")]
 ALONE = [Mix(1), Mix(0, ((MINILM, 1),)), Mix(0, ((COLBERT, 1),))] + [
-    Mix(0, ((Voice(name, "own"), 1),)) for name in EMBEDDERS
+    Mix(0, ((Signal(name, "own"), 1),)) for name in EMBEDDERS
 ]
 BESIDE = [
-    Mix(1, ((Voice(name, reading), 0.5),)) for name in EMBEDDERS for reading in ("late", "own")
+    Mix(1, ((Signal(name, reading), 0.5),)) for name in EMBEDDERS for reading in ("late", "own")
 ]
 TOGETHER = [
     Mix(1, ((MINILM, 0.5),), 0.5), Mix(1, ((MINILM, 0.5),), 1), Mix(1, ((MINILM, 1),)),
     Mix(1, ((MINILM, 1),), 0.5), Mix(1, ((MINILM, 1),), 1), Mix(1, ((MINILM, 0.5), (COLBERT, 1))),
     Mix(1, ((MINILM, 1), (COLBERT, 1))), Mix(1, ((MINILM, 1), (COLBERT, 1)), 0.5),
     Mix(1, ((MINILM, 1), (COLBERT, 1)), 1),
-    Mix(1, ((Voice("bge-small", "own"), 1),)), Mix(1, ((MINILM, 0.5), (Voice("bge-small", "own"), 0.5))),
+    Mix(1, ((Signal("bge-small", "own"), 1),)), Mix(1, ((MINILM, 0.5), (Signal("bge-small", "own"), 0.5))),
 ]  # fmt: skip
 BUDGETS = (250, 500, 1000, 2000)
 
@@ -87,7 +87,7 @@ def _top(votes: NDArray[Any]) -> set[int]:
 
 
 def _by_agreement(votes: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-    """A voice counts as much, squared, as its best atoms are those of the two others."""
+    """A signal counts as much, squared, as its best atoms are those of the two others."""
     best = [_top(each) for each in votes]
     shared = [sum(len(one & other) for other in best) - len(one) for one in best]
     weights = np.square(np.array(shared, np.float64))
@@ -95,7 +95,7 @@ def _by_agreement(votes: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
 
 
 def _by_peaks(votes: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-    """A voice counts as much as its best atom stands out from its twenty-first."""
+    """A signal counts as much as its best atom stands out from its twenty-first."""
     weights = np.array([1 - np.sort(each)[-_NEAREST - 1] / max(each.max(), 1e-9) for each in votes])
     return weights * (3 / weights.sum()) if weights.sum() else np.ones(3)
 
@@ -111,11 +111,11 @@ _NEAREST = 20
 RULES = {
     "all three, by how far they agree": _by_agreement,
     "all three, by how far each stands out": _by_peaks,
-    "words + 0.5 to 1 minilm, by how far they disagree": _by_disagreement,
+    "BM25 + 0.5 to 1 minilm, by how far they disagree": _by_disagreement,
 }
 
 
-class Kept:
+class SavedResults:
     """What came back from the other machine, looked up by name."""
 
     def __init__(self, folder: Path) -> None:
@@ -130,11 +130,11 @@ class Kept:
 
 
 class Scored:
-    """A sample with the votes of every voice, and recall by any mix of them."""
+    """A sample with the votes of every signal, and recall by any mix of them."""
 
     def __init__(self, sample: Any, folder: Path) -> None:
 
-        self.name, self.kept = sample.corpora[0], Kept(folder)
+        self.name, self.saved = sample.corpora[0], SavedResults(folder)
         documents, self.questions = sample.read()
         source: Any = chunkwise.index(documents, vectors="none").source
         self.atoms, self.ids = source.atom_table(), source.ids()
@@ -151,7 +151,7 @@ class Scored:
         self.sizes = prepared.sizes
         by_words = plain._by_words(prepared, terms, [None] * len(self.sizes))
         self.words = [atom_votes(each, len(self.atoms)) for each in by_words]
-        self._known: dict[Voice, list[NDArray[np.float32]]] = {}
+        self._known: dict[Signal, list[NDArray[np.float32]]] = {}
         self.logits: list[dict[int, float]] = [{} for _ in self.questions]
         if (folder / "pairs.npz").exists():
             asked = np.load(folder / "pairs.npz")[self.name].astype(np.int64)
@@ -168,28 +168,28 @@ class Scored:
             self._passages(Windows(windows.first[list(numbers)], windows.stop[list(numbers)]))
         )
 
-    def votes(self, voice: Voice) -> list[NDArray[np.float32]]:
+    def votes(self, signal: Signal) -> list[NDArray[np.float32]]:
 
-        if voice not in self._known:
+        if signal not in self._known:
             count = len(self.atoms)
             total = [np.zeros(count, np.float32) for _ in self.questions]
             for at, windows in enumerate(self.sizes):
-                key = f"{self.name}|{voice.model}|{voice.reading}|{at}"
+                key = f"{self.name}|{signal.model}|{signal.reading}|{at}"
                 numbers = self.kept[f"{key}|numbers"].astype(np.int64)
                 shares = self.kept[f"{key}|share"] / 65535.0
                 for own, some, share in zip(total, numbers, shares, strict=True):
                     own += spread(windows.first[some], windows.stop[some], share, count)
             self._known = {key: own for key, own in self._known.items() if key in (MINILM, COLBERT)}
-            self._known[voice] = total
-        return self._known[voice]
+            self._known[signal] = total
+        return self._known[signal]
 
     def points(self, mix: Mix) -> Iterator[NDArray[np.float64]]:
 
-        voices = [(weight, self.votes(voice)) for voice, weight in mix.voices]
+        signals = [(weight, self.votes(signal)) for signal, weight in mix.signals]
         passages = self.sizes[2]
         for at, words in enumerate(self.words):
             points = mix.words * words
-            for weight, votes in voices:
+            for weight, votes in signals:
                 points = points + weight * votes[at]
             if mix.rerank:
                 weight = mix.rerank * len(self.sizes)
@@ -392,13 +392,13 @@ def page(folder: Path) -> str:
         "tokens, in %, at several sizes. *late*: documents read once, and a window has the mean of its tokens' vectors",
         "(what the index keeps of `minilm`); *each window*: every window of all six sizes read by itself, eleven times",
         "the work, which no index keeps: what a model could give. *reranker*: `--reranker local`, 32 passages a",
-        "question as one more voice. Samples: those of [the voices](#the-voices-of-multi-scale-retrieval), and 200",
+        "question as one more signal. Samples: those of [the signals](#signals-of-multi-scale-retrieval), and 200",
         "questions each of xquad_de and xquad_zh. Vectors and logits come from the exports' weights on one H200 GPU",
         "in 16 bits; processors round the activations of the exports to 8 bits (how near the two are stands below).",
         "Cells with – were not measured.\n",
         machine.describe(),
         table(
-            ["voices", *names, "mean"], [row(mix) for mix in (*ALONE, *BESIDE, *TOGETHER, *RULES)]
+            ["signals", *names, "mean"], [row(mix) for mix in (*ALONE, *BESIDE, *TOGETHER, *RULES)]
         ),
         "",
         f"- The mean is that of {', '.join(below)}: below {CEILING} % within 1,000 tokens with {usual}, the usual mix.",
@@ -506,13 +506,13 @@ def _cost_lines(known: Mapping[str, Any], table: Any) -> list[str]:
         rows.append([name, f"{own['speed']:,.0f}", size, f"{own['question']:.3f}", near])
     head = [
         "model",
-        "tokens a second, two cores",
+        "tokens per second, two cores",
         "bytes a token",
-        "processor seconds a question",
+        "CPU seconds a question",
         "cosines to the GPU's: mean (least) of passages; of questions",
     ]
     return [
-        "What they cost on a processor, by the time it worked (the machine was busy): twice the speed of a core.\n",
+        "Throughput on two cores, from CPU time (busy machine):\n",
         table(head, rows),
         "",
     ]
@@ -523,21 +523,19 @@ NOTES = """- **Embedders.** Alone, and each window by itself, the four made for 
   `arctic-s` a little more on musique, none on code. Beside words not much of that is left: none is better than `minilm`
   on the mean, at half its speed or less. On cuad, where a question names the contract at length and then asks for a
   clause, `minilm` is the best of all, alone.
-- **Reranker.** As a voice of weight 1 it adds 2 to 5 points within 250 tokens on every sample but cuad, and within
-  1,000 nearly five where answers are put together from several places (musique); there it costs a point and a half on
-  code, and 15 points on cuad, where it puts the page first that names the parties. At half the weight it gains and
-  loses about two thirds of that. It reads 32 passages a question, 2.7 s of one core.
-- **No mix reaches what was aimed at**, so the usual one stays `minilm` late at half the weight of words: what gains
-  most within 250 tokens loses cuad within 1,000, and what gains on cuad (*words + minilm*) loses a point or more
-  elsewhere. Nearest comes *words + minilm, late + colbert-small*: +2.2 and +1.2, the least -0.8, for a second model
-  that reads every document. Which of them a corpus is like, questions tell:
+- **Reranker.** With weight 1 it adds 2 to 5 points within 250 tokens on every sample except cuad, and nearly five
+  within 1,000 on multi-hop questions (musique). Within 1,000 it loses a point and a half on code, and 15 points on
+  cuad, where it prefers the page that names the parties. Half the weight has about two thirds of the effect. It reads
+  32 passages per question, 2.7 s on one core.
+- **No combination reaches the target**, so the default remains `minilm` with late chunking at half the weight of
+  BM25. The largest gains within 250 tokens lose on cuad within 1,000, and the gain on cuad (*BM25 + minilm*) loses a
+  point or more elsewhere. The closest is *BM25 + minilm, late + colbert-small*: +2.2 and +1.2, worst -0.8, for a
+  second model that reads every document. Test it on your questions:
   `tune --reranker local --maxsim colbert-small`.
-- **Weights that a question finds for itself**, without labels: by how far the three voices agree, and by how far each
-  stands out, no better than the same voices with equal weights. Vectors that count more where they disagree with words
-  gain on cuad and lose little, about what a constant weight of 0.75 does. Tried, too, by a simpler choice of atoms
-  (best first until full): leaving out words that half of all questions share changes nothing here (two terms on cuad,
-  none elsewhere); the share of passages that the reranker takes for relevant is high on cuad, but on chroma_eval it
-  gains as much where that share is high.
+- **Per-question weights** without labels, from the agreement or the contrast of the three signals, are no better than
+  equal weights. A higher vector weight for questions where vectors and BM25 disagree gains on cuad, about as much as
+  a constant weight of 0.75. Removing terms shared by half of all questions changes nothing. The share of passages
+  that the reranker considers relevant doesn't predict its gain.
 """
 
 READ_BY = (
@@ -583,8 +581,8 @@ def main() -> None:
         costs(given.folder)
     else:
         text = PAGE.read_text(encoding="utf-8")
-        before, _, rest = text.partition(HEADING if HEADING in text else VOICES)
-        behind = rest[rest.index(VOICES) :] if VOICES in rest else VOICES + rest
+        before, _, rest = text.partition(HEADING if HEADING in text else SIGNALS)
+        behind = rest[rest.index(SIGNALS) :] if SIGNALS in rest else SIGNALS + rest
         PAGE.write_text(
             f"{before.rstrip()}\n\n{page(given.folder)}\n{NOTES}\n{behind}", encoding="utf-8"
         )

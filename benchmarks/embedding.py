@@ -176,7 +176,7 @@ def main() -> None:
     print("# Embedding\n", machine.describe(), "## Speed\n", page(speed), sep="\n")
     if peers:
         found = quantisation.measure(*((2, 40) if given.quick else (16, 1000)))
-        print("## What 8 bits cost\n", quantisation.page(found), sep="\n")
+        print("## Effect of 8-bit quantization\n", quantisation.page(found), sep="\n")
 
 
 if __name__ == "__main__":

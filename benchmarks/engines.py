@@ -1,4 +1,4 @@
-"""Every engine on one corpus: how long it takes to load, how large it is, questions a second, and what it misses."""
+"""Every engine on one corpus: how long it takes to load, how large it is, questions per second, and what it misses."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Figures(NamedTuple):
     size: int
     first: float
     asked: dict[str, float]
-    """Questions a second, by retriever."""
+    """Questions per second, by retriever."""
     recall: float
     """Share of the truly nearest ten."""
 
@@ -205,7 +205,7 @@ def side_by_side(chunks: int, questions: int, engines: Sequence[str]) -> str:
         f"{count:,} chunks of {len(given):,} made-up documents, vectors of {DIMENSIONS} numbers in {TOPICS} clumps by "
         "a seed (a model would take hours to read as much, and says nothing of an engine). *Load*: rows that are made "
         "already, into an index that is published and can be asked. *First question*: by `hybrid`, with what it "
-        f"brings over. The other columns are questions a second, one after the other, {questions} of them. *Recall*: "
+        f"brings over. The other columns are questions per second, one after the other, {questions} of them. *Recall*: "
         "the share of the ten nearest chunks, all compared, that `dense` found.",
         "",
         table(heads, lines), "",
@@ -238,7 +238,7 @@ def main() -> None:
         "engines.md",
         {
             "engines": (
-                "Load, size, questions a second, recall",
+                "Load, size, questions per second, recall",
                 lambda: side_by_side(given.chunks, given.questions, given.engines),
             )
         },

@@ -14,7 +14,7 @@ from benchmarks import chroma_report, scoring, significance  # noqa: E402
 from benchmarks.page import write_page  # noqa: E402
 
 PARTS: dict[str, tuple[str, Callable[[], str]]] = {
-    "chroma": ("The Chroma report's own cells", chroma_report.run),
+    "chroma": ("Published values of the Chroma report", chroma_report.run),
     "scoring": ("Scoring spans", scoring.run),
     "significance": ("Intervals and tests", significance.run),
 }

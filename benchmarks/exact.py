@@ -50,7 +50,7 @@ class Instant:
 
 
 def _measure() -> dict[str, Any]:
-    """The exact sweep but for its model: processor seconds; and the distinct texts a model would have to read."""
+    """The exact sweep but for its model: CPU seconds; and the distinct texts a model would have to read."""
     documents, queries = material()
     model = Instant()
     with tempfile.TemporaryDirectory() as place:
@@ -102,8 +102,8 @@ def run() -> str:
         f"{found['texts']:,} distinct chunk texts, {found['tokens']:,} tokens of the model. What the rest takes is "
         "measured with a model that takes no time; what the model takes is reckoned from its speed on "
         f"{TEXTS} of these texts.\n",
-        table(["", "processor seconds"], [
-            [f"embedding, at {found['rate']:,.0f} tokens a processor second", f"{model:,.0f}"],
+        table(["", "CPU seconds"], [
+            [f"embedding, at {found['rate']:,.0f} tokens per CPU second", f"{model:,.0f}"],
             ["everything else: cutting, the cache, indexing, ranking, scoring, keeping", f"{rest:.1f}"],
         ]),
         "",

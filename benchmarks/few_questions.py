@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.kept import Kept
+from benchmarks.saved_results import SavedResults
 from benchmarks.score_matrices import ALL_SETS, ScoredSet, scored_set
 from benchmarks.tables import table
 from chunkwise.stats.agreement import kendall
@@ -162,9 +162,9 @@ def regrets(
     return found
 
 
-def run(kept: Kept) -> str:
+def run(saved: SavedResults) -> str:
     """Regret with so many questions, over all sets and set by set, and what generated questions tell."""
-    with kept.place() as place:
+    with saved.place() as place:
         scored = [scored_set(each, place) for each in ALL_SETS if each.available]
     if not scored:
         return "- left out: their data are not there\n"

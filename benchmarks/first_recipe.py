@@ -44,7 +44,7 @@ class Span(NamedTuple):
     end: int
 
 
-class Voice(NamedTuple):
+class Signal(NamedTuple):
     """The windows of one size; window `i` holds the atoms `first[i]` to `behind[i] - 1`."""
 
     first: NDArray[np.int64]
@@ -132,7 +132,7 @@ class Atoms:
                 half = int(before.searchsorted(before[at] + -(-(size or 0) // 2)))
                 at = min(max(half, at + 1), behind)
 
-    def voice(self, questions: Sequence[str], size: int | None) -> Voice:
+    def signal(self, questions: Sequence[str], size: int | None) -> Signal:
         """BM25 of all windows of one size."""
         first, behind = np.array(list(self.windows(size)), dtype=np.int64).reshape(-1, 2).T
         edges = np.append(0, np.cumsum(behind - first))
@@ -153,7 +153,7 @@ class Atoms:
 
         atom = np.arange(len(self.tokens))
         over = np.stack([behind.searchsorted(atom, "right"), first.searchsorted(atom, "right")])
-        return Voice(first, behind, scores, over.T.ravel())
+        return Signal(first, behind, scores, over.T.ravel())
 
     def spans(self, chosen: Iterable[int]) -> list[Span]:
         return [
@@ -188,9 +188,9 @@ def search(
     atoms: Atoms, questions: Sequence[str], budgets: Sequence[int]
 ) -> Iterator[list[list[Span]]]:
     """The recipe: for every question what is handed out within each budget."""
-    voices = [atoms.voice(questions, size) for size in SIZES]
+    signals = [atoms.signal(questions, size) for size in SIZES]
     for question in range(len(questions)):
-        points = np.sum([voice.of_atoms(question) for voice in voices], axis=0)
+        points = np.sum([signal.of_atoms(question) for signal in signals], axis=0)
         order = np.argsort(-points, kind="stable")[: np.count_nonzero(points)]
         held = np.cumsum(atoms.tokens[order])
         yield [

@@ -105,8 +105,8 @@ def prepare(folder: Path) -> None:
 
 
 def samples() -> list[Any]:
-    """Those of `benchmarks.voices`, and two in other languages."""
-    from benchmarks.voices import SAMPLES, Sample
+    """Those of `benchmarks.signals`, and two in other languages."""
+    from benchmarks.signals import SAMPLES, Sample
 
     more = [Sample(name, (name,), 200, 10_000_000) for name in ("xquad_de", "xquad_zh")]
     return [each for each in (*SAMPLES, *more) if each.available]

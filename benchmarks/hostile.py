@@ -72,11 +72,11 @@ def run(
         print(row, file=sys.stderr, flush=True)
     heads = [s if "characters)" not in s else "recursive by characters" for s in strategies]
     told = [
-        f"{size / 1e6:g} MB each; the first row in seconds of processor time, the others as multiples of it; "
+        f"{size / 1e6:g} MB each; the first row in seconds of CPU time, the others as multiples of it; "
         f"bar {BAR:g}×.\n",
         table(["", *heads], rows),
         "",
-        *(over or ["No input is over the bar."]),
+        *(over or ["No input exceeds the target."]),
     ]
     return "\n".join([*told, "", *([peers_on_hostile()] if peers else [])])
 

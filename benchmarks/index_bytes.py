@@ -22,7 +22,7 @@ def run() -> str:
         worst = max(worst, whole / plain)
         rows.append([name, f"{plain / 1e6:.2f}", f"{whole / 1e6:.2f}", f"{whole / plain:.2f}×"])
     return "\n".join([
-        "Text, words and vectors; the plain index has a 32-bit vector a chunk, without overlap.\n",
+        "Text, BM25 and vectors; the plain index has one 32-bit vector per chunk, without overlap.\n",
         table(["", "plain, MB", "for all sizes as well, MB", "ratio"], rows),
         "",
         f"- at most {BAR:.0f}× the plain index: {'met' if worst <= BAR else '**missed**'}",

@@ -122,7 +122,7 @@ def run() -> str:
         f"The sample corpus inside the package, `kill -9` at {KILLS} random moments (seed {_SEED}), then the same "
         "command again. Results are `results.json` byte by byte, but for `timing`.\n",
         table(["", "outcomes on disk when killed", "the same results"], [
-            [f"by words alone, {KILLS} sweeps, each killed once", _listed(each), f"{same} of {KILLS}"],
+            [f"with BM25 only, {KILLS} sweeps, each killed once", _listed(each), f"{same} of {KILLS}"],
             [f"with the model, one sweep killed {KILLS} times", _listed(row), "yes" if ends_so else "**no**"],
         ]),
         "",

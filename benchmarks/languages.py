@@ -24,26 +24,26 @@ from benchmarks import machine  # noqa: E402
 from benchmarks.embedders import HEADING as NEXT  # noqa: E402
 from benchmarks.question_sets import Question, QuestionSet, recall  # noqa: E402
 from benchmarks.resampling import bootstrap  # noqa: E402
+from benchmarks.signals import PAGE  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
-from benchmarks.voices import PAGE  # noqa: E402
 from chunkwise.retrieval.indexes import Index  # noqa: E402
 
 HEADING = "## Other languages"
 LANGUAGES = {"en": "English", "de": "German", "zh": "Chinese"}
 MODELS = ("minilm", "use-multi")
 BUDGETS = (250, 1000)
-VOICES = {
-    "words": "multiscale(dense=0)",
+SIGNALS = {
+    "BM25": "multiscale(dense=0)",
     "vectors": "multiscale(words=0, dense=1)",
-    "words + 0.5 vectors": "multiscale",
-    "words + vectors": "multiscale(dense=1)",
+    "BM25 + 0.5 vectors": "multiscale",
+    "BM25 + vectors": "multiscale(dense=1)",
 }
-USUAL = "words + 0.5 vectors"
+USUAL = "BM25 + 0.5 vectors"
 NOTES = """
-- **use-multi** is universal-sentence-encoder-multilingual v3: no transformer; by the time of a core it
-  reads 2.4 times as fast as `minilm`. Each sentence has a vector, and a window the mean of its sentences'.
-- **Asked in the documents' own language** words find nearly all of these answers, and models add a point or two at
-  most: there `minilm` stays the usual one, and the model matters where words fail.
+- **use-multi** is universal-sentence-encoder-multilingual v3: not a transformer; its throughput per core is 2.4 times
+  that of `minilm`. It embeds sentences, and a window is the mean of its sentences.
+- **In the documents' language**, BM25 finds nearly all of these answers, and models add at most two points, so
+  `minilm` remains the default.
 - **Asked in another language** than any document is in, words find names alone, and small words that mean something
   else there ("was" is German, too). Where the model knows the question's language, `multiscale` leaves them out; before
   it did, *words + 0.5 vectors of use-multi* found 57.3 / 86.1 % in English articles asked in German, 53.7 / 75.3
@@ -57,12 +57,12 @@ class Asked(NamedTuple):
     model: str
     articles: str
     questions: str
-    voices: str
+    signals: str
     recall: NDArray[np.float64]
 
 
 def measured() -> list[Asked]:
-    """All models, languages and voices; words alone once."""
+    """All models, languages and signals; BM25 only once."""
     sets = {
         name: QuestionSet(name, (f"xquad_{name}",), f"xquad_{name}/queries.jsonl")
         for name in LANGUAGES
@@ -76,13 +76,13 @@ def measured() -> list[Asked]:
             truth = [questions[articles][each] for each in ids]
             for asked in LANGUAGES:
                 texts = [questions[asked][each].text for each in ids]
-                for voices, retriever in VOICES.items():
-                    if voices == "words" and model != MODELS[0]:
+                for signals, retriever in SIGNALS.items():
+                    if signals == "BM25" and model != MODELS[0]:
                         continue
                     columns = [
                         _column(index, texts, retriever, budget, truth) for budget in BUDGETS
                     ]
-                    row = Asked(model, articles, asked, voices, np.column_stack(columns))
+                    row = Asked(model, articles, asked, signals, np.column_stack(columns))
                     found.append(row)
                     print(*row[:4], row.recall.mean(axis=0).round(3), flush=True)
     return found
@@ -99,13 +99,13 @@ def page(found: list[Asked]) -> str:
     """The part of the page."""
     heads = [f"{LANGUAGES[a]}, asked in {LANGUAGES[q]}" for a in LANGUAGES for q in LANGUAGES]
     rows = []
-    for voices in VOICES:
-        for model in MODELS if voices != "words" else MODELS[:1]:
-            name = voices if voices == "words" else f"{voices} of {model}"
+    for signals in SIGNALS:
+        for model in MODELS if signals != "BM25" else MODELS[:1]:
+            name = signals if signals == "BM25" else f"{signals} of {model}"
             own = {
                 (e.articles, e.questions): e
                 for e in found
-                if (e.model, e.voices) == (model, voices)
+                if (e.model, e.signals) == (model, signals)
             }
             rows.append([name, *(_cell(own[a, q].recall) for a in LANGUAGES for q in LANGUAGES)])
     count = len(found[0].recall)
@@ -115,7 +115,7 @@ def page(found: list[Asked]) -> str:
         "another, so that a question of one language has its answer in the articles of another. Recall of the gold",
         f"characters within 250 / 1,000 tokens, in %, by `multiscale`; {count} questions a cell.\n",
         machine.describe(),
-        table(["voices", *heads], rows),
+        table(["signals", *heads], rows),
         "",
         f"{MODELS[1]} against {MODELS[0]}, paired over questions, within 250 tokens, with 95 % intervals:\n",
         table(["", "vectors alone", USUAL], _differences(found)),
@@ -133,8 +133,8 @@ def _differences(found: list[Asked]) -> list[list[str]]:
     for articles in LANGUAGES:
         for asked in LANGUAGES:
             cells = []
-            for voices in ("vectors", USUAL):
-                old, new = (by_key[model, articles, asked, voices] for model in MODELS)
+            for signals in ("vectors", USUAL):
+                old, new = (by_key[model, articles, asked, signals] for model in MODELS)
                 mean, low, high = bootstrap(100 * (new - old))
                 cells.append(f"{mean:+.1f} ({low:+.1f} to {high:+.1f})")
             rows.append([f"{LANGUAGES[articles]}, asked in {LANGUAGES[asked]}", *cells])

@@ -112,7 +112,7 @@ def asked(kb: Path) -> None:
         for each in told:
             best = ", ".join(f"{score:.6f}" for _, score in each.hits[:2])
             print(
-                f"{retriever}, open index: {each.clock:.2f} s, {each.processor:.2f} s of the processor; {best}"
+                f"{retriever}, open index: {each.clock:.2f} s, {each.processor:.2f} s of CPU time; {best}"
             )
 
 

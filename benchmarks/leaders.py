@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.kept import Kept
+from benchmarks.saved_results import SavedResults
 from benchmarks.swept import LARGE, MOST, Swept, all_swept
 from benchmarks.tables import table
 from chunkwise.stats.paired import PairedDifference, holm, paired_difference
@@ -15,9 +15,9 @@ SHOWN = 3
 """Of each retriever."""
 
 
-def run(kept: Kept) -> str:
+def run(saved: SavedResults) -> str:
     """A table a set, as Markdown."""
-    with kept.place() as place:
+    with saved.place() as place:
         found = all_swept(place)
     if not found:
         return "- left out: their data are not there\n"
@@ -52,7 +52,7 @@ def _told(swept: Swept) -> str:
             ["on the test questions, points", "against recursive 1000/200 characters", "against sentences 1024/200"],
             [
                 ["the choice among chunkings: " + _label(alone), *_gains(swept, _chosen(alone))],
-                *([[f"several sizes at once: {several}", *_gains(swept, fitted)]] if fitted else []),
+                *([[f"multi-scale: {several}", *_gains(swept, fitted)]] if fitted else []),
             ],
         ),
         "",

@@ -8,7 +8,7 @@
     python -m benchmarks.long_document --megabytes 100 --index      # into an index of words; with --engine ray, too
 
 Its sections are those of the sample corpus in a seeded order. Memory is what all processes of the command together
-have for themselves (`Pss`), looked at once a second; work is counted in seconds of the processor.
+have for themselves (`Pss`), looked at once a second; work is counted in seconds of CPU time.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def describe() -> str:
     versions = ", ".join(f"{name} {found}" for name in _PACKAGES if (found := _version(name)))
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     cores = os.cpu_count() or 1
-    quiet = "" if load < 0.5 * cores else " (**busy: the figures are noisy**)"
+    quiet = "" if load < 0.5 * cores else " (**busy: results are noisy**)"
     return "\n".join([
         f"- {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit()}, {_processor()}, {cores} cores, "
         f"{platform.system()}, load {load:.1f} at the end{quiet}",

@@ -230,12 +230,12 @@ _READERS: dict[str, dict[str, Reader]] = {
 
 _ABOUT = """\
 Documentation of docutils, Sphinx and pytest (reStructuredText in their source archives on PyPI; the section tree is
-that of docutils), and of Rust and FastAPI (Markdown; the headings are those of markdown-it). Each page is read as it
-is, and as docutils and markdown-it write it: HTML, LaTeX, and plain text of 76 columns whose titles are underlined,
-numbered ("2.1 Title"), or stand alone in a line. *Headings*: F1 of their titles in order. *Sections*: F1 of headings
-that also stand below the right one. The mean over pages; pages with three headings or more, twenty a book at most.
-The pages of Sphinx and pytest were not looked at; a first score of 0 told that underlined titles of plain text were
-not found. Titles that stand alone in a line, in words as any others, are not taken for headings.
+that of docutils), and of Rust and FastAPI (Markdown; the headings are those of markdown-it). Each page is read in its
+original form, and as written by docutils and markdown-it: HTML, LaTeX, and plain text of 76 columns with titles that
+are underlined, numbered ("2.1 Title"), or on a line of their own. *Headings*: F1 of titles in order. *Sections*: F1
+of headings with the correct parent. Mean over pages with at least three headings, up to twenty per book.
+The pages of Sphinx and pytest were not inspected. A first score of 0 showed that underlined titles in plain text were
+missed. Titles on a line of their own without any markup are not recognized as headings.
 """
 
 

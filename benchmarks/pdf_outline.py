@@ -42,7 +42,7 @@ class Figures(NamedTuple):
     sections: float | None
     sentences: float
     order: float
-    furniture: float
+    boilerplate: float
 
 
 def _letters(text: str) -> str:
@@ -234,15 +234,14 @@ def measured(folder: Path | None = None, readers: Sequence[str] = tuple(READERS)
 _ABOUT = f"""Books in Markdown are set by LaTeX, groff, Typst and a browser, in one and two columns, with running heads,
 page numbers, footnotes, formulas, figures with labels, tables, code, a list of references and an appendix.
 *Headings*: F1 of their titles in order. *Sections*: F1 of headings that also stand below the right one. *Sentences*:
-those of the source found whole. *Order*: paragraphs found in the order of the source. *Furniture*: running heads
+those of the source found whole. *Order*: paragraphs found in the order of the source. *Boilerplate*: running heads
 ("{HEAD}") a page that are left in the text; here 0 is best. Bookmarks are taken away from every reader;
 one that tells no headings has none scored. *Only scored* PDFs were not what the rules were written on, but a few
 general fixes came after all scores had been seen, two of them for faults that the scores of groff in two columns and
 of the LaTeX book had shown.
-Pages a second are of the processor's time, of one core.
-Not measured: docling and unstructured. docling finds headings by a layout model on Hugging Face, which could not be
-reached (and with torch it was not installed after 25 minutes); unstructured tells its elements by spaCy's
-`en_core_web_sm`, which is not on PyPI.
+Pages per second are measured in CPU time of one core.
+Not measured: docling (needs a layout model from Hugging Face, which was not reachable) and unstructured (needs
+spaCy's `en_core_web_sm`, which is not on PyPI).
 """
 
 
@@ -258,7 +257,7 @@ def _table(documents: Sequence[Made], readers: Sequence[str]) -> str:
         figures = [score(document, each) for document, each in zip(documents, found, strict=True)]
         pages = sum(map(truth_pages, documents))
         rows.append([name, *_means(figures), f"{pages / seconds:,.0f}"])
-    return table(["", *Figures._fields, "pages a second"], rows)
+    return table(["", *Figures._fields, "pages per second"], rows)
 
 
 def _by_setting(documents: Sequence[Made]) -> str:

@@ -62,7 +62,7 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s+(\S.*)")
 
 
 def _plain(text: str) -> str:
-    """Words alone, in ASCII: what every setter can set."""
+    """BM25 only, in ASCII: what every setter can set."""
     text = _INLINE.sub(lambda match: match[1] or "", text)
     text = unicodedata.normalize("NFKD", html.unescape(text).translate(_ASCII))
     return " ".join(text.encode("ascii", "ignore").decode().split())

@@ -115,7 +115,7 @@ def run() -> str:
         f"{count} distinct texts of {CHUNKING}, {tokens:,} tokens, none longer than a window; the best of {ROUNDS} "
         f"rounds in turns. The plain loop is onnxruntime as it comes, on the same file (least cosine to our vectors "
         f"{alike:.3f}).\n",
-        table(["", "tokens a second", "tokens a processor second"], [
+        table(["", "tokens per second", "tokens per CPU second"], [
             [name, f"{tokens / each.wall:,.0f}", f"{tokens / each.cpu:,.0f}"] for name, each in best.items()
         ]),
         "",

@@ -128,7 +128,7 @@ def page(costs: list[Cost]) -> str:
             ])  # fmt: skip
     near = np.concatenate([cost.cosine for cost in costs])
     return "\n".join([
-        f"Chunks by `{STRATEGY}`, found by their vectors alone.\n",
+        f"Chunks by `{STRATEGY}`, dense retrieval only.\n",
         table(["", "chunks", "questions", "8 bits", "32 bits", "points"], rows),
         "",
         f"- cosine of a chunk's two vectors: mean {near.mean():.4f}, least {near.min():.4f}",

@@ -1,9 +1,9 @@
 """Answers quoted without a language model: how much of the gold answer stands in the quoted sentences.
 
-`chunkwise ask` without `--llm` quotes up to three sentences out of the best 600 tokens. *Read*: share of the answer's
-characters in those 600 tokens; *quoted*: in the quoted sentences; *in doubt*: answers marked as perhaps none;
-*refused*: questions for which nothing is quoted. Questions of another corpus have no answer in this one: all of them
-should be refused or in doubt. The thresholds were set on other 150, 50 and 30 questions of the same sets.
+`chunkwise ask` without `--llm` quotes up to three sentences from the best 600 tokens. *Read*: share of the answer's
+characters in those 600 tokens; *quoted*: in the quoted sentences; *in doubt*: answers marked as uncertain; *refused*:
+questions without a quote. Questions about another corpus have no answer here, so all should be refused or in doubt.
+Thresholds were set on 150, 50 and 30 other questions of the same datasets.
 """
 
 from __future__ import annotations

@@ -236,9 +236,7 @@ def _in_a_process(way: str, folder: Path, strategy: str, *, embed: bool, fault: 
 
 
 def _said(took: _Took) -> str:
-    found = (
-        f"{took.processor:.1f} s of the processor, {took.clock:.1f} s, peak {took.memory:,.0f} MB"
-    )
+    found = f"{took.processor:.1f} s of CPU time, {took.clock:.1f} s, peak {took.memory:,.0f} MB"
     return f"{found}; {took.failed}" if took.failed else found
 
 

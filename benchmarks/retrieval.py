@@ -34,41 +34,40 @@ SIGNALS = {
 
 OWN = "default, own vectors"
 
-RECIPE = "## Against the plain recipe, the same questions"
+RECIPE = "## Comparison with a reference implementation"
 RECIPE_SETS = ("chroma_eval", "anthropic_code", "squad2", "cuad")
 RECIPES = {"recipe": False, "simple": True}
 """With the sentences and terms of the index, and with simple ones."""
 
-RECIPE_NOTES = """Words alone. The recipe that `multiscale` started from is written down literally in
+RECIPE_NOTES = """BM25 only. The original definition of `multiscale` is implemented literally in
 `benchmarks/first_recipe.py` and shares no code with the retriever: windows of 40 to 800 tokens and whole
-documents, BM25 at each size, scores as shares of the best of their size, the best window of each size over an atom
-added up, atoms in order of score until one does not fit. `recipe` has the sentences and the terms of the index, so
-what differs is the retriever. `simple` has those one writes in ten minutes, so how the text is read differs, too: an
-atom ends at a line's end or at a full stop and a space; words are runs of letters and digits, stemmed, without English
-stop words. The recipe counts the tokens of an atom where it stands in its document; `multiscale` counts every span by
-itself, which is often a token more, and so hands out a little less text for the same budget.
+documents, BM25 at each size, scores normalized by the best of each size, the best window of each size summed per
+atom, atoms by score until one doesn't fit. `recipe` uses the sentences and terms of the index, so only the retriever
+differs. `simple` also analyzes text in a minimal way: an atom ends at a line end or at a full stop with a space;
+words are runs of letters and digits, stemmed, without English stop words. The recipe counts the tokens of an atom
+within its document; `multiscale` counts every span separately, often one token more, and returns slightly less text
+for the same budget.
 """
 
 Scores = dict[tuple[str, str, int], NDArray[np.float64]]
 """One score a question, by chunking, signal and budget."""
 
-NOTES = """## What the figures are
+NOTES = """## Method
 
-- Recall: the share of the characters of the gold passages that lie in the spans handed out, in %, within a budget of
-  tokens (o200k_base). A passage that stands in several places counts as found wherever it is found.
-- Everything is `chunkwise.index` and `index.search(..., budget=...)`. Chunks come in rank order, no text is paid for
-  twice, and the last chunk is cut at the end of a sentence where the budget ends: that is kinder to chunks that
-  overlap than handing them out whole.
-- `default`: recursive, 1,000 characters with 200 of overlap. `single`: whole sentences up to 100, 200 or 400 tokens,
-  half overlapping; **of the three the one that did best on these very questions** is shown, a choice that nobody
-  could make beforehand. `multiscale`: nothing chosen. 1,000 characters of Chinese are about 750 tokens: there the
-  default does not fit small budgets.
-- The same terms, the same model (all-MiniLM-L6-v2) and the same pass over the text for all three. `hybrid`: scaled
-  scores, vectors at half the weight of words. MiniLM reads English: `dense` on German and Chinese is what it can
-  make of them.
+- Recall: share of the characters of the gold passages in the returned spans, in %, within a token budget
+  (o200k_base). A repeated passage counts as found at any of its occurrences.
+- Everything is `chunkwise.index` and `index.search(..., budget=...)`. Chunks are returned by rank, repeated text
+  counts once, and the last chunk is truncated at a sentence end to fit the budget, which favors overlapping chunks
+  compared with returning them whole.
+- `default`: recursive, 1,000 characters with an overlap of 200. `single`: whole sentences up to 100, 200 or 400
+  tokens, with 50% overlap; **the best of the three on these same questions** is shown, which is optimistic.
+  `multiscale`: default settings. 1,000 Chinese characters are about 750 tokens, so there the default doesn't fit
+  small budgets.
+- All three use the same terms, model (all-MiniLM-L6-v2) and late chunking. `hybrid`: normalized scores, vectors at
+  half the weight of BM25. MiniLM is an English model, used here also for German and Chinese.
 - Differences are paired, question by question, with the 95 % interval of 10,000 seeded resamples; **bold** where the
   interval leaves 0 out, for better or worse.
-- No figure here is a time: a busy machine does not change them.
+- There are no timings here, so a busy machine doesn't affect the results.
 """
 
 
@@ -157,7 +156,7 @@ def _counted(found: list[Interval], other: str) -> str:
 
 
 def recipe_rows(test: QuestionSet, questions: list[Question]) -> list[list[str]]:
-    """The recipe and several sizes at once by words alone, budget by budget."""
+    """The recipe and several sizes at once with BM25 only, budget by budget."""
     began = perf_counter()
     texts = [question.text for question in questions]
     read = list(documents.read(test.paths))
@@ -207,7 +206,7 @@ def with_section(text: str, section: str) -> str:
 def page(told: list[str], against: Against) -> str:
     """What was measured so far."""
     return "\n".join([
-        "# Recall within a budget\n",
+        "# Retrieval: recall within a token budget\n",
         "Written by `python -m benchmarks.retrieval`.\n",
         machine.describe(),
         _counted(against.default, "the default"),

@@ -23,7 +23,7 @@ def parts(quick: bool, peers: bool) -> Parts:
             "Hostile inputs",
             lambda: hostile.run(size, names=hostile.ON_THE_PAGE, peers=peers),
         ),
-        "startup": ("Start", lambda: startup.run(3 if quick else 10)),
+        "startup": ("Startup", lambda: startup.run(3 if quick else 10)),
         "memory": (
             "Memory",
             lambda: "\n".join([
@@ -31,7 +31,7 @@ def parts(quick: bool, peers: bool) -> Parts:
                 memory.one_file((4,) if quick else memory.FILES),
             ]),
         ),
-        "choices": ("Our own parts and the libraries instead", choices.run),
+        "choices": ("Own implementations and alternatives", choices.run),
     }  # fmt: skip
 
 

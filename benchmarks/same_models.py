@@ -6,7 +6,7 @@ python -m benchmarks.same_models FOLDER --html             # docs/benchmarks/ret
 
 From parts: chunks of 1,000 characters with 200 of overlap, words and `minilm` by reciprocal ranks, the best hundred
 chunks put in order by the cross-encoder. Several sizes: `search --budget`, words and `minilm`, the cross-encoder over
-32 passages as one more voice. The samples are those of `benchmarks.voices`.
+32 passages as one more signal. The samples are those of `benchmarks.signals`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ import chunkwise  # noqa: E402
 from benchmarks import machine  # noqa: E402
 from benchmarks.question_sets import Question, recall  # noqa: E402
 from benchmarks.retrieval import BUDGETS, DEFAULT  # noqa: E402
+from benchmarks.signals import SAMPLES, Sample  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
-from benchmarks.voices import SAMPLES, Sample  # noqa: E402
 from chunkwise.models.rerank.cross_encoder import PretrainedReranker  # noqa: E402
 from chunkwise.retrieval.indexes import Index  # noqa: E402
 from chunkwise.stats.paired import paired_difference  # noqa: E402
 
 PAGE = ROOT / "docs" / "benchmarks" / "retrieval.md"
 HEADING = "## With the same models and the same reranker"
-NEXT = "## Against the plain recipe, the same questions"
+NEXT = "## Comparison with a reference implementation"
 PATIENCE = 36_000.0
 """Seconds a question may take: no passage is left out for a slow machine."""
 
@@ -121,7 +121,7 @@ def page(folder: Path) -> str:
         "Written by `python -m benchmarks.same_models`. What a careful user builds from parts: chunks of 1,000",
         "characters with 200 of overlap, words and `minilm` by reciprocal ranks, the best hundred chunks put in order",
         "by the cross-encoder. Beside it `search --budget`, with the same two models, and the cross-encoder over 32",
-        "passages as one more voice. Samples of the sets; recall within 250 / 500 / 1,000 / 2,000 tokens, in %.\n",
+        "passages as one more signal. Samples of the sets; recall within 250 / 500 / 1,000 / 2,000 tokens, in %.\n",
         where,
         table(["sample", *(way.name for way in WAYS)], rows),
         "",

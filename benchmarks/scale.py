@@ -78,9 +78,7 @@ def names() -> None:
             1 for _ in remote_documents.walk_store("s3://bucket/docs", "bucket/docs", print)
         )
         took = time.process_time() - began
-        print(
-            f"{found:,} names: {took:.1f} s of the processor, peak {before:.0f} -> {_peak():.0f} MB"
-        )
+        print(f"{found:,} names: {took:.1f} s of CPU time, peak {before:.0f} -> {_peak():.0f} MB")
 
 
 def corpus(folder: Path, megabytes: float) -> int:
@@ -131,7 +129,7 @@ def cut(megabytes: float, *, with_ray: bool) -> None:
             after, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
             used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             print(
-                f"{name}: {used:.1f} s of the processor, {clock:.0f} s; {done.stderr.splitlines()[-2]}"
+                f"{name}: {used:.1f} s of CPU time, {clock:.0f} s; {done.stderr.splitlines()[-2]}"
             )
         made = ["j1", "j2", *(["ray"] if with_ray else [])]
         parts = [
@@ -201,9 +199,7 @@ def processor_seconds() -> float:
 def _timed(work: Callable[[], object]) -> str:
     before, began = processor_seconds(), time.monotonic()
     work()
-    return (
-        f"{processor_seconds() - before:.1f} s of the processor, {time.monotonic() - began:.0f} s"
-    )
+    return f"{processor_seconds() - before:.1f} s of CPU time, {time.monotonic() - began:.0f} s"
 
 
 def _dataset(docs: Path, output: Path, jobs: Jobs, strategy: str = "structure") -> None:

@@ -114,7 +114,7 @@ def run() -> str:
     verdict = "met" if found.together < BAR else "**missed**"
     return "\n".join([
         f"{found.questions:,} questions × {found.depth} hits over {found.chunks:,} overlapping chunks, "
-        "two references a question; what a budget cuts is tokenized within the time.\n",
+        "two references per question; including the tokenization of hits truncated by a budget.\n",
         table(["measures", "s"], rows),
         "",
         f"- every measure in under {BAR:.0f} s: {verdict}",

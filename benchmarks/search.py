@@ -11,25 +11,28 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
 from benchmarks import (  # noqa: E402
-    borders,
+    boundaries,
     dense,
     embedding,
     index_bytes,
+    keyword_search,
     multiscale,
     postgres,
     quantisation,
-    words,
 )
 from benchmarks.page import write_page  # noqa: E402
 
 PARTS: dict[str, tuple[str, Callable[[], str]]] = {
-    "words": ("Words", words.run),
-    "dense": ("Vectors, every one compared", dense.run),
-    "multiscale": ("Several sizes at once", lambda: multiscale.measure().report()),
-    "bytes": ("What an index weighs", index_bytes.run),
+    "words": ("Keyword search (BM25)", keyword_search.run),
+    "dense": ("Exact vector search", dense.run),
+    "multiscale": ("Multi-scale retrieval", lambda: multiscale.measure().report()),
+    "bytes": ("Index size", index_bytes.run),
     "embedding": ("Embedding", lambda: embedding.page(embedding.measure())),
-    "quantisation": ("What 8 bits cost", lambda: quantisation.page(quantisation.measure())),
-    "borders": ("Cuts by meaning", borders.run),
+    "quantisation": (
+        "Effect of 8-bit quantization",
+        lambda: quantisation.page(quantisation.measure()),
+    ),
+    "boundaries": ("Semantic chunking", boundaries.run),
     "postgres": ("PostgreSQL", postgres.run),
 }
 

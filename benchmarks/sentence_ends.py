@@ -50,16 +50,16 @@ def run() -> str:
     unseen = {name: gold for name, gold in sets.items() if name not in _LOOKED_AT}
     return "\n\n".join(
         [
-            "Sentences that others wrote down, put together as running text and found again. An end is right where it "
-            "falls on the same character; the end of a text does not count. Precision and recall in percent, and the "
-            "harmonic mean of both. The sets come from source archives on PyPI: the Czech treebank PUD (udtools), the "
+            "Gold sentences, joined to running text and segmented again. A boundary is correct if "
+            "it is at the same character; the end of the text doesn't count. Precision, recall "
+            "and F1 in percent. The sets come from source archives on PyPI: the Czech treebank PUD (udtools), the "
             "test files of sentencex, the golden rules of pysbd, the list of segtok. pysbd's rules and sentencex's "
             "files are what pysbd and sentencex are tested with themselves.",
-            "### Only scored",
-            "Their cases were not looked at; a first score of 17 told that Armenian, which types a colon for its "
-            "full stop, wanted a rule.",
+            "### Held out",
+            "Their cases were not inspected. A first score of 17 showed that Armenian, which uses a "
+            "colon as its full stop, needs a rule.",
             _table(unseen),
-            "### Looked at",
+            "### Used for development",
             _table(seen),
         ]
     )

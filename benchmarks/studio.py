@@ -35,8 +35,8 @@ def start() -> str:
         wall, processor = min(found)
         rows.append([what, f"{wall:.2f}", f"{processor:.2f}"])
     return (
-        "From the command to the whole of the first page, the best of three (wanted: under a second).\n\n"
-        + table(["", "s", "s of processor time"], rows)
+        "From the command to the complete first page, best of three (target: under a second).\n\n"
+        + table(["", "s", "s of CPU time"], rows)
     )
 
 
@@ -76,12 +76,12 @@ def cuts() -> str:
                         f"{processor:,.0f}",
                     ]
                 )
-    heads = ["document", "cut by", "chunks", "ms", "ms of processor time"]
+    heads = ["document", "cut by", "chunks", "ms", "ms of CPU time"]
     return (
-        "A document that was analyzed once is cut by another strategy or size, with all boundary issues and six bands "
-        "of text, as a slider does it (wanted: 1 MB in under 200 ms). Chunks of usual sizes hold to it in processor "
-        "time; very small ones, such as those of sentences(max_tokens=50), of which a text has eight thousand, take "
-        f"longer.\n\n{table(heads, rows)}"
+        "An analyzed document is chunked with another strategy or size, with all boundary issues "
+        "and six screens of text, as the slider does (target: 1 MB in under 200 ms). Common chunk "
+        "sizes meet it in CPU time; very small chunks, such as sentences(max_tokens=50) with "
+        f"eight thousand chunks, take longer.\n\n{table(heads, rows)}"
     )
 
 
@@ -126,7 +126,7 @@ def many() -> str:
                 wall, processor, _ = made.timed(path, 5, **values)
                 rows.append([what, f"{wall:,.0f}", f"{processor:,.0f}"])
             told = f"{made.memory():,.0f} MB of memory in the end."
-    return f"{DOCUMENTS:,} documents in a folder, {told}\n\n{table(['', 'ms', 'ms of processor time'], rows)}"
+    return f"{DOCUMENTS:,} documents in a folder, {told}\n\n{table(['', 'ms', 'ms of CPU time'], rows)}"
 
 
 PAINTED = (
@@ -188,8 +188,8 @@ def painted() -> str:
     return (
         f"{DOCUMENTS:,} documents and two of 10 MB. The best of three loads, while sections and issues are still "
         "counted: the first contentful paint (wanted: under 500 ms), and until the rows or the text are there.\n\n"
-        f"{table(heads, rows)}\n\nScrolled through at once, milliseconds between two frames (16.7 is the screen's "
-        f"own):\n\n{table(['page', 'median', '95 %', 'longest'], scrolled)}"
+        f"{table(heads, rows)}\n\nFast scrolling, milliseconds between frames (the screen's "
+        f"interval is 16.7):\n\n{table(['page', 'median', '95 %', 'longest'], scrolled)}"
     )
 
 
@@ -240,18 +240,18 @@ def load() -> str:
     return (
         f"{READERS} readers at once for {SECONDS} seconds, each with a connection of its own and without a pause, on "
         f"the same two cores as the server: {count:,} answers, {count / SECONDS:,.0f} a second, {len(failed)} of them "
-        f"refused; {spent:,.0f} s of processor time, {memory:,.0f} MB of memory.\n\n"
+        f"refused; {spent:,.0f} s of CPU time, {memory:,.0f} MB of memory.\n\n"
         + table(["", "answers", "median, ms", "95 %", "99 %", "slowest"], rows)
     )
 
 
 PARTS = {
-    "start": ("Start", start),
+    "start": ("Startup", start),
     "paint": ("First paint and scrolling", painted),
-    "cuts": ("Cutting anew", cuts),
+    "cuts": ("Rechunking", cuts),
     "many": ("20,000 documents", many),
-    "load": ("50 readers", load),
-    "peers": ("Beside promptfoo and Phoenix", peers),
+    "load": ("50 concurrent users", load),
+    "peers": ("Comparison with promptfoo and Phoenix", peers),
 }
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ class Studio:
         self.first_page_processor = self.processor()
 
     def processor(self) -> float:
-        """Seconds of processor time so far; 0 where the system does not say."""
+        """Seconds of CPU time so far; 0 where the system does not say."""
         file = Path(f"/proc/{self.process.pid}/stat")
         if not file.exists():
             return 0.0
@@ -49,7 +49,7 @@ class Studio:
         return json.loads(self._opener.open(f"{self.root}{path}?{urlencode(values)}").read())
 
     def timed(self, path: str, rounds: int = 1, **values: object) -> tuple[float, float, Any]:
-        """Best milliseconds of wall time, milliseconds of processor time of one, and the answer."""
+        """Best milliseconds of wall time, milliseconds of CPU time of one, and the answer."""
         best, before, found = float("inf"), self.processor(), None
         for _ in range(rounds):
             began = time.perf_counter()

@@ -211,7 +211,7 @@ def run() -> str:
     rows = [[name, f"{seconds:.1f}"] for name, seconds in parts.items()]
     return "\n".join([
         f"{count} configurations ({len(CHUNKINGS)} chunkings × {', '.join(RETRIEVERS)}) on chroma_eval, 472 questions, "
-        "nine measures each, boundary issues and cost; every outcome on disk when it is known.\n",
+        "nine metrics each, boundary issues and cost; every outcome is saved immediately.\n",
         table(["", "s"], [
             ["the model reads the corpus and the questions once", f"{once:.1f}"],
             [f"the {count} configurations after it, one process", f"{alone['seconds']:.1f}"],
@@ -227,7 +227,7 @@ def run() -> str:
         "",
         f"Under BM25, beside a plain loop (LangChain's recursive splitter, bm25s, recall in Python) over "
         f"{len(loop)} chunkings:\n",
-        table(["", "processor seconds a configuration"], [
+        table(["", "CPU seconds a configuration"], [
             *([name, f"{seconds:.2f}"] for name, seconds in loop.items()),
             ["chunkwise, the mean of the like of these, with their share of the analysis", f"{own:.3f}"],
             [f"chunkwise, the mean of all {words['configurations']}", f"{mean:.3f}"],

@@ -13,26 +13,26 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
 from benchmarks import agreement, exact, few_questions, kills, leaders, sweep  # noqa: E402
-from benchmarks.kept import Kept  # noqa: E402
 from benchmarks.page import write_page  # noqa: E402
+from benchmarks.saved_results import SavedResults  # noqa: E402
 
 
-def parts(kept: Kept) -> dict[str, tuple[str, Callable[[], str]]]:
+def parts(saved: SavedResults) -> dict[str, tuple[str, Callable[[], str]]]:
     """By the name on the command line."""
     return {
         "sweep": ("A hundred configurations", sweep.run),
-        "exact": ("Every chunk embedded by itself", exact.run),
-        "agreement": ("Late vectors and vectors of their own", partial(agreement.run, kept)),
-        "leaders": ("Public question sets", partial(leaders.run, kept)),
-        "few": ("Few questions", partial(few_questions.run, kept)),
-        "kills": ("Killed and gone on with", kills.run),
+        "exact": ("Per-chunk embeddings", exact.run),
+        "agreement": ("Late chunking and per-chunk embeddings", partial(agreement.run, saved)),
+        "leaders": ("Public datasets", partial(leaders.run, saved)),
+        "few": ("Few questions", partial(few_questions.run, saved)),
+        "kills": ("Resuming after a kill", kills.run),
     }
 
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(add_help=False)
     options.add_argument(
-        "--save", type=Path, metavar="FOLDER", help="where sweeps are kept, to go on with them"
+        "--save", type=Path, metavar="FOLDER", help="where sweeps are saved, to go on with them"
     )
     options.add_argument(
         "--exact",
@@ -40,4 +40,6 @@ if __name__ == "__main__":
         help="embed every chunk of the grid, for the agreement (45 minutes)",
     )
     known, _ = options.parse_known_args()
-    write_page("Tuning", "tuning.md", parts(Kept(known.save, known.exact)), __doc__, options)
+    write_page(
+        "Tuning", "tuning.md", parts(SavedResults(known.save, known.exact)), __doc__, options
+    )

@@ -66,7 +66,7 @@ class Watched(NamedTuple):
         together, largest, own = self.memory
         return (
             f"peak of all processes {together:,.0f} MB, without pages of files {own:,.0f} MB, of the largest "
-            f"{largest:,.0f} MB; {self.processor:,.1f} s of the processor, {self.clock:,.1f} s"
+            f"{largest:,.0f} MB; {self.processor:,.1f} s of CPU time, {self.clock:,.1f} s"
         )
 
 

@@ -274,6 +274,6 @@ def fallen() -> str:
 if __name__ == "__main__":
     write_page(
         "Watching: false alarms and missed ones", "watch.md",
-        {"quiet": ("Weeks without change", quiet), "fallen": ("Weeks in which something falls", fallen)},
+        {"quiet": ("Without changes", quiet), "fallen": ("With a regression", fallen)},
         __doc__,
     )  # fmt: skip

@@ -32,7 +32,7 @@ QUESTIONS = 200
 DOCS = {"docs_rustbook": 3, "docs_fastapi_en": 4}
 """Documentation without questions of its own, and of how many of its pages one is taken."""
 ASKED = ("anthropic_code", "chroma_eval", "xquad_en")
-RETRIEVERS = {"several sizes": "multiscale", "chunks": "hybrid"}
+RETRIEVERS = {"multiscale": "multiscale", "chunks": "hybrid"}
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n`]*)$", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*<!--", re.MULTILINE)

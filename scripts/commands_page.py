@@ -1,9 +1,9 @@
-"""`docs/commands.md`: every command with its options; those of several commands once, at the end."""
+"""Write `docs/commands.md`: every command with its options; shared options are described once, at the end."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 import click
 
@@ -11,15 +11,17 @@ from chunkwise.cli.dataclass_options import GroupedOption, full_help
 from chunkwise.cli.main import group
 
 HELP = "Help"
-SHARED = 3
-"""Commands from which on an option is described once for all of them."""
+SHARED = 2
+"""Number of commands from which an option is described once for all of them."""
 HEAD = """\
 # Commands
 
-For everybody at a terminal: every command and option. Progress and messages go to stderr (`CHUNKWISE_PROGRESS_SECONDS`
-sets the seconds between lines, `inf` for none); `--json` prints only JSON to stdout.
-[Exit statuses](reference/exit-statuses.md) are the same for all commands.
-"Also" lists [shared options](#shared-options), which are described once at the end.
+Every command and option. Run `chunkwise COMMAND --help` for the common options, `--help-all` for all of them.
+Options of several commands are described once, under [shared options](#shared-options).
+
+- Progress and messages go to stderr. `CHUNKWISE_PROGRESS_SECONDS` sets the seconds between lines (`inf`: none).
+- `--json` prints only JSON to stdout.
+- [Exit statuses](reference/exit-statuses.md) are the same for all commands.
 
 """
 
@@ -30,14 +32,19 @@ Record = tuple[str, str, str]
 def commands_page() -> str:
     """Write the page."""
     commands = list(_commands("chunkwise", group))
-    used = Counter(record for _, context in commands for record, _ in _records(context))
-    # Of a name with several meanings the most frequent one.
-    shared: dict[str, Record] = {}
-    for record, commands_with_it in used.most_common():
-        if commands_with_it >= SHARED:
-            shared.setdefault(_name(record), record)
-    sections = [_section(path, context, {*shared.values()}) for path, context in commands]
-    return HEAD + "\n".join([*sections, _shared_section(sorted(shared.items()))])
+    uses = Counter(record for _, context in commands for record, _ in _records(context))
+    # Of several options with the same name, the most common one is shared.
+    by_name: dict[str, Record] = {}
+    for record, count in uses.most_common():
+        if count >= SHARED and record[0] != HELP:
+            by_name.setdefault(_name(record), record)
+    groups: dict[str, list[Record]] = {}
+    for _, record in sorted(by_name.items()):
+        groups.setdefault(record[0], []).append(record)
+    sections = [_section(path, context, groups) for path, context in commands]
+    return HEAD + "\n".join(
+        [*sections, "## Shared options\n", *map(_group, sorted(groups.items()))]
+    )
 
 
 def _commands(
@@ -62,24 +69,37 @@ def _records(context: click.Context) -> Iterator[tuple[Record, click.Option]]:
             yield (heading, *record), option
 
 
-def _section(path: str, context: click.Context, shared: set[Record]) -> str:
-    also = [(record, option) for record, option in _records(context) if record in shared]
-    for _, option in also:
+def _section(path: str, context: click.Context, groups: Mapping[str, list[Record]]) -> str:
+    records = dict(_records(context))
+    shared = {record for group in groups.values() for record in group if record in records}
+    hidden = [option for record, option in records.items() if record in shared or record[0] == HELP]
+    for option in hidden:
         option.hidden = True
     text = full_help(context)
-    for _, option in also:
+    for option in hidden:
         option.hidden = False
-    names = ", ".join(f"`{_name(record)}`" for record, _ in also if record[0] != HELP)
-    return f"## {path}\n\n```text\n{text}\n```\n" + (f"\nAlso {names}.\n" if names else "")
+    links = [link for heading in groups for link in _links(heading, groups[heading], shared)]
+    names = sorted(links, key=lambda link: link.startswith("`"))
+    also = f"\nAlso {', '.join(names)}.\n" if names else ""
+    return f"## {path}\n\n```text\n{text}\n```\n{also}"
+
+
+def _links(heading: str, group: Sequence[Record], used: Set[Record]) -> list[str]:
+    """Links to a group of options that is mostly used, or the names of the used ones."""
+    names = [f"`{_name(record)}`" for record in group if record in used]
+    missing = [f"`{_name(record)}`" for record in group if record not in used]
+    if len(names) < 3 or len(missing) > 2:
+        return names
+    link = f"[{heading}](#{heading.lower().replace(' ', '-')})"
+    return [f"{link} (without {' and '.join(missing)})" if missing else link]
 
 
 def _name(record: Record) -> str:
     return record[1].strip().partition(", ")[2].split(" ")[0] or record[1].split()[0]
 
 
-def _shared_section(shared: Sequence[tuple[str, Record]]) -> str:
+def _group(group: tuple[str, list[Record]]) -> str:
+    heading, records = group
     formatter = click.HelpFormatter(width=80, max_width=80)
-    for heading in sorted({record[0] for _, record in shared}):
-        with formatter.section(heading):
-            formatter.write_dl([record[1:] for _, record in shared if record[0] == heading])
-    return f"## Shared options\n\n```text\n{formatter.getvalue().strip()}\n```\n"
+    formatter.write_dl([record[1:] for record in records])
+    return f"### {heading}\n\n```text\n{formatter.getvalue().rstrip()}\n```\n"

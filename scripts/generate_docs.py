@@ -111,7 +111,7 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def all_metrics() -> str:
     """Every metric of ours with what it declares."""
     return table(
-        ("metric", "what it says", "better", "needs"),
+        ("metric", "definition", "better", "needs"),
         (
             (
                 f"`{each.name}`{_AT[each.at]}", each.help, each.better,
@@ -143,7 +143,7 @@ def _target(targets: Targets, target: float) -> str:
 def remedies() -> str:
     """What usually causes a figure that is not good, and what to try."""
     return table(
-        ("below good", "usual causes", "try"),
+        ("below good", "common causes", "try"),
         (
             (f"`{each.name}`", *map(str, fitting(each.remedy, {})))
             for each in key_questions().values()

@@ -189,8 +189,8 @@ def test_a_part_that_is_broken_is_listed_with_its_reason(installed: Path) -> Non
     assert "ModuleNotFoundError" in problems["loaders", "gone", "bad 2.0"]
     assert "it comes with bad 2.0" in problems["loaders", "gone", "bad 2.0"]
     assert problems["loaders", "empty", "bad 2.0"] == "it is not a valid loader: it has no `load`"
-    assert problems["loaders", "text", "bad 2.0"] == "not used: one of our own is named 'text'"
-    assert "one of our own metrics" in problems["metrics", "taken", "bad 2.0"]
+    assert problems["loaders", "text", "bad 2.0"] == "ignored: 'text' is a built-in name"
+    assert "which is a built-in metric" in problems["metrics", "taken", "bad 2.0"]
     assert "not a valid metric" in problems["metrics", "empty", "bad 2.0"]
     assert (
         problems["judges", "shared_words", "bad 2.0"]
@@ -198,7 +198,7 @@ def test_a_part_that_is_broken_is_listed_with_its_reason(installed: Path) -> Non
     )
     assert (
         problems.pop(("judges", "shared_words", HARBOUR))
-        == "not used: bad 2.0 also has 'shared_words'"
+        == "ignored: bad 2.0 also provides 'shared_words'"
     )
     assert not any(problem for (_, _, whose), problem in problems.items() if whose == HARBOUR)
     shown = run("chunkwise list plugins loaders")
@@ -206,7 +206,7 @@ def test_a_part_that_is_broken_is_listed_with_its_reason(installed: Path) -> Non
     assert "chunkers" not in shown
     wrong = CliRunner().invoke(main_group, ["list", "plugins", "tokenizers"])
     assert wrong.exit_code == 2
-    assert "'tokenizers' cannot be added to; kinds: loaders" in wrong.output
+    assert "unknown kind 'tokenizers'; known: loaders" in wrong.output
 
 
 def test_a_broken_part_is_one_warning_for_all_and_an_error_by_name(

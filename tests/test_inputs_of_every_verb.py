@@ -253,9 +253,7 @@ def test_an_index_that_is_named_alone(corpus: Path, verb: Callable[[Any, Told], 
     else:
         found = verb([str(corpus / "kb"), str(corpus / "sub")], told)
         assert list(found) == ["a.md"]
-        assert missed == [
-            "an index made by chunkwise, not a folder of documents; name the documents themselves"
-        ]
+        assert missed == ["a chunkwise index, not documents; give the documents instead"]
 
 
 PYTHON: list[Callable[..., Any]] = [
@@ -274,7 +272,7 @@ PYTHON: list[Callable[..., Any]] = [
 @pytest.mark.parametrize("verb", [chunkwise.read, chunkwise.chunk])
 def test_a_text_that_is_no_path_is_told_at_once(tmp_path: Path, verb: Callable[..., Any]) -> None:
     """Both give an iterator, which nobody may go through."""
-    with pytest.raises(UnreadableDocument, match="a text goes to chunkwise"):
+    with pytest.raises(UnreadableDocument, match="for a string, use chunkwise"):
         verb("some text that is no path")
     (tmp_path / "my notes.md").write_text("# Notes\n\nA note.\n", encoding="utf-8")
     assert next(iter(verb(str(tmp_path / "my notes.md"))))
@@ -317,7 +315,7 @@ def test_a_text_that_is_no_path_is_told_who_takes_texts(
     with pytest.raises(UnreadableDocument) as raised:
         verb(text)
     said = str(raised.value)
-    assert "no such file or folder; a text goes to chunkwise.chunk_text" in said
+    assert "no such file or folder; for a string, use chunkwise.chunk_text" in said
     assert "chunkwise.Document" in said
     assert "\n" not in said
     assert len(said) < 250
@@ -326,5 +324,7 @@ def test_a_text_that_is_no_path_is_told_who_takes_texts(
 @cases("verb", PYTHON)
 @cases("given", [5, b"a.md", None, [b"a.md"], ["README.md", 5]])
 def test_what_can_be_no_input_is_told_what_is_one(verb: Callable[..., Any], given: object) -> None:
-    with pytest.raises(InvalidParameter, match="needed: the path of a file, folder or archive"):
+    with pytest.raises(
+        InvalidParameter, match="expected the path of a file, folder or archive, a glob, a URL"
+    ):
         verb(given)

@@ -97,7 +97,7 @@ def test_dir_has_public_names_alone() -> None:
 
 def test_lists_of_files_are_lists() -> None:
     with pytest.raises(
-        chunkwise.ChunkwiseError, match=r"leave_out is 'out\.jsonl'; a list of paths"
+        chunkwise.ChunkwiseError, match=r"leave_out is 'out\.jsonl'; expected a list of paths"
     ):
         chunkwise.options.LoadOptions(leave_out="out.jsonl")
 
@@ -155,20 +155,20 @@ def test_a_text_where_questions_are_needed_is_told_with_what_is_needed(
 def test_what_cannot_be_searched_is_told_in_a_line(queries: Any) -> None:
     with pytest.raises(
         chunkwise.ChunkwiseError,
-        match=r"^queries is .*; needed: a str, or a list of str and Query values",
+        match=r"^queries is .*; expected a str, or a list of str and Query values",
     ):
         made(vectors="none").search(queries)
 
 
 def test_a_dict_is_no_source() -> None:
-    with pytest.raises(chunkwise.ChunkwiseError, match=r"source is dict; needed: the path"):
+    with pytest.raises(chunkwise.ChunkwiseError, match=r"source is dict; expected the path"):
         list(chunkwise.chunk({"a.md": "A text."}))
 
 
 @cases("text", [None, b"bytes", 3])
 def test_a_document_without_a_text_is_refused(text: Any) -> None:
     with pytest.raises(
-        chunkwise.ChunkwiseError, match=r"the text of the document 'a' is .*; a str is needed"
+        chunkwise.ChunkwiseError, match=r"the text of the document 'a' is .*; expected a str"
     ):
         chunkwise.Document("a", text)
 
@@ -176,7 +176,7 @@ def test_a_document_without_a_text_is_refused(text: Any) -> None:
 @cases("id", [None, 3, b"a"])
 def test_a_document_without_an_id_is_refused(id: Any) -> None:
     with pytest.raises(
-        chunkwise.ChunkwiseError, match=r"the id of a document is .*; a str is needed"
+        chunkwise.ChunkwiseError, match=r"the id of a document is .*; expected a str"
     ):
         chunkwise.Document(id, "A text.")
 
@@ -207,7 +207,7 @@ def test_all_that_cannot_be_read_is_an_error_unless_somebody_takes_it() -> None:
 def test_every_value_a_verb_gives_is_on_the_page() -> None:
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     for name in (
-        "Changes", "ChunkVectors", "CutCounts", "CutIssue", "Figure", "GeneratedQuestions", "IndexStats",
-        "LocatedIssue", "QuestionResult", "Recommendation", "Settings", "SweepResult", "Outcome", "DocumentGroup",
+        "Changes", "ChunkVectors", "CutCounts", "Figure", "GeneratedQuestions", "IndexStats", "QuestionResult",
+        "Recommendation", "Settings", "SweepResult",
     ):  # fmt: skip
         assert f"\n### {name}\n" in page

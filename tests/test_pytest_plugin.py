@@ -53,7 +53,7 @@ def test_quality_is_measured_where_it_is_asked_for(project: pytest.Pytester) -> 
     missing = project.runpytest(*PLUGIN, "--chunkwise")
     missing.assert_outcomes(failed=1)
     missing.stdout.fnmatch_lines(
-        ["*there is no baseline *base.json; write it: pytest --chunkwise --chunkwise-update*"]
+        ["*baseline *base.json doesn't exist; create it: pytest --chunkwise --chunkwise-update*"]
     )
     project.runpytest(*PLUGIN, "--chunkwise", "--chunkwise-update").assert_outcomes(passed=1)
     assert (
@@ -117,8 +117,8 @@ def test_a_run_that_is_worse_fails_without_the_flag_too(pytester: pytest.Pyteste
     found = pytester.runpytest(*PLUGIN, "--chunkwise-baseline", "base.json")
     found.assert_outcomes(failed=4, passed=1)
     found.stdout.fnmatch_lines([
-        "*recall@5: b is shown to be worse than a: −50.0 pts*",
-        "*not comparable: *no question is in both*",
+        "*recall@5: b is significantly worse than a: −50.0 pts*",
+        "*not comparable: *no question in common*",
         "*not comparable: 39 of the 40 questions with a score by recall@5 in a have none in b*",
         "*nothing found any more by recall@5: q03: ::error::mine who[?]",
     ])  # fmt: skip
@@ -133,7 +133,7 @@ def test_what_is_missing_is_told(pytester: pytest.Pytester) -> None:
     found = pytester.runpytest(*PLUGIN)
     found.assert_outcomes(failed=2)
     found.stdout.fnmatch_lines(["*chunkwise_run() has nothing to evaluate*"])
-    found.stdout.fnmatch_lines(["*assert_not_worse: no baseline; name a file of results*"])
+    found.stdout.fnmatch_lines(["*assert_not_worse: no baseline; pass a results file*"])
 
 
 @pytest.mark.usefixtures("processes")

@@ -90,7 +90,7 @@ def test_a_value_is_shown_but_not_all_of_it() -> None:
     assert shown("x" * 100, 10) == repr("x" * 7 + "…")
     assert shown(["y" * 100], 10) == "['yyyyyyy…"
     assert [shown(value) for value in (None, 1.5, 10**39)] == ["None", "1.5", str(10**39)]
-    assert shown(10**5000) == "a number of more than 40 digits"
+    assert shown(10**5000) == "a number with more than 40 digits"
 
 
 def test_a_noun_with_y_has_its_plural() -> None:

@@ -114,8 +114,8 @@ class ChunkwiseRetriever:
         place = index_place(self.index)
         if place is None:
             raise InvalidParameter(
-                "the index lives in memory, and a file can only name one by its place; make it with "
-                "chunkwise.index(…, into='kb') and give the retriever 'kb'"
+                "cannot serialize a retriever of an in-memory index; build the index with "
+                "chunkwise.index(…, into='kb') and pass 'kb'"
             )
         options = self._search.options.changed()
         options.pop("where", None)
@@ -186,7 +186,7 @@ def _conditions(filters: Mapping[str, Any] | None) -> tuple[Clause, ...]:
     missing = [name for name in ("field", "operator", "value") if name not in filters]
     if missing:
         raise InvalidParameter(
-            f"a filter has no {missing[0]!r}; it looks like "
+            f"a filter has no {missing[0]!r}; expected "
             '{"field": "meta.year", "operator": ">=", "value": 2020}'
         )
     key = str(filters["field"]).removeprefix("meta.")

@@ -29,8 +29,8 @@ def strategy_of(strategy: StrategyLike, given: dict[str, Any]) -> Strategy:
     said = {name: value for name, value in given.items() if value is not None}
     if said and not isinstance(strategy, str):
         raise InvalidParameter(
-            f"{next(iter(said))} is given beside a strategy that is made already; name the strategy in a text, such as "
-            "'sentences', or leave it out"
+            f"{next(iter(said))} conflicts with a strategy object; give the strategy by name, "
+            f"such as 'sentences', or leave it out"
         )
     return get_strategy(strategy, **said)
 
@@ -47,8 +47,8 @@ def counted_by(strategy: StrategyLike, length_function: LengthFunction | None) -
     if "tokenizer" not in own:
         if length_function not in (None, len):
             raise InvalidParameter(
-                f"length_function is given, and {name} counts by itself; leave it out, or choose a strategy that has a "
-                "tokenizer, such as recursive or sentences"
+                f"length_function doesn't apply to {name}; leave it out, or choose a strategy "
+                f"with a tokenizer, such as recursive or sentences"
             )
         return {}
     plain = length_function in (None, len)

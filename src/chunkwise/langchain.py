@@ -83,8 +83,8 @@ class ChunkwiseTextSplitter(TextSplitter):
             strategy, separators = None, strategy
         if keep_separator not in (True, "start") or not strip_whitespace:
             raise InvalidParameter(
-                "chunks are exact spans, with their separators and without whitespace around them: leave "
-                "keep_separator and strip_whitespace out"
+                "chunks are exact spans with separators and without surrounding whitespace; "
+                "leave out keep_separator and strip_whitespace"
             )
         by_separators = separators is not None or is_separator_regex
         if strategy is None:
@@ -146,7 +146,7 @@ class ChunkwiseTextSplitter(TextSplitter):
         if metadatas and len(metadatas) != len(texts):
             raise InvalidParameter(
                 f"{thousands(len(metadatas))} metadatas for {counted(len(texts), 'text')}; "
-                "one for each text is needed, or none"
+                f"expected one per text, or none"
             )
         own = metadatas or [{} for _ in texts]
         return [

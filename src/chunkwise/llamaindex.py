@@ -298,7 +298,7 @@ class ChunkwiseEmbedding(BaseEmbedding):
 class ChunkwiseReranker(BaseNodePostprocessor):
     """A reranker as LlamaIndex's node postprocessor: the `top_n` best nodes with its scores."""
 
-    top_n: int | None = Field(default=None, description="the most nodes; None: all of them")
+    top_n: int | None = Field(default=None, description="maximum number of nodes; None: all")
 
     _reranker: str | Reranker = PrivateAttr()
     _made: Reranker | None = PrivateAttr(default=None)
@@ -315,7 +315,7 @@ class ChunkwiseReranker(BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if query_bundle is None:
-            raise InvalidParameter("a reranker reads question and text together; give query_str")
+            raise InvalidParameter("a reranker needs the question; pass query_str")
         if self._made is None:
             self._made = get_reranker(self._reranker)
         texts = [each.node.get_content(metadata_mode=MetadataMode.NONE) for each in nodes]

@@ -1,4 +1,4 @@
-"""Option values of the verbs: each option is declared here once, for Python, command line, files, HTTP and tools."""
+"""Options of the verbs, each declared once for Python, command line, files, HTTP and MCP tools."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ __all__ = [
 Vectors = Literal["late", "own", "both", "none"]
 Graph = Literal["names", "relations"]
 Against = Literal["labels", "spans"]
-"""What is taken for the truth: people's labels, or the references of the questions."""
+"""Ground truth: human labels, or the references of the questions."""
 Accepted = Literal["documents", "questions", "generated"]
 
 
@@ -105,57 +105,57 @@ def parse_pages(text: str) -> tuple[int, int]:
 
 
 class ReadOptions(Options, group="Documents"):
-    """How documents are read; formats and encodings are detected by default."""
+    """How to read documents; formats and encodings are detected by default."""
 
     include: Annotated[Names, Option(
-        "Only these files of folders: '*.md', 'docs/**'", metavar="GLOB"
+        "Read only files that match: '*.md', 'docs/**'", metavar="GLOB"
     )] = ()  # fmt: skip
     exclude: Annotated[Names, Option(
-        "Skip these files and folders: drafts, '*.log'", metavar="GLOB"
+        "Skip files and folders that match: drafts, '*.log'", metavar="GLOB"
     )] = ()  # fmt: skip
     encoding: Annotated[Name | None, Option(
-        "Encoding of text files that are not UTF-8: latin-1", metavar="NAME"
+        "Encoding of text files, if not UTF-8: latin-1", metavar="NAME"
     )] = None  # fmt: skip
     text_field: Annotated[Name | None, Option(
-        "Field with the text, in JSON, JSONL and CSV", metavar="FIELD"
+        "Text field in JSON, JSONL and CSV", metavar="FIELD"
     )] = None  # fmt: skip
     id_field: Annotated[Name | None, Option(
-        "Field with the id, in JSON, JSONL and CSV", metavar="FIELD"
+        "Id field in JSON, JSONL and CSV", metavar="FIELD"
     )] = None  # fmt: skip
     title_field: Annotated[Name | None, Option(
-        "Field with the title, in JSON, JSONL and CSV", metavar="FIELD"
+        "Title field in JSON, JSONL and CSV", metavar="FIELD"
     )] = None  # fmt: skip
     loader: Annotated[str | Loader | None, Option(
-        "Read every file with this loader: text, ./my.py:Class", metavar="NAME"
+        "Loader for every file: text, ./my.py:Class", metavar="NAME"
     )] = None  # fmt: skip
     keep_boilerplate: Annotated[bool, Option(
         "Keep navigation, headers and footers of HTML pages"
     )] = False  # fmt: skip
     ocr: Annotated[str | Ocr | None, Option(
-        "Command that reads pictures: 'tesseract {} -'", metavar="COMMAND"
+        "OCR command for images: 'tesseract {} -'", metavar="COMMAND"
     )] = None  # fmt: skip
     limits: Annotated[Name | None, Option(
-        "Memory and CPU time per file: memory=8GB,time=60s or none", metavar="LIMITS",
+        "Memory and CPU time per file: memory=8GB,time=60s, none", metavar="LIMITS",
         default_text="memory=4GB,time=300s",
     )] = None  # fmt: skip
 
 
 class WorkerOptions(Options, group="Workers"):
-    """How many processes share the work, on this machine or a cluster; results are the same."""
+    """Parallel processes, local or on a cluster; results don't depend on them."""
 
     jobs: Annotated[Amount, Option(
-        "Number of processes", flag="-j", metavar="N", default_text="by size, up to 8"
+        "Number of processes", flag="-j", metavar="N", default_text="by corpus size, up to 8"
     )] = 0  # fmt: skip
     engine: Annotated[Literal["local", "ray"], Option(
-        "Processes on this machine, or a Ray cluster"
+        "Local processes or a Ray cluster"
     )] = "local"  # fmt: skip
     address: Annotated[Name | None, Option(
-        "Ray cluster: auto or HOST:6379", metavar="ADDRESS", default_text="one on this machine"
+        "Ray cluster: auto or HOST:6379", metavar="ADDRESS", default_text="start a local one"
     )] = None  # fmt: skip
 
 
 class LlmOption(Options, group="Language model"):
-    """The language model that is asked."""
+    """The language model."""
 
     llm: Annotated[str | LanguageModel | LlmClient | NamedClient | None, Option(
         "Language model: local, openai:NAME or a URL", metavar="NAME", variable="CHUNKWISE_LLM", common=True
@@ -163,73 +163,73 @@ class LlmOption(Options, group="Language model"):
 
     @property
     def llm_name(self) -> str | None:
-        """The model that is given by name, as commands do."""
+        """The model's name, if it was given by name."""
         return self.llm if isinstance(self.llm, str) else None
 
 
 class LlmOptions(LlmOption, group="Language model"):
-    """Which language model is asked, and its cost limit."""
+    """The language model and its cost limit."""
 
     max_cost: Annotated[Dollars | None, Option(
-        "Stop before the language model has cost more", metavar="DOLLARS"
+        "Cost limit of the language model", metavar="DOLLARS"
     )] = None  # fmt: skip
     price: Annotated[Name | None, Option(
-        "Dollars per million input and output tokens: 0.15/0.60", metavar="IN/OUT"
+        "Dollars per million input/output tokens: 0.15/0.60", metavar="IN/OUT"
     )] = None  # fmt: skip
     concurrency: Annotated[Concurrency | None, Option(
-        "Simultaneous requests", metavar="N", default_text="by model"
+        "Concurrent requests", metavar="N", default_text="by model"
     )] = None  # fmt: skip
     dry_run: Annotated[bool, Option(
-        "Estimate calls, tokens and dollars; send nothing"
+        "Estimate calls, tokens and cost without sending"
     )] = False  # fmt: skip
 
 
 class TokenizerOption(Options, group="Configuration"):
-    """Which tokens are counted."""
+    """The tokenizer that counts tokens."""
 
     tokenizer: Annotated[Name | TokenizerLike | None, Option(
-        "Counts tokens of budgets and hits: cl100k_base, words …", metavar="NAME",
+        "Tokenizer for budgets and hits: cl100k_base, words …", metavar="NAME",
         default_text="that of the index, else o200k_base",
     )] = None  # fmt: skip
 
 
 class ChunkOptions(Options, group="Configuration"):
-    """How documents are cut; the default of an existing index is how it was made."""
+    """How to chunk documents; an existing index keeps its stored options by default."""
 
     strategy: Annotated[str | Chunker | Strategy | None, Option(
-        "How documents are cut", flag="-s", metavar="SPEC", default_text="structure",
+        "Chunking strategy, see `chunkwise list strategies`", flag="-s", metavar="SPEC", default_text="structure",
         common=True,
     )] = None  # fmt: skip
     context: Annotated[Literal["none", "headings", "neighbors", "document"] | None, Option(
-        "Text beside each chunk; the last two ask --llm", default_text="none"
+        "Context indexed with each chunk; last two need --llm", default_text="none"
     )] = None  # fmt: skip
 
 
 class FilterOptions(Options, group="Filter"):
-    """Which part of an index is searched; several conditions must all hold."""
+    """Which part of an index to search; all conditions must hold."""
 
     where: Annotated[Where, Option(
-        "Only documents with this metadata: year=2024, 'price>=10'", metavar="CONDITION", repeated=True
+        "Filter by metadata: year=2024, 'price>=10'", metavar="CONDITION", repeated=True
     )] = ()  # fmt: skip
     documents: Annotated[Names, Option(
-        "Only documents with these ids or patterns: '*.md'", long_flag="--only-document", metavar="ID"
+        "Filter by document id or pattern: '*.md'", long_flag="--only-document", metavar="ID"
     )] = ()  # fmt: skip
     sections: Annotated[Names, Option(
-        "Only sections with these words in their headings", long_flag="--section", metavar="WORDS"
+        "Filter by words in section headings", long_flag="--section", metavar="WORDS"
     )] = ()  # fmt: skip
     pages: Annotated[tuple[Count, Count] | None, Option(
-        "Only these pages", metavar="3-5", parse=parse_pages
+        "Filter by pages", metavar="3-5", parse=parse_pages
     )] = None  # fmt: skip
     level: Annotated[Amount | None, Option(
-        "Only one RAPTOR level: 0 chunks, 1 summaries, 2 …", metavar="N"
+        "Filter by RAPTOR level: 0 chunks, 1 summaries, 2 …", metavar="N"
     )] = None  # fmt: skip
 
 
 class RankingOptions(Options, group="Search"):
-    """How hits are ranked, and how many there are; an index can keep these for its searches."""
+    """How to rank hits, and how many to return; an index can store these as defaults."""
 
     retriever: Annotated[str | Retriever | None, Option(
-        "bm25, multiscale, ./my.py:f …", flag="-r", metavar="SPEC",
+        "Retriever: bm25, multiscale, ./my.py:f …", flag="-r", metavar="SPEC",
         default_text="that of the index, else hybrid", common=True,
     )] = None  # fmt: skip
     k: Annotated[Count | None, Option(
@@ -240,23 +240,26 @@ class RankingOptions(Options, group="Search"):
         "Token budget per question, instead of -k", flag="-b", metavar="TOKENS", common=True
     )] = None  # fmt: skip
     reranker: Annotated[str | Reranker | None, Option(
-        "Rerank the top hits: local, an endpoint …", metavar="NAME", common=True
+        "Reranker for the top hits: local, a URL …", metavar="NAME", common=True
     )] = None  # fmt: skip
     min_score: Annotated[float | None, Option(
-        "Drop hits that score less; see the retriever's scale", metavar="SCORE"
+        "Drop hits below this score (scales differ by retriever)", metavar="SCORE"
     )] = None  # fmt: skip
-    neighbors: Annotated[Amount, Option("Chunks added on each side of a hit", metavar="N")] = 0
+    neighbors: Annotated[
+        Amount, Option("Neighboring chunks added on each side of a hit", metavar="N")
+    ] = 0
     mmr: Annotated[Share | None, Option(
-        "Diversity of hits: 1 = relevance only", metavar="0…1"
+        "Maximal marginal relevance: 1 relevance, 0 diversity", metavar="0…1"
     )] = None  # fmt: skip
     naming: Annotated[Literal["on", "off"], Option(
-        "Share of the budget for documents that a question names"
+        "Reserve budget for documents named in the question"
     )] = "on"  # fmt: skip
 
     def filled_from(self, kept: RankingOptions) -> Self:
-        """Take what is not given from the options that an index keeps.
+        """Fill in missing options from those stored in an index.
 
-        A given retriever comes without the kept steps, which belong to the kept one; k and budget replace each other.
+        A given retriever doesn't inherit stored steps, which belong to the stored retriever; k and budget exclude each
+        other.
         """
         names = ["retriever", *STEPS] if self.retriever is None else []
         if self.k is None and self.budget is None:
@@ -266,90 +269,88 @@ class RankingOptions(Options, group="Search"):
 
 
 class SearchOptions(RankingOptions, FilterOptions, TokenizerOption):
-    """How an index is searched."""
+    """How to search an index."""
 
 
 STEPS = tuple(
     name for name in RankingOptions.__annotations__ if name not in ("retriever", "k", "budget")
 )
-"""Options of what follows the ranking."""
+"""Options applied after ranking."""
 SERVED_SEARCH_OPTIONS = tuple(
     field.name
     for field in schema(SearchOptions)
     if field.name not in ("reranker", "tokenizer", "pages")
 )
-"""Options that programs and assistants may set: the others load models, or have no form in an address."""
+"""Options that programs and assistants may set: the others load models, or can't be expressed in a URL."""
 
 
 class IndexOptions(ChunkOptions, TokenizerOption, LlmOption, group="Configuration"):
-    """How documents are indexed; the default of an existing index is how it was made."""
+    """How to index documents; an existing index keeps its stored options by default."""
 
     embedder: Annotated[str | Embedder | None, Option(
         "Embedding model; none: BM25 only", flag="-e", metavar="NAME", default_text="minilm",
         common=True,
     )] = None  # fmt: skip
     vectors: Annotated[Vectors | None, Option(
-        "late: one pass for any chunk size; own: each chunk", default_text="late"
+        "Late chunking, per-chunk embeddings (own), or both", default_text="late"
     )] = None  # fmt: skip
     language: Annotated[Name | None, Option(
-        "Stemming of BM25: en, de …, auto or none", metavar="CODE", default_text="auto"
+        "Stemming language for BM25: en, de …, auto, none", metavar="CODE", default_text="auto"
     )] = None  # fmt: skip
     maxsim: Annotated[str | TokenEncoder | None, Option(
-        "Token vectors for late interaction: colbert-small", metavar="NAME", default_text="none"
+        "Token encoder for late interaction: colbert-small", metavar="NAME", default_text="none"
     )] = None  # fmt: skip
     graph: Annotated[bool | Graph | None, Option(
-        "Store names for multi-hop questions; --llm: relations"
+        "Graph of names for multi-hop questions; relations: --llm"
     )] = None  # fmt: skip
     names: Annotated[str | NameFinder | None, Option(
-        "Name finder beside the rules: spacy, lac, ./my.py:Class", metavar="NAME", default_text="none"
+        "Additional name finder: spacy, lac, ./my.py:Class", metavar="NAME", default_text="none"
     )] = None  # fmt: skip
     search: RankingOptions | None = None
-    """Default options of searches; None: as before."""
+    """Search options stored in the index; None keeps the stored ones."""
 
 
 class ScoreOptions(Options, group="Metrics"):
-    """Which metrics are computed, and how hits are scored."""
+    """Metrics and scoring rules."""
 
     metrics: Annotated[MetricsLike, Option(
-        "Metrics or groups: recall@5,mrr@5 …", flag="-m", metavar="NAMES", common=True
+        "Metrics or groups: recall@5,mrr@5", flag="-m", metavar="NAMES", common=True
     )] = "all"  # fmt: skip
     judge: Annotated[JudgesLike | None, Option(
         "Also score with judges: llm, ./my.py:Class", metavar="NAMES", common=True
     )] = None  # fmt: skip
     answers: Annotated[File | None, Option(
-        "Also score these answers with citations", metavar="FILE"
+        "Answers with citations to score", metavar="FILE"
     )] = None  # fmt: skip
-    split: Annotated[
-        str, Option("Only questions of this split of the test set", metavar="NAME")
-    ] = ""
+    split: Annotated[str, Option("Split of the test set to use", metavar="NAME")] = ""
     unit: Annotated[Literal["characters", "tokens"], Option(
-        "Unit that overlaps of text are measured in"
+        "Unit of text overlap"
     )] = "characters"  # fmt: skip
     relevance_threshold: Annotated[Share, Option(
-        "Share of a reference that a relevant hit covers", metavar="SHARE"
+        "Share of a reference that a relevant hit must cover", metavar="SHARE"
     )] = 0.5  # fmt: skip
     similarity_threshold: Annotated[Cosine, Option(
-        "Similarity from which a hit is relevant to that judge", metavar="COSINE"
+        "Minimum similarity of a relevant hit", metavar="COSINE"
     )] = 0.7  # fmt: skip
-    seed: Annotated[Amount, Option("Seed of the language model that judges", metavar="N")] = 0
+    seed: Annotated[Amount, Option("Random seed of the LLM judge", metavar="N")] = 0
 
 
-class LiveOptions(Options, group="Own pipeline"):
-    """How a retriever or a pipeline of your own is asked."""
+class LiveOptions(Options, group="Your pipeline"):
+    """How to call your own retriever or pipeline."""
 
     timeout: Annotated[Seconds, Option(
-        "Time limit of one question; slower ones have no score", metavar="SECONDS"
+        "Time limit per question; slower ones are unscored", metavar="SECONDS"
     )] = 60.0  # fmt: skip
     retrieved: Annotated[File | None, Option(
-        "Keep its hits here; questions it has are not asked again", metavar="FILE", writes="any"
+        "Save hits to resume later; saved questions are skipped", metavar="FILE", writes="any"
     )] = None  # fmt: skip
 
 
 class TuneOptions(Options, group="Sweep"):
-    """Which configurations are tried, how one is chosen, and the limits of time and cost."""
+    """Search space, selection, and limits of time and cost."""
 
     objective: Annotated[Name, Option(
-        "Metric that decides", metavar="METRIC", common=True
+        "Metric to maximize", metavar="METRIC", common=True
     )] = "recall@1000t"  # fmt: skip
     k: Annotated[Count, Option(
         "Hits per question", flag="-k", long_flag="--top-k", metavar="N", common=True
@@ -358,25 +359,25 @@ class TuneOptions(Options, group="Sweep"):
         "Embedding model; none: BM25 only", flag="-e", metavar="NAME", common=True
     )] = "minilm"  # fmt: skip
     embedders: Annotated[Names, Option(
-        "Other models, tried on the best", metavar="NAME", common=True
+        "Embedding models to try on the best configurations", metavar="NAME", common=True
     )] = ()  # fmt: skip
     rerankers: Annotated[Names, Option(
-        "Rerankers, tried on the best", long_flag="--reranker", metavar="NAME", common=True
+        "Rerankers to try on the best configurations", long_flag="--reranker", metavar="NAME", common=True
     )] = ()  # fmt: skip
     maxsim: Annotated[str, Option(
-        "Token vectors, tried on the best multi-scale retriever", metavar="NAME", default_text="none"
+        "Token encoder to try with multi-scale retrieval", metavar="NAME", default_text="none"
     )] = ""  # fmt: skip
     llm: Annotated[str, Option(
-        "Language model that writes questions, and contexts of the best chunks", metavar="NAME", default_text="none",
+        "Language model for questions and chunk contexts", metavar="NAME", default_text="none",
         common=True,
     )] = ""  # fmt: skip
     query_log: Annotated[str, Option(
-        "Log of questions that users asked, to generate questions from", metavar="FILE", common=True
+        "Log of user questions to generate test questions from", metavar="FILE", common=True
     )] = ""  # fmt: skip
     at_least: Annotated[Names, Option(
-        "Mean that the choice must have: precision=0.3", metavar="NAME=VALUE", common=True
+        "Minimum mean of another metric: precision=0.3", metavar="NAME=VALUE", common=True
     )] = ()  # fmt: skip
-    tokenizer: Annotated[Name, Option("Counts tokens of budgets and sizes", metavar="NAME")] = (
+    tokenizer: Annotated[Name, Option("Tokenizer for budgets and chunk sizes", metavar="NAME")] = (
         "o200k_base"
     )
     time: Annotated[Annotated[float, Meta(gt=0)], Option(
@@ -384,93 +385,91 @@ class TuneOptions(Options, group="Sweep"):
         default_text="5 min", common=True,
     )] = 300.0  # fmt: skip
     max_cost: Annotated[Money | None, Option(
-        "Most that models may cost: '5 USD'", metavar="MONEY", parse=parse_money
+        "Cost limit of all models: '5 USD'", metavar="MONEY", parse=parse_money
     )] = None  # fmt: skip
     price: Annotated[Money | None, Option(
-        "Price of a million tokens embedded: '0.02 USD'", metavar="MONEY", parse=parse_money
+        "Embedding price per million tokens: '0.02 USD'", metavar="MONEY", parse=parse_money
     )] = None  # fmt: skip
-    exact: Annotated[bool, Option("Embed every chunk by itself, not only finalists'; slower")] = (
-        False
-    )
-    finalists: Annotated[Amount, Option("Best configurations run again exactly", metavar="N")] = 0
+    exact: Annotated[bool, Option("Embed every chunk separately (slower)")] = False
+    finalists: Annotated[Amount, Option("Top configurations to rerun exactly", metavar="N")] = 0
     test_share: Annotated[Annotated[float, Meta(ge=0, lt=1)], Option(
-        "Share of questions that judge and never choose", metavar="SHARE"
+        "Share of questions held out for testing", metavar="SHARE"
     )] = 0.0  # fmt: skip
     prior: Annotated[bool, Option(
-        "Use what parameters did on public question sets", long_flag="--prior/--no-prior"
+        "Use a prior from public test sets", long_flag="--prior/--no-prior"
     )] = True  # fmt: skip
-    seed: Annotated[Amount, Option("Seed of folds and confidence intervals", metavar="N")] = 0
+    seed: Annotated[Amount, Option("Random seed of folds and intervals", metavar="N")] = 0
 
 
 class LintOptions(Options, group="Configuration"):
-    """Which chunks are examined, and for what."""
+    """Which chunks to check, and for which issues."""
 
     strategy: Annotated[str | Chunker | Strategy | None, Option(
-        "How documents are cut; see `chunkwise list strategies`", flag="-s", metavar="SPEC", default_text="structure",
+        "Chunking strategy, see `chunkwise list strategies`", flag="-s", metavar="SPEC", default_text="structure",
         common=True,
     )] = None  # fmt: skip
     chunks: Annotated[ChunksSource | None, Option(
-        "Check these chunks of any tool: .jsonl, .csv or .parquet", metavar="FILE", common=True
+        "Chunks of any tool to check: .jsonl, .csv, .parquet", metavar="FILE", common=True
     )] = None  # fmt: skip
     kinds: Annotated[KindsLike | None, Option(
-        "Look only for these kinds of issues", metavar="KIND,…", common=True
+        "Kinds of issues to report", metavar="KIND,…", common=True
     )] = None  # fmt: skip
 
 
 Accept: TypeAlias = Annotated[tuple[Accepted, ...], Option(
-    "Gate also on other documents or questions, or on generated questions", metavar="WHAT"
+    "Allow differing documents or questions, or unreviewed generated questions", metavar="WHAT"
 )]  # fmt: skip
 
 
 class GateOptions(Options, group="Gate"):
-    """When a run counts as worse than another."""
+    """When a run counts as a regression."""
 
     min_effect: Annotated[Annotated[float, Meta(ge=0, lt=1)], Option(
-        "A smaller difference counts as equal: 0.02", metavar="DIFFERENCE", common=True
+        "Ignore differences below this: 0.02", metavar="DIFFERENCE", common=True
     )] = 0.0  # fmt: skip
     no_new_zero: Annotated[bool, Option(
-        "Exit with 4 where a question falls to 0 or no score", common=True
+        "Exit with status 4 if a question falls to 0 or loses its score", common=True
     )] = False  # fmt: skip
     accept: Accept = ()
 
 
 class CalibrationOptions(Options, group="Judge"):
-    """Which judgments with known truth are asked for."""
+    """Which verdicts to request, and the ground truth to compare them with."""
 
     against: Annotated[Against | None, Option(
-        "What counts as the truth: labels or references (spans)", default_text="labels, if any", common=True
+        "Ground truth: human labels, or references (spans)", default_text="labels, if any", common=True
     )] = None  # fmt: skip
     count: Annotated[Annotated[int, Meta(ge=2)], Option(
-        "Verdicts to ask for, half about relevant passages", metavar="N", common=True
+        "Number of verdicts, half about relevant passages", metavar="N", common=True
     )] = 100  # fmt: skip
-    seed: Annotated[Amount, Option("Seed that picks passages and makes intervals", metavar="N")] = 0
+    seed: Annotated[Amount, Option("Random seed of passages and intervals", metavar="N")] = 0
     strategy: Annotated[str | Chunker | Strategy | None, Option(
-        "How irrelevant passages are cut", flag="-s", metavar="SPEC", default_text="sentences"
+        "Chunking strategy of irrelevant passages", flag="-s", metavar="SPEC", default_text="sentences"
     )] = None  # fmt: skip
 
 
 class ServerOptions(Options, group="Server"):
-    """Where a server listens, and who is let in there."""
+    """Where a server listens, and who has access."""
 
     port: Annotated[Port | None, Option(
-        "Port on this machine", metavar="N", default_text="8420, or the next free one", common=True
+        "Port", metavar="N", default_text="8420, or the next free one", common=True
     )] = None  # fmt: skip
     host: Annotated[Name, Option(
-        "Address on this machine; others need --users", metavar="ADDRESS", common=True
+        "Host to bind; other than localhost needs --users", metavar="ADDRESS", common=True
     )] = "127.0.0.1"  # fmt: skip
     users: Annotated[Path | None, Option(
-        "Who may come in; see `chunkwise serve users add`", metavar="FILE", common=True
+        "User accounts; see `chunkwise serve users add`", metavar="FILE", common=True
     )] = None  # fmt: skip
-    tls_cert: Annotated[Path | None, Option("Certificate (PEM), for https", metavar="FILE")] = None
+    tls_cert: Annotated[Path | None, Option("TLS certificate (PEM)", metavar="FILE")] = None
     tls_key: Annotated[Path | None, Option(
-        "Private key of the certificate (PEM)", metavar="FILE"
+        "TLS private key (PEM)", metavar="FILE"
     )] = None  # fmt: skip
     proxy: Annotated[str, Option(
-        "Answer only this address, of a proxy that speaks TLS", metavar="ADDRESS", default_text="none"
+        "Accept requests only from this TLS proxy", metavar="ADDRESS", default_text="none"
     )] = ""  # fmt: skip
     user_header: Annotated[str, Option(
-        "Header in which the proxy names the user", metavar="NAME", default_text="none"
+        "HTTP header with the user name, set by the proxy", metavar="NAME", default_text="none"
     )] = ""  # fmt: skip
     rate: Annotated[Annotated[int, Meta(ge=1, le=1_000_000)], Option(
-        "Units per user and minute: search 1, answer 5, evaluation 30", metavar="N"
+        "Rate limit in units per minute: search 1, answer 5, evaluation 30", metavar="N"
     )] = 1200  # fmt: skip

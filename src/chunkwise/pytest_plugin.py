@@ -32,15 +32,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("chunkwise", "quality of retrieval")
     group.addoption(
         "--chunkwise", action="store_true",
-        help="Run the tests that are marked with chunkwise, which measure quality; else they are skipped.",
+        help="Run tests marked with chunkwise, which measure retrieval quality (skipped by default).",
     )  # fmt: skip
     group.addoption(
         "--chunkwise-baseline", metavar="FILE",
-        help="Results that runs are compared with (chunkwise evaluate -o FILE), where a test names none.",
+        help="Default baseline of assert_not_worse, a file written by chunkwise evaluate -o.",
     )  # fmt: skip
     group.addoption(
         "--chunkwise-update", action="store_true",
-        help="Write the run of each assert_not_worse to its baseline instead of comparing them.",
+        help="Write runs to their baselines instead of comparing them.",
     )  # fmt: skip
     group.addoption(
         "--chunkwise-output", metavar="FOLDER", help="Write the results of every run into this folder."
@@ -50,8 +50,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "chunkwise(source, queries, **settings): measures quality; runs with --chunkwise. What it is given is what "
-        "chunkwise_run() evaluates.",
+        "chunkwise(source, queries, **settings): a quality test, run with --chunkwise; the "
+        "arguments are defaults of chunkwise_run().",
     )
     config.stash[_RUNS] = {}
     config.stash[_TOLD] = []
@@ -61,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--chunkwise"):
         return
-    skip = pytest.mark.skip(reason="measures quality: runs with --chunkwise")
+    skip = pytest.mark.skip(reason="quality test: run with --chunkwise")
     for item in items:
         if item.get_closest_marker("chunkwise") is not None:
             item.add_marker(skip)
@@ -93,8 +93,9 @@ def chunkwise_run(request: pytest.FixtureRequest) -> Callable[..., Results]:
         arguments = {**settings, **named}
         if "source" not in arguments and "queries" not in arguments:
             raise pytest.UsageError(
-                "chunkwise_run() has nothing to evaluate; write chunkwise_run('docs/', 'questions.json'), or "
-                "@pytest.mark.chunkwise(source='docs/', queries='questions.json')"
+                "chunkwise_run() has nothing to evaluate; use chunkwise_run('docs/', "
+                "'questions.json'), or @pytest.mark.chunkwise(source='docs/', "
+                "queries='questions.json')"
             )
         arguments = {
             name: _placed(value, (request.path.parent, config.rootpath))
@@ -171,7 +172,8 @@ def assert_not_worse(request: pytest.FixtureRequest) -> Callable[..., Gate | Non
         base = baseline if baseline is not None else config.getoption("--chunkwise-baseline")
         if base is None:
             raise pytest.UsageError(
-                "assert_not_worse: no baseline; name a file of results, or --chunkwise-baseline FILE"
+                "assert_not_worse: no baseline; pass a results file, or use --chunkwise-baseline "
+                "FILE"
             )
         if not isinstance(base, Results):
             base = Path(config.rootpath, base)
@@ -180,7 +182,8 @@ def assert_not_worse(request: pytest.FixtureRequest) -> Callable[..., Gate | Non
                 return None
             if not base.exists():
                 pytest.fail(
-                    f"there is no baseline {base}; write it: pytest --chunkwise --chunkwise-update",
+                    f"baseline {base} doesn't exist; create it: pytest --chunkwise "
+                    "--chunkwise-update",
                     pytrace=False,
                 )
         found = gate([base, run], metrics=metrics, **settings)
@@ -214,7 +217,7 @@ def _words(found: Gate, test: str) -> list[str]:
     if found.no_new_zero:
         for zero in found.new_zeros[:20]:
             what = f"{one_line(zero.id, 60)}: {one_line(zero.text, 120)}"
-            lines.append(f"  nothing found any more by {one_line(zero.metric, 80)}: {what}")
+            lines.append(f"  {one_line(zero.metric, 80)} fell to zero: {what}")
     elif found.outcome == "failed":
         for moved in found.changed:
             for each in moved.worse[:5]:

@@ -197,7 +197,7 @@ def test_ask_indexes_documents_in_memory() -> None:
     assert chunkwise.ask(made, "how many cars?", model).citations == answered.citations
     with pytest.raises(InvalidParameter, match="the question is ' '"):
         chunkwise.ask(made, " ", model)
-    with pytest.raises(InvalidParameter, match="form is 'prose'; allowed are: claims, plain"):
+    with pytest.raises(InvalidParameter, match="form is 'prose'; allowed: claims, plain"):
         chunkwise.ask(made, "how many cars?", model, form="prose")  # type: ignore[arg-type]
 
 

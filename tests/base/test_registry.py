@@ -41,7 +41,7 @@ def test_a_strategy_from_a_file(tmp_path: Path) -> None:
     check_chunker(f"{file}:Halves")
     with pytest.raises(UnknownName, match="has no 'Thirds'"):
         get_strategy(f"{file}:Thirds")
-    with pytest.raises(UnknownName, match="no file"):
+    with pytest.raises(UnknownName, match="doesn't exist"):
         get_strategy("./nowhere.py:Mine")
 
 
@@ -56,7 +56,7 @@ def test_a_strategy_from_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_only_what_is_near_is_suggested(name: str, hint: str) -> None:
-    with pytest.raises(UnknownName, match=re.escape(f"no strategy is named {name!r}; {hint}")):
+    with pytest.raises(UnknownName, match=re.escape(f"unknown strategy {name!r}; {hint}")):
         get_strategy(name)
 
 

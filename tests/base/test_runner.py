@@ -94,9 +94,9 @@ def test_errors_travel_and_interrupts_are_for_the_one_who_waits() -> None:
 
 
 def test_what_cannot_be_sent_is_told() -> None:
-    with pytest.raises(ChunkwiseError, match=r"cannot be sent.*lock.*metadata.*one job"):
+    with pytest.raises(ChunkwiseError, match=r"can't be pickled.*lock.*metadata.*jobs=1"):
         found([Lock()])
-    with pytest.raises(InvalidParameter, match="the strategy cannot be sent"):
+    with pytest.raises(InvalidParameter, match="t be pickled for another process"):
         found([1], function=lambda part: part)
 
 

@@ -64,14 +64,14 @@ def test_a_wrong_parameter_is_an_error_before_any_file_is_read() -> None:
 @cases("given", [5, b"a.txt", None])
 def test_what_is_no_path_is_told_what_is_one(folder: Path, given: object) -> None:
     kind = type(given).__name__
-    with pytest.raises(InvalidParameter, match=rf"source is {kind}; needed: the path of a file"):
+    with pytest.raises(InvalidParameter, match=rf"source is {kind}; expected the path of a file"):
         chunkwise.chunk(given)  # type: ignore[arg-type]
-    with pytest.raises(InvalidParameter, match=f"among the sources is {kind}; needed: the path"):
+    with pytest.raises(InvalidParameter, match=f"one source is {kind}; expected the path"):
         list(chunkwise.chunk([folder, given]))  # type: ignore[list-item]
 
 
 def test_what_is_no_document_is_told_who_takes_it() -> None:
-    with pytest.raises(InvalidParameter, match="a Document is needed: chunk_text takes a text"):
+    with pytest.raises(InvalidParameter, match="expected a Document: chunk_text takes a text"):
         chunkwise.ext.chunk_document("Text.")  # type: ignore[arg-type]
 
 
@@ -178,17 +178,17 @@ def test_chunks_do_not_keep_the_analysis_alive() -> None:
 
 
 def test_what_several_jobs_cannot_do_is_said() -> None:
-    with pytest.raises(InvalidParameter, match="jobs is 0; the least allowed is 1"):
+    with pytest.raises(InvalidParameter, match="jobs is 0; the minimum is 1"):
         chunkwise.chunk("nowhere", jobs=0)
     strategy = chunkwise.ext.get_strategy("sentences", tokenizer=lambda text: len(text))
-    with pytest.raises(InvalidParameter, match="cannot be sent to another process"):
+    with pytest.raises(InvalidParameter, match="can't be pickled for another process"):
         list(chunkwise.chunk([Document("a", "A."), Document("b", "B.")], strategy, jobs=2))
     error = MissingExtra("writing Parquet", "parquet")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
 def test_bytes_are_refused_with_the_reason() -> None:
-    with pytest.raises(InvalidParameter, match="text is bytes; a str is needed: decode it first"):
+    with pytest.raises(InvalidParameter, match="text is bytes; expected a str: decode it first"):
         chunkwise.chunk_text(b"bytes")  # type: ignore[arg-type]
 
 
@@ -254,5 +254,5 @@ def test_one_job_outlives_the_strategy_of_a_file(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("processes")
 def test_metadata_that_cannot_be_sent_to_another_process_are_told() -> None:
     documents = [Document(f"{n}", "A heron.", metadata={"lock": Lock()}) for n in range(9)]
-    with pytest.raises(ChunkwiseError, match=r"cannot be sent to another process.*metadata"):
+    with pytest.raises(ChunkwiseError, match=r"can't be pickled for another process.*metadata"):
         list(chunkwise.chunk(documents, jobs=2))

@@ -242,11 +242,11 @@ def test_too_much_text_is_an_error_that_says_what_to_make_smaller(tmp_path: Path
 def test_parameters_are_checked() -> None:
     with pytest.raises(InvalidParameter, match=r"raptor: llm is 7; a name such as 'local'"):
         get_strategy("raptor", llm=7)
-    with pytest.raises(InvalidParameter, match="branching is 1; the least allowed is 2"):
+    with pytest.raises(InvalidParameter, match="branching is 1; the minimum is 2"):
         get_strategy("raptor(branching=1)")
     with pytest.raises(InvalidParameter, match=r"key|secret|password|user"):
         get_strategy("raptor(llm='https://me:sesame@host/v1#m')")
-    with pytest.raises(UnknownName, match="no language model is named 'nobody'"):
+    with pytest.raises(UnknownName, match="unknown language model 'nobody'"):
         list(
             get_strategy("raptor(llm=nobody, max_tokens=25)", model=HashEmbedder()).chunks(DOCUMENT)
         )

@@ -284,7 +284,7 @@ def test_a_cluster_that_is_not_there_is_told(docs: Path, tmp_path: Path) -> None
         [sys.executable, "-m", "chunkwise", *words], capture_output=True, text=True, env=os.environ
     )
     assert done.returncode != 0
-    assert "the Ray cluster at 127.0.0.1:1 cannot be reached" in done.stderr
+    assert "cannot reach the Ray cluster at 127.0.0.1:1" in done.stderr
     assert "Traceback" not in done.stderr
 
 

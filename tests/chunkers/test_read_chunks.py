@@ -140,7 +140,7 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
     broken.write_text('[{"text": "x"}')
     fake = tmp_path / "fake.parquet"
     fake.write_text("no parquet")
-    for path, why in ((latin, "no chunk in"), (broken, "JSON list"), (fake, "no Parquet file that can be read"),
+    for path, why in ((latin, "no chunk in"), (broken, "JSON list"), (fake, "not a readable Parquet file"),
                       (tmp_path / "gone.jsonl", "No such file")):  # fmt: skip
         with pytest.raises(ChunkwiseError, match=why):
             read_chunks(str(path), DOCUMENTS, lambda line: None)

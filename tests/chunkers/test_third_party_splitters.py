@@ -186,7 +186,7 @@ def test_what_a_splitter_raises_is_told_with_its_name() -> None:
     ):
         with pytest.raises(ChunkwiseError, match=message):
             chunkwise.ext.get_strategy(name)
-    with pytest.raises(UnknownName, match="no strategy is named 'lanchain:X'"):
+    with pytest.raises(UnknownName, match="unknown strategy 'lanchain:X'"):
         chunkwise.ext.get_strategy("lanchain:X")
 
 

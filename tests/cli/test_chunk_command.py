@@ -149,15 +149,15 @@ def test_hostile_file_names_and_text(here: Run, handbook: Path, tmp_path: Path) 
     [
         (
             ["chunk", "handbook", "-s", "sentence"],
-            "no strategy is named 'sentence'; did you mean sentences",
+            "unknown strategy 'sentence'; did you mean sentences",
         ),
         (
             ["chunk", "handbook", "-s", "sentences(max_tokens=0)"],
-            "max_tokens is 0; the least allowed is 1",
+            "max_tokens is 0; the minimum is 1",
         ),
         (["chunk", "handbook", "-o", "out.xlsx"], "its name must end in .jsonl, .parquet, .csv"),
         (["chunk", "handbook", "-o", "/proc/none/out.csv"], "cannot write /proc/none/out.csv"),
-        (["chunk", "handbook", "--loader", "word"], "no loader is named 'word'"),
+        (["chunk", "handbook", "--loader", "word"], "unknown loader 'word'"),
         (["chunk", "handbook", "--encoding", "klingon"], "encoding 'klingon' is unknown"),
     ],
 )
@@ -214,7 +214,7 @@ def test_when_nothing_is_read_an_older_output_stays(here: Run, tmp_path: Path) -
     before = (tmp_path / "keep.jsonl").read_text()
     done = here("chunk", "nowhere.md", "-o", "keep.jsonl")
     assert done.returncode == 1
-    assert "nothing is written" in done.stderr
+    assert "nothing was written" in done.stderr
     assert (tmp_path / "keep.jsonl").read_text() == before
 
 
@@ -224,7 +224,7 @@ def test_when_nothing_is_read_nothing_is_summed_up(here: Run) -> None:
     assert done.stdout == ""
     skipped, told = done.stderr.splitlines()
     assert "nowhere.md" in skipped
-    assert told == "chunkwise: no document was read; there is nothing to show"
+    assert told == "chunkwise: no readable documents; nothing to show"
 
 
 @pytest.mark.usefixtures("processes")
@@ -338,14 +338,23 @@ def test_an_index_hands_its_chunks_out(here: Run, handbook: Path, tmp_path: Path
 @cases(
     "words, message",
     [
-        (["kb", "-s", "words"], "has its chunks already: leave out --strategy"),
-        (["kb", "handbook"], "name only the index"),
-        (["kb", "--with-vectors"], "writes the chunks of an index to a file"),
-        (["kb", "--with-vectors", "-o", "x.jsonl", "--json"], "to a file: chunkwise chunk kb -o"),
-        (["kb", "--with-vectors", "-o", "x.jsonl"], "made without vectors"),
+        (["kb", "-s", "words"], "which stores its chunks; leave out --strategy"),
+        (
+            ["kb", "handbook"],
+            "is an index among other sources; give only the index, or only documents",
+        ),
+        (
+            ["kb", "--with-vectors"],
+            "--with-vectors needs an index and an output file: chunkwise chunk kb -o chunks",
+        ),
+        (
+            ["kb", "--with-vectors", "-o", "x.jsonl", "--json"],
+            "--with-vectors needs an index and an output file: chunkwise chunk kb -o chunks",
+        ),
+        (["kb", "--with-vectors", "-o", "x.jsonl"], "the index has no vectors"),
         (
             ["handbook", "--with-vectors", "-o", "x.jsonl"],
-            "writes the chunks of an index to a file",
+            "--with-vectors needs an index and an output file: chunkwise chunk kb -o chunks",
         ),
     ],
 )

@@ -69,7 +69,7 @@ def test_metrics_are_chosen_by_name(here: Run, folder: Path) -> None:
     }
     done = here("compare", "a.json", "b.json", "--metrics", "speed")
     assert done.returncode == 2
-    assert "no metric 'speed' is in both; there are: recall@5, precision@5" in done.stderr
+    assert "'speed' isn't a shared metric; known: recall@5, precision@5" in done.stderr
 
 
 def test_a_page_of_all_of_it(here: Run, folder: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_run_that_is_worse_fails_where_it_is_told_to(here: Run, folder: Path) 
     assert done.returncode == 4
     assert (folder / "out.json").exists()
     line = done.stderr.splitlines()[-1]
-    assert line.startswith("chunkwise: recall@5: b is shown to be worse than a: −")
+    assert line.startswith("chunkwise: recall@5: b is significantly worse than a: −")
     assert line.endswith("p < 0.001")
     for words, status in (
         (("b.json", "a.json", "--fail-if-worse", "any"), 4),
@@ -106,7 +106,7 @@ def test_a_run_that_is_worse_fails_where_it_is_told_to(here: Run, folder: Path) 
         assert here("compare", *words).returncode == status, words
     done = here("compare", "a.json", "b.json", "--fail-if-worse", "speed", "-o", "none.json")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no metric 'speed' is in both; there are: recall@5" in done.stderr
+    assert "'speed' isn't a shared metric; known: recall@5" in done.stderr
     assert not (folder / "none.json").exists()
 
 
@@ -114,17 +114,17 @@ def test_a_run_that_is_worse_fails_where_it_is_told_to(here: Run, folder: Path) 
     "words, status, told",
     [
         ([], 2, "missing argument"),
-        (["a.json"], 2, "a comparison needs two or more"),
+        (["a.json"], 2, "given; a comparison needs at least two: compare"),
         (["a.json", "none.json"], 1, "cannot read none.json"),
         (["a.json", "."], 1, "cannot read ."),
         (["a.json", "empty.json"], 1, "empty.json, line 1, column 1: not valid JSON"),
-        (["a.json", "other.json"], 1, "other.json holds no chunkwise results"),
+        (["a.json", "other.json"], 1, "other.json is not a chunkwise results file"),
         (
             ["a.json", "strange.json"],
             1,
-            "no question is in both a (40 questions) and b (1 question)",
+            "a (40 questions) and b (1 question) have no question in common",
         ),
-        (["a.json", "b.json", "-o", "b.json"], 2, "b.json is read and would be overwritten"),
+        (["a.json", "b.json", "-o", "b.json"], 2, "b.json is an input and would be overwritten"),
         (["a.json", "b.json", "-o", "."], 2, "is a directory"),
     ],
 )

@@ -37,7 +37,7 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_cluster_is_named_with_its_engine_and_without_processes(name: str) -> None:
     words = [name, "docs", *COMMANDS[name]]
     done = CliRunner().invoke(group, [*words, "--address", "auto"])
-    assert (done.exit_code, "it goes with --engine ray" in done.output) == (2, True)
+    assert (done.exit_code, "--address needs --engine ray" in done.output) == (2, True)
     done = CliRunner().invoke(group, [*words, "--engine", "ray", "-j", "2"])
     assert (done.exit_code, "leave it out with --engine ray" in done.output) == (2, True)
 

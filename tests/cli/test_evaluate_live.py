@@ -45,8 +45,7 @@ def test_a_function_is_evaluated_and_what_failed_is_told(here: Run, tmp_path: Pa
     done = here(*words, *MEASURED, "-o", "out.json", "--retrieved", "theirs.jsonl", "-k", 2)
     assert done.returncode == 3, done.stderr
     assert (
-        "skipped question 'q7': ./mine.py:search did not answer: RuntimeError: ::error::down"
-        in done.stderr
+        "skipped question 'q7': ./mine.py:search failed: RuntimeError: ::error::down" in done.stderr
     )
     assert "\x1b" not in done.stderr
     found = json.loads((tmp_path / "out.json").read_text())
@@ -78,7 +77,7 @@ def test_documents_beside_the_questions_are_taken_and_no_scripts(here: Run, tmp_
     words = ("evaluate", "--retriever", "./mine.py:search", "--test-queries", "queries.json")
     done = here(*words, *MEASURED, "-o", "out.json")
     assert done.returncode == 3, done.stderr
-    assert "no documents are named: those in ./ beside the questions are taken" in done.stderr
+    assert "no documents given: using those in ./" in done.stderr
     documents = json.loads((tmp_path / "out.json").read_text())["data"]["documents"]["count"]
     assert documents == len(list((tmp_path / "docs").iterdir()))
 
@@ -96,17 +95,21 @@ def test_documents_beside_the_questions_are_taken_and_no_scripts(here: Run, tmp_
         ),
         ("--retriever ./mine.py:search --mmr 0.5", 2, "mmr is 0.5"),
         ("--retriever ./mine.py:search --timeout 0", 2, "timeout is 0"),
-        ("--retriever ./mine.py:search --retrieved o.json -o o.json", 2, "would be written twice"),
+        (
+            "--retriever ./mine.py:search --retrieved o.json -o o.json",
+            2,
+            "two outputs have the same path",
+        ),
         (
             "--retriever http://127.0.0.1:1/x(attempts=1)",
             1,
-            "fails on each of the first 10 questions",
+            "failed on all of the first 10 questions",
         ),
         ("--retriever http://user:secret@127.0.0.1:1/x", 2, "has a user name or password in it"),
         (
             "--retriever command:false",
             1,
-            "fails on each of the first 10 questions: it ended with status 1",
+            "failed on all of the first 10 questions: it exited with status 1",
         ),
     ],
 )

@@ -44,8 +44,7 @@ def test_without_a_name_the_local_model_is_asked(here: Run) -> None:
     done = here(*FEW, "--judge", "llm", "--dry-run")
     assert done.returncode == 0, done.stderr
     assert (
-        "no language model is named (--llm, CHUNKWISE_LLM): the small local one is asked"
-        in done.stderr
+        "no language model given (--llm, CHUNKWISE_LLM): using the small local one" in done.stderr
     )
     assert "8 calls" in done.stdout
 
@@ -116,7 +115,7 @@ def test_a_calibration_stands_beside_the_figures(
         calibration(verdicts, judge=str(judges["llm"]["identity"]), name="llm", against="labels")
     )
     done = here(*words, "--html", "page.html")
-    told = "against people's labels: accuracy 0.95, κ 0.9 (measured elsewhere, 20 verdicts)"
+    told = "against human labels: accuracy 0.95, κ 0.9 (measured elsewhere, 20 verdicts)"
     assert done.returncode == 0
     assert told in (tmp_path / "page.html").read_text().replace("&#x27;", "'").replace("&#39;", "'")
 
@@ -134,7 +133,7 @@ def test_a_dry_run_counts_and_sends_nothing(here: Run, server: ChatServer, tmp_p
     assert told["money"] > 0
     assert here(*words).returncode == 0
     assert len(server.requests) == 8
-    assert "nothing is to be asked" in here(*words, "--dry-run").stdout
+    assert "no calls needed" in here(*words, "--dry-run").stdout
 
 
 def test_money_ends_it_and_the_rest_is_unscored(

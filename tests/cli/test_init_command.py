@@ -186,7 +186,7 @@ def test_nothing_is_written_over_without_force(here: Run, tmp_path: Path, servic
     file.write_text("mine")
     again = here(*words)
     assert again.returncode == 2
-    assert "there already; --force writes over " in again.stderr
+    assert "overwrite with --force, or write elsewhere with --output PATH" in again.stderr
     assert file.read_text() == "mine"
     assert here(*words, "--force").returncode == 0
     assert file.read_text() == fresh
@@ -204,7 +204,7 @@ def test_what_is_usual_need_not_be_named(here: Run, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     unclear = here("init", "--ci", "gitlab")
     assert unclear.returncode == 2
-    assert "there are handbook, docs: name the documents, SOURCE" in unclear.stderr
+    assert "there are handbook, docs: give the documents, SOURCE" in unclear.stderr
 
 
 def test_an_index_on_a_server_is_watched_weekly(here: Run, tmp_path: Path) -> None:
@@ -222,16 +222,16 @@ def test_an_index_on_a_server_is_watched_weekly(here: Run, tmp_path: Path) -> No
     [
         (("nowhere",), "there is no nowhere here"),
         (("handbook", "--queries", "no.json"), "there is no no.json here"),
-        (("..",), "lies outside of this folder"),
+        (("..",), "is outside of this folder"),
         (("handbook", "--alert", "file:a\nrm"), "control characters"),
         (("handbook", "--baseline", "${{ github.token }}"), "cannot be written"),
-        (("postgresql://me:geheim@db/kb",), "postgresql://me:***@db/kb has a password"),
+        (("postgresql://me:geheim@db/kb",), "postgresql://me:***@db/kb contains a password"),
         (
             ("handbook", "--alert", "webhook:https://h/?token=abc"),
-            "webhook:https://h/… has its key in the URL",
+            "webhook:https://h/… has a key in its URL",
         ),
         (("handbook", "--tolerance", "2"), "tolerance is 2"),
-        (("handbook", "--alert", "pager:me"), "'pager' is not a channel"),
+        (("handbook", "--alert", "pager:me"), "unknown channel 'pager'"),
     ],
 )
 def test_what_cannot_work_is_told_and_nothing_is_written(

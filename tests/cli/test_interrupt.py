@@ -148,6 +148,6 @@ def test_a_signal_leaves_the_outcomes_of_a_sweep(number: int, tmp_path: Path) ->
     done = check_sweep(outcomes)
     assert done
     if number == signal.SIGTERM:
-        assert "what is done is kept in out: the same command continues it" in ended.err
+        assert "progress is saved in out: run the same command to resume" in ended.err
         assert left_behind(tmp_path) == []
     check_cache(tmp_path / "home" / "vectors.sqlite")

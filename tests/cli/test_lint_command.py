@@ -135,7 +135,10 @@ def test_an_index_is_examined_as_it_is(here: Run, handbook: Path, tmp_path: Path
     assert "Five to one" in (tmp_path / "kb.html").read_text()
     assert "leave out strategy" in here("lint", "kb", "-s", "tokens").stderr
     assert here("lint", "kb", "--chunks", "x.jsonl").returncode == 2
-    assert "name only the index" in here("lint", "kb", "handbook").stderr
+    assert (
+        "is an index among other sources; give only the index, or only documents"
+        in here("lint", "kb", "handbook").stderr
+    )
 
 
 def test_an_index_knows_the_layout_its_documents_declared(here: Run, handbook: Path) -> None:
@@ -195,7 +198,7 @@ def test_standard_input_and_documents_without_text(here: Run) -> None:
     assert {row["source"] for row in rows(done)} == {"stdin"}
     empty = here("lint", "-", "--fail-over", "0", stdin=" \n")
     assert empty.returncode == 1
-    assert "empty: no text in it" in empty.stderr
+    assert "empty" in empty.stderr
 
 
 def test_the_page_opens_on_the_document_with_most_issues(here: Run, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_every_metric_is_listed_with_all_it_declares() -> None:
         assert each["bounds"][0] < each["bounds"][1]
     by_name = {each["name"]: each for each in told}
     assert by_name["boundary_issues"]["targets"] == {"good": 0.1, "excellent": 0.05}
-    assert by_name["boundary_issues"]["question"] == "Do the cuts hurt?"
+    assert by_name["boundary_issues"]["question"] == "Are chunk boundaries good?"
     assert by_name["retrieval_precision.llm"]["judge"] == "llm"
     assert by_name["recall"]["objective"] is True
     assert by_name["citation_recall"]["objective"] is False
@@ -41,7 +41,7 @@ def test_lists_are_for_people() -> None:
     assert "lower is better" in shown
     assert "needs references (gold spans)" in shown
     brief = run("--brief", "p", "chunk_recall")
-    assert "precision as information retrieval has it" in " ".join(brief.split())
+    assert "precision as defined in information retrieval" in " ".join(brief.split())
     assert "needs" not in brief
 
 

@@ -30,10 +30,7 @@ def kb(here: Run, tmp_path: Path) -> str:
 def test_the_summary_of_an_index_says_how_many_names_it_has(here: Run, kb: str) -> None:
     names = json.loads(here("list", "names", kb, "--json").stdout)["names"]
     words = ("index", "docs", "--into", kb, "--vectors", "none")
-    assert (
-        f"{names} names to walk along; to look at them: chunkwise list names kb"
-        in here(*words).stderr
-    )
+    assert f"{names} names; to list them: chunkwise list names kb" in here(*words).stderr
     assert json.loads(here(*words, "--json").stdout)["name_count"] == names
     plain = here("index", "docs", "--into", "plain", "--vectors", "none")
     assert "names" not in plain.stderr

@@ -59,4 +59,4 @@ def test_an_unknown_name_is_told(here: Run) -> None:
     for words in (("nothing",), ("nothing", "--copy", "x")):
         done = here("list", "prompts", *words)
         assert done.returncode == 2
-        assert "no prompt is named 'nothing'" in done.stderr
+        assert "unknown prompt" in done.stderr

@@ -162,7 +162,7 @@ def test_an_evaluation_keeps_to_the_limit_too(here: Run, tmp_path: Path) -> None
         assert calls > 3
         assert server.requests == []
         done = here(*words, *llm, "--max-cost", "1")
-        assert "the limit of $1 would be passed" in done.stderr
+        assert "another request could exceed the limit of" in done.stderr
         assert done.returncode == 3, done.stderr
         assert 0 < billed(server) <= 1
         assert here(*words, *llm, "-q").returncode == 0
@@ -198,7 +198,7 @@ def test_a_weak_model_that_summarizes_is_told_of(
 
     monkeypatch.setattr("chunkwise.models.get_language_model", lambda name: FirstSentences())
     done = here("chunk", pier, "-s", SPEC, "-o", "out.jsonl")
-    assert "the small local model is weak" in done.stderr
+    assert "the local model is small: measure its results" in done.stderr
 
 
 def test_the_time_of_summaries_is_that_of_one_document_after_the_other(pier: Path) -> None:
@@ -267,8 +267,8 @@ def test_what_was_spent_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr()
     assert not told.out
     assert told.err == (
-        "language model: 2 calls; 1 answered from earlier runs; about 1,000 tokens read, 50 written; "
-        "about $0.25; 1 without a usable answer\n"
+        "language model: 2 calls; 1 from the cache; about 1,000 tokens read, 50 written; "
+        "about $0.25; 1 failed\n"
     )
-    assert "price not known" in spent_words(LlmUsage(1, 0, 0, 5, 5, None))
-    assert spent_words(LlmUsage(kept=2)) == "language model: 0 calls; 2 answered from earlier runs"
+    assert "unknown price" in spent_words(LlmUsage(1, 0, 0, 5, 5, None))
+    assert spent_words(LlmUsage(kept=2)) == "language model: 0 calls; 2 from the cache"

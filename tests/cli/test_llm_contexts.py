@@ -80,7 +80,7 @@ def test_the_same_command_again_asks_nobody_and_writes_the_same(here: Run, handb
         first, second = here(*words), here(*words)
         assert first.stdout == second.stdout
         assert len(server.requests) == 4
-    assert "language model: 0 calls; 4 answered from earlier runs" in second.stderr
+    assert "language model: 0 calls; 4 from the cache" in second.stderr
 
 
 @cases("ending", ["jsonl", "csv", "parquet"])
@@ -149,7 +149,7 @@ def test_a_dry_run_sends_nothing_and_writes_nothing(
         assert not Path("kb").exists()
         assert here(*command, handbook, "-s", SPEC, *llm).returncode == 0
         again = here(*command, handbook, "-s", SPEC, *llm, "--dry-run")
-        assert "nothing is to be asked" in again.stdout
+        assert "no calls needed" in again.stdout
         assert len(server.requests) == 4
 
 
@@ -173,7 +173,7 @@ def test_chunks_without_an_answer_are_counted_at_the_end(here: Run, handbook: Pa
         (("--dry-run",), "no language model is asked"),
         (("--llm", "local"), "no language model is asked"),
         (("--context", "sideways"), "'sideways' is not one of"),
-        (("--context", "neighbors", "--llm", "nobody"), "no language model is named"),
+        (("--context", "neighbors", "--llm", "nobody"), "no language model given"),
         (
             ("--context", "neighbors", "--llm", "http://127.0.0.1:1/v1#x", "--max-cost", "1"),
             "not known",
@@ -271,7 +271,7 @@ def test_an_index_of_another_model_is_refused(here: Run, handbook: Path) -> None
         for other in (("--llm", server.name("other")), ("--context", "document")):
             done = here(*words, *other)
             assert done.returncode == 2
-            assert "the index was made with" in done.stderr
+            assert "the index was built with" in done.stderr
             assert "--rebuild" in done.stderr
         assert here(*words, "--context", "neighbors", "--llm", server.name()).returncode == 0
         assert len(server.requests) == 4
@@ -294,7 +294,7 @@ def test_an_index_without_a_model_falls_back_again_and_again(here: Run, handbook
         done = here(*words, "--json")
         assert done.returncode == 0
         assert json.loads(done.stdout)["context"] == "headings"
-        assert "the headings context is taken instead" in done.stderr
+        assert "for LLM contexts: llm=…, chunkwise index --llm NAME" in done.stderr
 
 
 def test_a_strategy_that_asks_is_limited_and_counted_too(here: Run, tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_a_strategy_that_asks_is_limited_and_counted_too(here: Run, tmp_path: Pa
         assert len(server.requests) == calls
         assert f"language model: {calls} calls" in done.stderr
         into = ("index", "long.txt", "--into", "kb", "--vectors", "none", "-s", spec, *llm)
-        assert "nothing is to be asked" in here(*into, "--dry-run").stdout
+        assert "no calls needed" in here(*into, "--dry-run").stdout
         assert here(*into).returncode == 0
         allow = ("--allow", server.server.url)
         assert here("index", "long.txt", "--into", "kb", *allow).returncode == 0
@@ -325,7 +325,7 @@ def test_who_stops_it_is_told_that_nothing_is_lost(capsys: pytest.CaptureFixture
     for is_asking in (True, False):
         with pytest.raises(KeyboardInterrupt), kept_when_stopped(is_asking):
             raise KeyboardInterrupt
-        assert ("the same command continues" in capsys.readouterr().err) == is_asking
+        assert ("run the same command to resume" in capsys.readouterr().err) == is_asking
 
 
 def test_one_context_is_one() -> None:

@@ -63,7 +63,7 @@ def test_relations_are_priced_asked_once_and_shown(here: Run, films: Path) -> No
         assert not Path("kb").exists()
         first = here(*words(films, server.name()))
         assert first.returncode == 0, first.stderr
-        assert "2 relations of names, each with its quote; 2 more left out" in first.stderr
+        assert "2 relations of names, each with its quote; skipped 2 more" in first.stderr
         assert len(server.requests) == 3
         again = here(*words(films, server.name()))
         assert "2 unchanged" in again.stderr
@@ -71,7 +71,7 @@ def test_relations_are_priced_asked_once_and_shown(here: Run, films: Path) -> No
         rebuilt = here(*words(films, server.name(), "--rebuild"))
         assert rebuilt.returncode == 0, rebuilt.stderr
         assert len(server.requests) == 3
-        assert "3 answered from earlier runs" in rebuilt.stderr
+        assert "3 from the cache" in rebuilt.stderr
     shown = here("list", "names", "kb", "Anna Orme")
     assert "Silent Harbour — was directed by → Anna Orme" in shown.stdout
     assert "“It was directed by Anna Orme.”" in shown.stdout

@@ -126,7 +126,7 @@ def test_too_little_memory_is_one_line(here: Run, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(main_module, "group", group)
     done = here("profile", ".")
     assert done.returncode == 1
-    assert done.stderr.startswith("chunkwise: there is not enough memory (Unable to allocate")
+    assert done.stderr.startswith("chunkwise: not enough memory (Unable to allocate")
     assert done.stderr.count("\n") == 1
 
 
@@ -146,7 +146,7 @@ def test_a_file_that_does_not_fit_into_memory_is_told(
     done = here("chunk", ".", "--json")
     assert done.returncode == 3
     assert done.stderr.startswith(
-        "chunkwise: skipped ./large.txt: takes more memory to read than there is"
+        "chunkwise: skipped ./large.txt: needs more memory than available"
     )
     assert "dusk" in done.stdout
 

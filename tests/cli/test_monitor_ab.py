@@ -99,8 +99,8 @@ def test_a_log_of_what_people_saw_needs_nothing_else(here: Run, tmp_path: Path) 
 @cases(
     "words, said, status",
     [
-        (("monitor", "ab", "docs", "--a", "now.toml", "--queries", "live.jsonl"), "two configurations", 2),
-        (("monitor", "ab", "docs", "--queries", "live.jsonl"), "name SOURCE, --a CONFIG and --b CONFIG", 2),
+        (("monitor", "ab", "docs", "--a", "now.toml", "--queries", "live.jsonl"), "missing configurations", 2),
+        (("monitor", "ab", "docs", "--queries", "live.jsonl"), "give SOURCE, --a CONFIG and --b CONFIG", 2),
         ((*AB[:4], "none.toml", *AB[5:]), "none.toml", 1),
         ((*AB, "--metric", "nothing"), "nothing", 2),
         ((*AB[:-3], "--queries", "gone.jsonl"), "gone.jsonl", 1),

@@ -80,8 +80,8 @@ def test_what_is_said_on_the_command_line_wins(here: Run, docs: Path, tmp_path: 
 @cases(
     "text, status, said",
     [
-        ("strategy =", 1, "r.toml is no TOML"),
-        ('strategy = "nobody"', 2, "no strategy is named 'nobody'"),
+        ("strategy =", 1, "r.toml is not TOML"),
+        ('strategy = "nobody"', 2, "unknown strategy 'nobody'"),
         ('strategy = "words"\ncontext = "all"', 2, "context is 'all'; allowed: none"),
         ('strategy = "words"\nk = "many"', 2, "k is 'many'; expected int"),
         ('strategy = "words"\ncolour = "red"', 2, "unknown option 'colour'"),
@@ -189,7 +189,7 @@ def test_a_document_in_a_folder_is_never_overwritten(
     before = contents(tmp_path)
     done = here(*words)
     assert done.returncode == 2, done.stderr
-    assert "would be overwritten; write to another file" in done.stderr
+    assert "would be overwritten; write" in done.stderr
     assert contents(tmp_path) == before
 
 
@@ -211,7 +211,7 @@ def test_a_page_is_no_other_file_of_its_sweep(here: Run, docs: Path, tmp_path: P
         before = contents(tmp_path)
         done = here(*words, f"out/{name}")
         assert done.returncode == 2, done.stderr
-        assert "would be overwritten; write to another file" in done.stderr
+        assert "would be overwritten; write" in done.stderr
         assert contents(tmp_path) == before
 
 
@@ -252,7 +252,7 @@ def test_a_page_as_data_doubles_no_corpus(here: Run, texts: Path, tmp_path: Path
     assert here("chunk", "texts", "--html", "texts/cuts.json", "-q").returncode == 0
     done = here("index", "texts", "--into", "two", *words)
     assert done.returncode == 3
-    assert "cuts.json: a page written by chunkwise, not a document" in done.stderr
+    assert "cuts.json: a chunkwise report, not a document" in done.stderr
     after = json.loads(done.stdout)
     assert (after["documents"], after["chunks"]) == (before["documents"], before["chunks"])
 
@@ -276,7 +276,7 @@ def test_a_loop_of_links_is_one_line(here: Run, texts: Path, tmp_path: Path) -> 
 def test_one_file_cannot_be_results_and_page(here: Run, texts: Path) -> None:
     done = here("evaluate", "texts", *EVALUATE, "-o", "a.html", "--html", "./a.html")
     assert done.returncode == 2
-    assert "written twice" in done.stderr
+    assert "two outputs have the same path" in done.stderr
 
 
 @cases(
@@ -386,8 +386,8 @@ def test_results_and_questions_of_before_change_nothing(
         (["--seed", "-1"], "seed is"),
         (["--relevance-threshold", "1.5"], "relevance_threshold is"),
         (["--similarity-threshold", "-2"], "similarity_threshold is"),
-        (["--fail-under", "recall=80"], "80 is outside of -1 to 1; write a share"),
-        (["--fail-over", "mrr=0.5"], "mrr@5 is not among what is measured: recall@5"),
+        (["--fail-under", "recall=80"], "80 isn't between -1 and 1"),
+        (["--fail-over", "mrr=0.5"], "mrr@5 isn't measured here; measured: recall@5"),
     ],
 )
 def test_wrong_values_are_told_before_anything_is_read(
@@ -406,7 +406,7 @@ def test_a_mended_question_is_said_to_be_mended(here: Run, texts: Path, tmp_path
     (tmp_path / "asked.json").write_text(json.dumps([*ASKED, row]))
     done = here("evaluate", "texts", *EVALUATE, "--strict", "-o", "r.json")
     assert done.returncode == 0, done.stderr
-    assert "chunkwise: mended asked.json, entry 3" in done.stderr
+    assert "chunkwise: repaired asked.json, entry 3" in done.stderr
     assert "skipped" not in done.stderr
     assert "nearest" not in done.stderr
     data = json.loads((tmp_path / "r.json").read_text())["data"]
@@ -443,7 +443,7 @@ def test_code_that_a_recommendation_names_is_not_run_unless_the_user_allows_it(
     (tmp_path / "sent.toml").write_text('strategy = "mine.py:Mine"\n')
     done = here("chunk", "a.md", "--config", "sent.toml", "--json")
     assert done.returncode == 2
-    assert "sent.toml names code that would be run, mine.py:Mine" in done.stderr
+    assert "sent.toml names code that would run, mine.py:Mine" in done.stderr
     assert not (tmp_path / "ran").exists()
     allow = done.stderr.partition("--allow ")[2].split()[0]
     assert here("chunk", "a.md", "--config", "sent.toml", "--allow", allow).returncode == 0
@@ -484,5 +484,5 @@ def test_a_page_is_never_written_over_another_file_that_was_given(here: Run, opt
         "evaluate", "docs", "--test-queries", "q.json", option, "read.json", "--html", "read.json"
     )
     assert done.returncode == 2
-    assert "read.json is read and would be overwritten" in done.stderr
+    assert "read.json is an input and would be overwritten" in done.stderr
     assert Path("read.json").read_text() == made.to_str()

@@ -37,7 +37,7 @@ def test_a_profile_of_nothing_is_none(here: Run, tmp_path: Path, words: list[str
     done = here("profile", "nowhere.md", *words)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert "no document was read; there is nothing to profile" in done.stderr
+    assert "no readable documents; nothing to profile" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

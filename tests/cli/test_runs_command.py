@@ -57,7 +57,7 @@ def test_a_run_joins_the_history_of_the_project(here: Run, tmp_path: Path) -> No
     plain = here(*EVALUATE, "--json")
     done = here(*EVALUATE, "--save", "--json")
     assert done.returncode == 0
-    assert done.stderr == f"chunkwise: kept as run 1 in {tmp_path / '.chunkwise' / 'history.db'}\n"
+    assert done.stderr == f"chunkwise: saved as run 1 in {tmp_path / '.chunkwise' / 'history.db'}\n"
     assert json.loads(done.stdout)["summary"] == json.loads(plain.stdout)["summary"]
     run = History(tmp_path / ".chunkwise" / "history.db").run(1)
     assert run.kind == "evaluate"
@@ -109,7 +109,7 @@ def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
     for words in commands:
         done = here(*words, "--save")
         assert done.returncode == 0, done.stderr
-        assert "chunkwise: kept as run " in done.stderr
+        assert "chunkwise: saved as run " in done.stderr
     runs = History(tmp_path / ".chunkwise" / "history.db").runs()
     assert [run.kind for run in runs] == [
         "evaluate", "evaluate", "compare", "tune", "lint", "profile", "judge calibrate"
@@ -171,7 +171,7 @@ def test_a_history_that_cannot_be_used_is_one_line_and_changes_nothing_else(
     assert (done.returncode, done.stdout) == (plain.returncode, same)
     added = [line for line in done.stderr.splitlines() if line not in plain.stderr.splitlines()]
     assert len(added) == 2, added  # the first names the file of results
-    assert added[1].startswith("chunkwise: this run is not kept: ")
+    assert added[1].startswith("chunkwise: the run is not saved: ")
     assert (tmp_path / "kept.json").exists()
 
 
@@ -270,7 +270,7 @@ def test_the_list_says_what_changed_since_the_one_before(here: Run, history: His
         assert words in shown, words
     assert shown.index("  4  2026") < shown.index("  1  2026"), "the latest first"
     assert "2 of 4 runs" in here("runs", "--last", "2").stdout
-    assert "no run of the kind 'lint'" in here("runs", "--kind", "lint").stderr
+    assert "no runs of kind" in here("runs", "--kind", "lint").stderr
     rows = json.loads(here("runs", "--json").stdout)["rows"]
     assert [row["number"] for row in rows] == [4, 3, 2, 1]
     assert rows[2]["changes"] == ["documents ~1"]
@@ -285,14 +285,14 @@ def test_a_difference_is_told_with_what_it_comes_from(here: Run, history: Histor
     assert "documents ~1 changed b.md" in shown
     assert "questions +10 new n0, n1, n2, n3, n4 and 5 more" in shown
     told = json.loads(here("runs", "diff", "baseline", "last", "--json").stdout or "null")
-    assert told is None, "there is no baseline yet"
+    assert told is None, "no baseline yet"
     assert here("runs", "baseline", "set", "1").returncode == 0
     told = json.loads(here("runs", "diff", "baseline", "last", "--json").stdout)
     parts = told["metrics"]["recall@5"]["parts"]
     assert [part["cause"] for part in parts] == ["questions"]
     assert here("runs", "diff", "2", "2").returncode == 2
-    assert "allowed: its number" in here("runs", "diff", "1", "x").stderr
-    assert "there is no run 9" in here("runs", "diff", "1", "9").stderr
+    assert "t a run; allowed: a number listed by" in here("runs", "diff", "1", "x").stderr
+    assert "no run 9" in here("runs", "diff", "1", "9").stderr
 
 
 def test_a_baseline_is_that_of_the_other_runs_kind(here: Run, history: History) -> None:
@@ -364,14 +364,14 @@ def test_pruning_asks_and_keeps_baselines(here: Run, history: History) -> None:
     refused = here("runs", "prune", "--older", "1d")
     assert refused.returncode == 2
     assert "3 runs from before " in refused.stderr
-    assert "(1 to 4) would be forgotten; nothing is yet: add --yes" in refused.stderr
+    assert "(1 to 4); to confirm, add --yes" in refused.stderr
     assert "Usage" not in refused.stderr
     assert len(history) == 4
     done = here("runs", "prune", "--older", "1d", "--yes", "--json")
     assert json.loads(done.stdout) == {"forgotten": [1, 3, 4], "kept": 1}
     assert [run.number for run in history.runs()] == [2]
     assert here("runs", "prune", "--older", "1d").returncode == 0
-    assert "0 runs forgotten" in here("runs", "prune", "--older", "1d").stderr
+    assert "deleted 0 runs" in here("runs", "prune", "--older", "1d").stderr
     assert "older is" in here("runs", "prune", "--older", "soon").stderr
 
 
@@ -407,7 +407,7 @@ def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> Non
     done = here("runs", "import", "results/*.json", "results/a.json")
     assert done.returncode == 3
     assert "not imported: results/broken.json" in done.stderr
-    assert "other.json holds no chunkwise results" in done.stderr
+    assert "other.json is not a chunkwise results file" in done.stderr
     assert "3 runs imported as 1 to 3" in done.stderr
     runs = History(tmp_path / ".chunkwise" / "history.db").runs()
     assert [run.source for run in runs] == ["b.json", "a.json", "old.json"], "the oldest first"
@@ -422,7 +422,7 @@ def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> Non
 
 def test_baselines_are_set_listed_and_cleared(here: Run, history: History) -> None:
     assert (
-        "run 4 is the baseline 'default' of evaluate"
+        "run 4 is now the evaluate baseline 'default'"
         in here("runs", "baseline", "set", "last").stderr
     )
     assert (
@@ -486,7 +486,7 @@ def test_what_cannot_be_handed_on_changes_nothing_else(
     done = here(*EVALUATE, "--save", "--prometheus", "out.prom", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["summary"]
-    assert "chunkwise: metrics are not sent to Prometheus (out.prom): no room" in done.stderr
+    assert "chunkwise: no metrics sent to Prometheus (out.prom): no room" in done.stderr
     assert len(History(tmp_path / ".chunkwise" / "history.db").runs()) == 1
 
 
@@ -500,7 +500,7 @@ def test_no_error_of_the_history_ends_a_good_run(
     monkeypatch.setattr(History, "add", fail)
     done = here(*EVALUATE, "--save", "--prometheus", "out.prom", "--json")
     assert done.returncode == 0
-    assert f"chunkwise: this run is not kept: {error}" in done.stderr
+    assert f"chunkwise: the run is not saved: {error}" in done.stderr
     assert "metrics sent to Prometheus" in done.stderr
 
 
@@ -533,7 +533,7 @@ def test_the_baseline_can_be_named_wherever_a_run_can(here: Run, history: Histor
     assert [(each.name, each.run) for each in history.baselines()] == [("default", 2), ("main", 2)]
     wrong = here("runs", "baseline", "set", "first")
     assert wrong.returncode == 2
-    assert "allowed: its number as `chunkwise runs` lists it, last, or baseline" in wrong.stderr
+    assert "t a run; allowed: a number listed by" in wrong.stderr
 
 
 def test_a_table_goes_to_stdout_by_a_dash(here: Run, tmp_path: Path) -> None:

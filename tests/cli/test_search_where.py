@@ -61,7 +61,7 @@ def test_an_unknown_key_is_one_line_with_those_there_are(kb: Path, here: Run) ->
     done = here("search", kb, "leave", "--where", "yaer=2024")
     assert done.returncode == 2
     assert done.stderr == (
-        "error: no document has the metadata 'yaer'; did you mean year? there are: lang, price, year\n"
+        "error: no document has the metadata 'yaer'; did you mean year? known: lang, price, year\n"
     )
     done = here("search", kb, "leave", "--where", "2024")
     assert done.returncode == 2

@@ -45,7 +45,7 @@ def test_a_host_that_others_reach_is_refused_before_anything_is_read(here: Run) 
 def test_the_demonstration_has_documents_of_its_own(here: Run) -> None:
     ended = here("studio", "--demo", "handbook")
     assert ended.returncode == 2
-    assert "leave handbook out" in ended.stderr
+    assert "leave out handbook" in ended.stderr
 
 
 def test_a_source_that_is_not_there_is_told_before_anything_is_served(here: Run) -> None:

@@ -112,5 +112,5 @@ def test_in_python_a_test_set_brings_its_questions(tmp_path: Path, beir: Path) -
         results = chunkwise.evaluate(source, retriever="bm25", metrics="mrr")
         assert results.summary["mrr@5"].mean == 1.0
     written(tmp_path, {"plain/corpus.jsonl": CORPUS, "q/queries.jsonl": QUERIES})
-    with pytest.raises(InvalidParameter, match="no questions are named: give a file of them"):
+    with pytest.raises(InvalidParameter, match="queries=…, or --queries FILE on the command line"):
         chunkwise.evaluate(tmp_path / "plain", retriever="bm25")

@@ -195,19 +195,19 @@ def test_labels_are_the_truth_where_there_are_any(here: Run, tmp_path: Path) -> 
 def test_without_a_name_the_local_model_is_meant(here: Run) -> None:
     ran = here(*BASE, "--judge", "llm", "--count", "4", "--dry-run")
     assert ran.returncode == 0, ran.stderr
-    assert "the small local one is asked" in ran.stderr
+    assert "using the small local one" in ran.stderr
     assert "calls" in ran.stdout + ran.stderr
 
 
 @cases(
     "words, said",
     [
-        (("--judge", "oracle"), "no judge is named 'oracle'; known: labels, spans, similarity, llm"),
-        (("--judge", "similarity(threshold=0.5)"), "one of our own: write --judge similarity"),
+        (("--judge", "oracle"), "oracle"),
+        (("--judge", "similarity(threshold=0.5)"), "use --judge similarity"),
         (("--judge", ""), "judges is ''"),
         (("--judge", "similarity", "--dry-run"), "add --judge llm"),
         (("--judge", "similarity", "--max-cost", "1"), "--max-cost is given"),
-        (("--judge", "spans"), "always right; add --against labels"),
+        (("--judge", "spans"), "always be right; add --against labels"),
         (("--against", "moon"), "moon"),
         (("--count", "1"), "1"),
         (("--similarity-threshold", "7"), "7"),

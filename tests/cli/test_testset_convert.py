@@ -109,7 +109,7 @@ def test_quotes_need_documents_where_they_cannot_stay_quotes() -> None:
     ]
     done = convert("r.json", "--to", "legalbench", "-o", "l.json")
     assert done.exit_code == 3
-    assert "1 question quotes passages: name the documents with --documents" in done.stderr
+    assert "1 question quotes passages: give the documents with --documents" in done.stderr
 
 
 def test_without_documents_all_texts_are_kept() -> None:
@@ -163,7 +163,9 @@ def test_whole_documents_without_their_lengths_are_no_spans() -> None:
     Path("topics.tsv").write_text("1\tIs it paid?\n")
     done = convert("qrels.txt", "--to", "chroma", "-o", "q.csv")
     assert done.exit_code == 1
-    assert "whose lengths are not known" in done.stderr
+    assert (
+        "to whole documents of unknown length; give the documents with --documents" in done.stderr
+    )
     assert not Path("q.csv").exists()
     done = convert("qrels.txt", "--to", "beir", "-o", "b")
     assert Path("b/qrels/test.tsv").read_text().endswith("1\tleave.md\t1\n")
@@ -175,7 +177,7 @@ def test_a_beir_folder_without_its_corpus_says_so() -> None:
     Path("b/qrels/test.tsv").write_text("1\tleave.md\t1\n")
     done = convert("b", "--to", "trec", "-o", "t")
     assert done.exit_code == 3
-    assert "no corpus.jsonl; name the documents with --documents" in done.stderr
+    assert "no corpus.jsonl; give the documents with --documents" in done.stderr
     assert Path("t/qrels.txt").read_text() == "1 0 leave.md 1\n"
 
 
@@ -188,7 +190,7 @@ def test_documents_of_one_id_are_told() -> None:
     )
     done = convert("b", "--to", "chunkwise", "-q")
     assert done.exit_code == 1
-    assert "document 'd': another has this id; the first is taken" in done.stderr
+    assert "document 'd': duplicate id; using the first" in done.stderr
     assert "corpus.jsonl, line 3" in done.stderr
 
 
@@ -198,7 +200,10 @@ def test_documents_of_one_id_are_told() -> None:
         (["squad.json", "--to", "beir"], "-o PATH"),
         (["squad.json", "--to", "squad", "-o", "squad.json"], "would be overwritten"),
         (["squad.json", "--to", "word"], "'word' is not one of"),
-        (["r.json", "--to", "chunkwise", "--documents-to", "c.jsonl"], "holds no documents"),
+        (
+            ["r.json", "--to", "chunkwise", "--documents-to", "c.jsonl"],
+            "has no documents to write: give them with --documents",
+        ),
     ],
 )
 def test_wrong_usage(words: list[str], message: str) -> None:
@@ -213,7 +218,7 @@ def test_an_empty_set_writes_nothing() -> None:
     Path("s.json").write_text('{"data": [{"paragraphs": []}]}')
     done = convert("s.json", "--to", "chunkwise", "-o", "q.json")
     assert done.exit_code == 1
-    assert "nothing is written" in done.stderr
+    assert "nothing was written" in done.stderr
     assert not Path("q.json").exists()
 
 

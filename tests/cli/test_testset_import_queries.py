@@ -32,9 +32,9 @@ def test_a_log_becomes_questions_to_be_labeled(here: Run, tmp_path: Path) -> Non
     assert rows[0]["types"] == ["live"]
     assert all(row["query_id"].startswith("live-") and row["cluster"] for row in rows)
     assert "16 asked: 3 questions in 4 spellings, 3 clusters" in done.stdout
-    assert "1 entry held an e-mail address; in its place stands [email]" in done.stderr
+    assert "redacted an e-mail address in 1 entry as [email]" in done.stderr
     assert "bob" not in done.stdout + done.stderr
-    assert "to be labeled" in done.stderr
+    assert "next: add the answering passage to each" in done.stderr
 
 
 def test_what_was_imported_can_be_asked(here: Run, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_what_was_labeled_stays_and_only_new_ones_are_added(here: Run, tmp_path:
     now = json.loads((tmp_path / "q.json").read_text())
     assert now[:3] == rows
     assert [row["query"] for row in now[3:]] == ["where is the boiler"]
-    assert "4 questions drawn, 3 of them there already" in done.stderr
+    assert "sampled 4 questions, 3 already in the file" in done.stderr
     before = (tmp_path / "q.json").read_bytes()
     assert here("testset", "import-queries", "next.jsonl", "--into", "q.json", "-q").returncode == 0
     assert (tmp_path / "q.json").read_bytes() == before
@@ -92,7 +92,7 @@ def test_what_cannot_be_is_one_clear_line(here: Run, tmp_path: Path) -> None:
     (tmp_path / "junk.txt").write_text("???\n")
     empty = here("testset", "import-queries", "junk.txt", "--into", "q.json")
     assert empty.returncode == 1
-    assert "no question in junk.txt; nothing is written" in empty.stderr
+    assert "no questions in junk.txt; nothing was written" in empty.stderr
     assert not (tmp_path / "q.json").exists()
     same = here("testset", "import-queries", "log.jsonl", "--into", "log.jsonl")
     assert same.returncode == 2

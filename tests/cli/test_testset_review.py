@@ -167,7 +167,7 @@ def test_text_of_models_and_documents_does_nothing_to_a_terminal(
 def test_without_a_terminal_it_says_so(here: Run, file: Path) -> None:
     done = here("testset", "review", "q.json", stdin="aaa")
     assert done.returncode == 1
-    assert "standard input is not a terminal" in done.stderr
+    assert "t one; to drop questions in a script, edit the JSON file" in done.stderr
     assert rows(file) == ROWS
 
 
@@ -214,7 +214,9 @@ def test_questions_that_come_in_meanwhile_stay(file: Path) -> None:
     assert [row["query_id"] for row in rows(file)] == ["q9", "q0", "q1", "q2", "q10"]
     assert rows(file.with_name("q.dropped.json")) == []
     file.write_text(json.dumps([later]))
-    with pytest.raises(ChunkwiseError, match="no longer in it"):
+    with pytest.raises(
+        ChunkwiseError, match="has changed, and the current question is gone; start again"
+    ):
         review.accept()
     assert rows(file) == [later]
 
@@ -294,8 +296,8 @@ def test_an_edit_takes_with_it_what_is_no_longer_true(
     assert found["facts"] == [{"fact": "in writing"}, {"fact": "asked for"}]
     assert found["types"] == ["numeric", "easy"]
     said = capsys.readouterr().out
-    assert "no longer a fact to name: 2.1" in said
-    assert "no longer a fact to name: nowhere" in said
+    assert "no longer an expected fact: 2.1" in said
+    assert "no longer an expected fact: nowhere" in said
     monkeypatch.setattr("builtins.input", lambda _: "How is it asked for?")
     press(file, "eq")
     assert rows(file)[0]["types"] == ["numeric"]

@@ -47,15 +47,15 @@ def test_found(name: str, number: int) -> None:
 @cases(
     "name, said",
     [
-        ("hours.txt", "'hours.txt' fits 'handbook/hours.txt', 'old/hours.txt'; use the id of one"),
-        ("hours", "'hours' fits 'handbook/hours.txt', 'old/hours.txt'; use the id of one"),
-        ("corpus.jsonl", "'corpus.jsonl' fits 'leave', 'n7'; use the id of one"),
-        ("handbook/leaf.md", "no document is 'handbook/leaf.md'; near: 'handbook/leave.md'"),
-        ("zzz", "no document is 'zzz'; ids are as in 'handbook/leave.md'"),
-        ("", "no document is named"),
-        ("  ", "no document is named"),
-        ("x" * 5000, "no document is 'xxx"),
-        ("/" * 3000, "no document is '///"),
+        ("hours.txt", "'hours.txt' matches 'handbook/hours.txt', 'old/hours.txt'; use one id"),
+        ("hours", "'hours' matches 'handbook/hours.txt', 'old/hours.txt'; use one id"),
+        ("corpus.jsonl", "'corpus.jsonl' matches 'leave', 'n7'; use one id"),
+        ("handbook/leaf.md", "unknown document 'handbook/leaf.md'; near: 'handbook/leave.md'"),
+        ("zzz", "unknown document 'zzz'; ids are as in 'handbook/leave.md'"),
+        ("", "several documents"),
+        ("  ", "several documents"),
+        ("x" * 5000, "unknown document 'xxx"),
+        ("/" * 3000, "unknown document '///"),
     ],
 )
 def test_told(name: str, said: str) -> None:
@@ -68,7 +68,7 @@ def test_told(name: str, said: str) -> None:
 
 def test_one_document_needs_no_name() -> None:
     assert DocumentNames([Document("a", "")]).find("") == 0
-    assert DocumentNames([]).find("a") == "no document is 'a'; there are no documents"
+    assert DocumentNames([]).find("a") == "unknown document 'a'; there are no documents"
 
 
 @pytest.mark.unwatched
@@ -162,7 +162,7 @@ def test_a_reader_tells_it_of_files_and_of_records(tmp_path: Path) -> None:
     told: list[str] = []
     options = LoadOptions(on_renamed=told.append)
     assert len(list(read([tmp_path / "one" / "d", tmp_path / "two" / "d"], options))) == 2
-    assert [line.partition(":")[0] for line in told] == ["two documents are called 'f.md'"]
+    assert [line.partition(":")[0] for line in told] == ["duplicate document id 'f.md'"]
     told.clear()
     same = [Document("x", "One."), Document("x", "Two.")]
     assert [each.id for each in read(same, options)] == ["x", "x~2"]

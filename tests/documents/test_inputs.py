@@ -125,7 +125,7 @@ def test_loops_of_links(reader, tmp_path, write) -> None:
     (tmp_path / "dangling").symlink_to("nowhere")
     assert ids(reader(tmp_path)) == ["a/x.md"]
     assert sorted(reader.reasons) == [
-        "a link to a folder is not followed; name the folder itself to read it",
+        "symbolic links to folders aren't followed; give the folder itself",
         "a loop of symbolic links",
         "no such file or folder",
     ]
@@ -272,11 +272,11 @@ def test_a_third_party_loader_and_its_crash(reader, write, monkeypatch, tmp_path
         assert [document.text for document in reader(tmp_path)] == ["HEY"]
     assert [str(warning.message) for warning in seen] == [
         "the loader 'broken' cannot be loaded: ImportError: no_such_module",
-        "the loader 'unmade' cannot be made: no license",
+        "cannot create the loader 'unmade': no license",
     ]
     assert reader.reasons == [
-        "the shout loader failed: KeyError: 'parser bug'; send its authors this line, the file if you may, and what "
-        "`chunkwise doctor` prints"
+        "the shout loader failed: KeyError: 'parser bug'; report this message to its authors, with the output of "
+        "`chunkwise doctor` and, if possible, the file"
     ]
 
 

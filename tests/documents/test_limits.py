@@ -26,7 +26,7 @@ __all__ = ["here"]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits hold on POSIX alone")
 
 Write = Callable[[str, bytes | str], Path]
-_TOLD = "takes more than 300MB of memory to read; if you trust it: --limits memory=600MB, or --limits none"
+_TOLD = "needs more than 300MB of memory; if you trust it: --limits memory=600MB, or --limits none"
 _NARROW = LoadOptions(limits="memory=300MB")
 
 
@@ -97,7 +97,7 @@ def test_time_is_limited_too(write: Write) -> None:
     path = write("a.txt", "Text.")
     options = LoadOptions(loader=f"{path.parent}/slow.py:Mine", limits="time=1s")
     assert told(path, options) == [
-        "takes more than 1 s of processor time to read; if you trust it: --limits time=2s, or --limits none"
+        "needs more than 1 s of CPU time; if you trust it: --limits time=2s, or --limits none"
     ]
 
 
@@ -107,7 +107,7 @@ def test_a_parser_that_crashes_costs_one_file(write: Write) -> None:
     loader = f"{write('b.md', 'More.').parent}/crash.py:Mine"
     found = told([write("a.md", "Text."), write("b.md", "More.")], LoadOptions(loader=loader))
     assert found == [
-        f"damaged, or made to do harm: the parser behind the {loader} loader crashed on it (SIGABRT)",
+        f"damaged or malicious: the {loader} parser crashed (SIGABRT)",
         "b.md",
     ]
 
@@ -117,7 +117,7 @@ def test_a_process_ended_from_outside_is_no_fault_of_the_file(write: Write) -> N
     write("kill.py", _LOADER.format("os.kill(os.getpid(), 9)"))
     path = write("a.md", "Text.")
     (problem,) = told(path, LoadOptions(loader=f"{path.parent}/kill.py:Mine"))
-    assert "ended from outside (SIGKILL), most likely for lack of memory: free some" in problem
+    assert "was killed (SIGKILL), most likely for lack of memory; free memory" in problem
     assert "harm" not in problem
 
 
@@ -130,7 +130,7 @@ def test_where_no_process_can_be_started_it_is_told_once_and_tried_again(
         patch.setattr(sys, "executable", "/bin/false")
         assert told(files) == ["a.html", "b.html"]
     (warning,) = recwarn
-    assert "read without limits of memory and time: no process can be started" in str(warning.message)  # fmt: skip
+    assert "without memory and time limits: cannot start a process" in str(warning.message)  # fmt: skip
     monkeypatch.setattr(limited.readers, "_next_start", 0.0)
     assert told(files) == ["a.html", "b.html"]
     assert limited.readers._all
@@ -149,7 +149,7 @@ def test_a_loader_of_ours_is_never_kept_here(
         patch.setattr(reading, "_guarded", cannot)
         assert told(path) == ["a.html"]
     (warning,) = recwarn
-    assert "a.html is read without limits of memory and time" in str(warning.message)
+    assert "a.html is read without memory and time limits" in str(warning.message)
     assert told(path) == ["a.html"]
     assert limited.readers._all
 

@@ -91,7 +91,7 @@ def test_results_are_no_documents(tmp_path: Path, kind: str) -> None:
     path.write_text(json.dumps(value))
     documents, skipped = taken(path)
     assert documents == []
-    assert skipped == [f"{path}: results written by chunkwise, not a document"]
+    assert skipped == [f"{path}: a chunkwise results file, not a document"]
     assert is_written_by_us(path)
     path.write_text(json.dumps({**value, "format": "markdown"}))
     assert taken(path)[1] == []
@@ -111,7 +111,7 @@ def test_what_a_page_shows_is_no_document(tmp_path: Path) -> None:
         assert is_written_by_us(path)
         documents, skipped = taken(tmp_path)
         assert [document.id for document in documents] == ["leave.md"]
-        assert skipped == [f"{path}: a page written by chunkwise, not a document"]
+        assert skipped == [f"{path}: a chunkwise report, not a document"]
         assert taken(path, text_field="text") == ([], skipped)
         path.unlink()
     path.write_text(json.dumps({**json.loads(values), "format": "a page"}))

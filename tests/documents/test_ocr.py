@@ -47,7 +47,7 @@ def test_in_a_folder_pictures_are_read_too(reader, write, tmp_path) -> None:
 
 def test_without_it_the_line_says_how(reader, write) -> None:
     assert reader(write("a.png", PNG)) == []
-    assert reader.reasons == ["a picture; read the text in it with --ocr 'tesseract {} -'"]
+    assert reader.reasons == ["an image; read its text with --ocr 'tesseract {} -'"]
 
 
 @pytest.mark.usefixtures("processes")
@@ -56,13 +56,13 @@ def test_without_it_the_line_says_how(reader, write) -> None:
     [
         (
             command("import sys; sys.exit('no such font')"),
-            "the OCR command ended with status 1: no such font",
+            "the OCR command exited with status 1: no such font",
         ),
         (
             "no-such-command-here {}",
-            "the OCR command 'no-such-command-here' is not there; install it",
+            "the OCR command 'no-such-command-here' isn't installed",
         ),
-        (command("print()"), "empty: no text in it"),
+        (command("print()"), "empty"),
     ],
 )
 def test_a_command_that_fails_is_one_line(reader, write, ocr, reason) -> None:
@@ -99,9 +99,7 @@ def test_a_page_that_cannot_be_read_is_told_of_its_file(reader, write) -> None:
     path = write("a.pdf", pdf_bytes("First page.", ""))
     assert reader(path, ocr="no-such-command-here {}") == []
     assert reader.skipped[0].source == str(path)
-    assert reader.reasons == [
-        "page 2: the OCR command 'no-such-command-here' is not there; install it"
-    ]
+    assert reader.reasons == ["page 2: the OCR command 'no-such-command-here' isn't installed"]
 
 
 def test_a_scan_without_it_names_the_option(reader, write) -> None:

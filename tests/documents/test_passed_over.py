@@ -64,7 +64,7 @@ def test_a_folder_is_read_without_them_and_one_line_says_so(told, write, tmp_pat
     assert told(tmp_path) == ["a.md", "app.js"]
     assert told.problems == []
     assert told.lines == [
-        "skipped 3 pictures, 2 minified files, 1 font, 1 lock file; name a file itself to read it"
+        "skipped 3 pictures, 2 minified files, 1 font, 1 lock file; to read a file anyway, give its path"
     ]
 
 
@@ -93,7 +93,7 @@ def test_a_folder_of_nothing_else_says_what_is_in_it(told, write, tmp_path) -> N
     for number in range(3):
         write(f"{number}.png", PNG)
     assert told(tmp_path) == []
-    assert told.problems == ["nothing to read in it but 3 pictures; name a file itself to read it"]
+    assert told.problems == ["it contains only 3 pictures; to read a file anyway, give its path"]
     assert told.lines == []
 
 
@@ -116,7 +116,7 @@ def test_what_a_tool_built_is_told_by_the_file_beside_it(told, write, tmp_path) 
 def test_members_of_archives_are_chosen_alike(told, write) -> None:
     path = write("a.zip", zipped({"a.md": "x", "b.png": PNG, "docs/c.txt": "y", "yarn.lock": "z"}))
     assert told(path) == ["a.zip/a.md", "a.zip/docs/c.txt"]
-    assert told.lines == ["skipped 1 lock file, 1 picture; name a file itself to read it"]
+    assert told.lines == ["skipped 1 lock file, 1 picture; to read a file anyway, give its path"]
     assert told(path, include=("docs",)) == ["a.zip/docs/c.txt"]
     assert told(path, exclude=("*.md", "docs/**")) == []
     assert told.problems == ["exclude '*.md' exclude 'docs/**' leaves out all 4 files"]

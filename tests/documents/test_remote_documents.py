@@ -547,7 +547,7 @@ def test_a_name_that_a_library_cuts_short_is_told(
     monkeypatch.setattr(type(store.files), "_strip_protocol", staticmethod(cut))
     read, problems = _read("memory://d/*.md")
     assert read == [("b.md", "B.")]
-    assert problems == ["the library of this store knows no names with '#' or '?'"]
+    assert problems == ["this object store's library doesn't support names with '#' or '?'"]
 
 
 def test_no_password_is_kept_or_shown(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

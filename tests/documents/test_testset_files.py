@@ -69,7 +69,7 @@ def test_queries_beside_nothing_of_a_test_set_are_a_corpus(tmp_path: Path) -> No
 
 def test_a_folder_of_questions_alone_says_so(tmp_path: Path) -> None:
     written(tmp_path, {"queries.jsonl": QUERIES, "qrels/test.tsv": QRELS})
-    with pytest.raises(UnreadableDocument, match="nothing in it but the questions of a test set"):
+    with pytest.raises(UnreadableDocument, match="it contains only the questions of a test set"):
         ids(tmp_path)
 
 

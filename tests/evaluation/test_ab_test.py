@@ -104,7 +104,7 @@ def test_a_bad_entry_costs_only_itself(tmp_path: Path) -> None:
     )
     assert teams.outcomes == [1.0]
     assert len(bad) == 3
-    with pytest.raises(ChunkwiseError, match="no entry"):
+    with pytest.raises(ChunkwiseError, match="no readable entries"):
         read(tmp_path, ["{broken", "{again"])
 
 
@@ -167,5 +167,5 @@ def test_a_question_asked_again_and_again_is_no_evidence_of_its_own() -> None:
 def test_a_log_of_teams_needs_no_configuration() -> None:
     found = ab_test(LiveLog("teams", [], [1.0, 0.0, 1.0] * 30, {"1": "Monday"}))
     assert (found.state, found.metric, found.when[0]) == ("higher", "wins", "Monday")
-    with pytest.raises(InvalidParameter, match="nothing says what a and b are"):
+    with pytest.raises(InvalidParameter, match="a and b are missing; only a log with both teams"):
         ab_test(live(3))

@@ -37,7 +37,7 @@ def test_answers_with_their_citations(tmp_path: Path) -> None:
         bad=bad,
     )  # fmt: skip
     assert len(bad) == 1
-    assert "no document is 'gone.md'" in bad[0]
+    assert "unknown document 'gone.md'" in bad[0]
     assert found["q1"].citations == (
         AnswerCitation("lit at dusk", LAMP.id, 0, 24), AnswerCitation("", LAMP.id, 12, 23, "lit at dusk"),
         AnswerCitation("", "gone.md"),
@@ -63,5 +63,5 @@ def test_what_cannot_be_used_is_one_line_and_an_empty_answer_is_an_answer(tmp_pa
 
 
 def test_an_empty_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ChunkwiseError, match="no answer in"):
+    with pytest.raises(ChunkwiseError, match="no answers in"):
         read(tmp_path)

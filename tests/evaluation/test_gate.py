@@ -140,11 +140,11 @@ def test_questions_that_are_gone_are_not_passed_over() -> None:
     base = run([1.0] * 20)
     found = gate([base, replace(base, questions=base.questions[:15])], metrics=["recall"])
     assert found.outcome == "not comparable"
-    assert "5 questions of a not in b, such as 'q15'" in found.not_comparable[0]
+    assert "5 questions of a missing from b, such as 'q15'" in found.not_comparable[0]
     strange = of_questions((question(77, {"recall@5": 1.0}),))
     found = gate([base, strange], metrics=["recall"], accept=["questions"])
     assert found.outcome == "not comparable"
-    assert "no question is in both" in found.not_comparable[0]
+    assert "have no question in common" in found.not_comparable[0]
     gone = gate([base, run([None] * 20)], metrics=["recall"])
     assert gone.outcome == "not comparable"
 
@@ -169,8 +169,8 @@ def test_questions_that_have_no_score_any_more_are_not_passed_over() -> None:
     found = gate([base, crashed], metrics=["recall"], min_effect=0.02)
     assert found.outcome == "not comparable"
     assert found.not_comparable == (
-        "71 of the 72 questions with a score by recall@5 in a have none in b, such as 'q01': no answer; evaluate again "
-        "where they can be scored, or name it: --accept questions (accept=['questions'] in Python)",
+        "71 of the 72 questions with a score by recall@5 in a have none in b, such as 'q01': no answer; score "
+        "them, or accept this: --accept questions (accept=['questions'] in Python)",
     )
     one = gate([base, run([1.0] * 71 + [None])], metrics=["recall"])
     assert one.not_comparable[0].startswith(
@@ -203,7 +203,7 @@ def test_a_metric_without_any_score_is_left_out_and_the_rest_is_judged() -> None
     alone = gate([base, head], metrics=["citation"])
     assert alone.outcome == "not comparable"
     assert alone.not_comparable == (
-        "no run has a score by citation_precision, citation_recall; name a metric that has one",
+        "no run has a score for citation_precision, citation_recall; choose another metric",
     )
     cited = run(BASE, **{name: [1.0] * len(BASE) for name in nothing})
     assert gate([cited, head], metrics=["recall@5", "citation"]).outcome == "not comparable"
@@ -235,7 +235,7 @@ def test_wrong_values_say_what_is_allowed() -> None:
     runs = [results(1), results(2)]
     with pytest.raises(InvalidParameter, match="min_effect is 1"):
         gate(runs, metrics=["recall"], min_effect=1)
-    with pytest.raises(InvalidParameter, match="no metric 'speed'"):
+    with pytest.raises(InvalidParameter, match="'speed' isn't a shared metric"):
         gate(runs, metrics=["speed"])
     with pytest.raises(InvalidParameter, match="accept is"):
         gate(runs, metrics=["recall"], accept=["luck"])

@@ -65,9 +65,9 @@ def test_an_index_and_given_chunks_are_examined_as_the_strategy_is() -> None:
     chunks = list(chunkwise.chunk(DOCUMENTS, CUT))
     given = chunkwise.lint(DOCUMENTS, chunks=chunks)
     assert (given.issues, given.label) == (cut.issues, "given")
-    with pytest.raises(InvalidParameter, match="has its chunks already: leave out strategy"):
+    with pytest.raises(InvalidParameter, match="stores its chunks: leave out strategy"):
         chunkwise.lint(index, "sentences")
-    with pytest.raises(InvalidParameter, match="leave one of them out"):
+    with pytest.raises(InvalidParameter, match="conflict; leave one out"):
         chunkwise.lint(DOCUMENTS, "sentences", chunks=chunks)
 
 

@@ -139,7 +139,7 @@ def test_every_form_is_asked_and_located(form: object) -> None:
     assert [(hit.doc_id, hit.rank) for hit in hits[:2]] == [("kb/lamp.md", 1), ("kb/lamp.md", 2)]
     # What needs an index of ours has no score, and says why.
     assert found.summary["ndcg@3"].mean is None
-    assert "counts the chunks of an index" in found.questions[0].unscored["ndcg@3"]
+    assert "needs the chunks of an index" in found.questions[0].unscored["ndcg@3"]
     assert {"retriever_median", "retriever_p95", "retriever_slowest"} <= {*found.timing}
     assert found.configuration["retriever"]
 
@@ -168,9 +168,9 @@ def test_a_question_that_fails_has_no_score_and_the_others_go_on() -> None:
 @cases(
     "answer, told",
     [
-        (None, "it gave nothing (None)"),
-        (7, "it gave int; a list of hits is needed"),
-        (object(), "it gave object; a list of hits is needed"),
+        (None, "it returned None; expected a list of hits, which may be empty"),
+        (7, "it returned int; expected a list of hits"),
+        (object(), "it returned object; expected a list of hits"),
     ],
 )
 def test_what_is_no_answer_is_a_failure_of_the_question(answer: object, told: str) -> None:
@@ -185,8 +185,8 @@ def test_a_hit_that_is_none_or_stands_nowhere_keeps_its_rank() -> None:
     found = evaluated(lambda query: [3, "Nobody wrote this.", b"x", RIGHT[query]], bad)
     assert [own.scores["mrr@3"] for own in found.questions] == [0.0, 0.0]
     assert len(bad) == 6
-    assert "a text, a place or a record is needed, this is 3" in bad[0]
-    assert "its text stands nowhere in the documents" in bad[1]
+    assert "expected a text, a span or a record, got" in bad[0]
+    assert "its text isn't in any document" in bad[1]
 
 
 def test_further_questions_are_asked_of_it_too() -> None:
@@ -233,11 +233,11 @@ def test_one_that_never_works_is_told_at_once() -> None:
 
     many = [Query(f"q{n}", f"question {n}") for n in range(50)]
     with pytest.raises(
-        ChunkwiseError, match="fails on each of the first 10 questions: RuntimeError: no index"
+        ChunkwiseError, match="failed on all of the first 10 questions: RuntimeError: no index"
     ):
         ask_live(live_retriever(never), many, 3, on_bad=pytest.fail)
     assert len(asked) == 10
-    with pytest.raises(ChunkwiseError, match="answers none of the questions"):
+    with pytest.raises(ChunkwiseError, match="failed on every question"):
         evaluated(never)
 
 
@@ -253,8 +253,8 @@ def test_a_reason_is_told_once_with_how_many_it_holds_for() -> None:
     many = [Query(f"q{number}", text) for number, text in enumerate(asked)]
     found = ask_live(mine, many, 3, on_bad=told.append)
     assert told == [
-        f"question 'q1' and 2 others: {mine.name} did not answer: RuntimeError: no index",
-        f"question 'q3': {mine.name} did not answer: RuntimeError: asleep",
+        f"question 'q1' and 2 others: {mine.name} failed: RuntimeError: no index",
+        f"question 'q3': {mine.name} failed: RuntimeError: asleep",
     ]
     assert [*found.failed] == ["q1", "q2", "q3", "q4"]
 
@@ -382,9 +382,9 @@ def test_one_that_ranks_an_index_is_no_live_one(mine: Callable[[str], str], name
     "name, told",
     [
         ("two", "needs other beside the question"),
-        ("value", "is int, which cannot be asked"),
+        ("value", "is int; expected a function"),
         ("search(k=3)", "has no parameter 'k'"),
-        ("nothing", "gave nothing"),
+        ("nothing", "returned None; expected a retriever"),
         ("none", "has no 'none'"),
     ],
 )
@@ -397,7 +397,7 @@ def test_what_cannot_be_asked_is_told_before_anything_is(
 
 def test_settings_of_an_index_do_not_go_with_it() -> None:
     with pytest.raises(
-        InvalidParameter, match="strategy is 'sentences'; hits of function are evaluated"
+        InvalidParameter, match="strategy is 'sentences'; doesn't apply to hits of function"
     ):
         evaluated(texts, strategy="sentences")
 
@@ -472,8 +472,8 @@ def test_a_server_of_another_shape_is_described(serve: Any) -> None:
     "status, body, told",
     [
         (404, b"no such page", "answered 404"),
-        (200, b"<html>", "did not answer with JSON"),
-        (200, b'{"data": 3}', "the answer has no list in 'data'"),
+        (200, b"<html>", "returned invalid JSON"),
+        (200, b'{"data": 3}', "the response has no list in 'data'"),
         (500, b"", "answered 500"),
     ],
 )
@@ -507,8 +507,8 @@ for line in sys.stdin:
     "fish, told",
     [
         ("pass", ""),
-        ("sys.exit(3)", "it ended with status 3 and no line for this question"),
-        ("print('oops', flush=True); continue", "it wrote no JSON but: 'oops'"),
+        ("sys.exit(3)", "it exited with status 3 before answering this question"),
+        ("print('oops', flush=True); continue", "it wrote invalid JSON: 'oops'"),
         ("print(json.dumps({'error': 'no fish'}), flush=True); continue", "no fish"),
         ("sys.stdin.readline()", "no answer within 2 s"),
     ],

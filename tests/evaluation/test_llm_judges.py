@@ -213,9 +213,9 @@ def test_nothing_is_asked_without_a_judge(server: ChatServer, answers: str) -> N
     assert plain.summary["answer_correctness.words"].scored == 2
     assert plain.summary["answer_relevancy.similarity"].scored == 2
     assert server.requests == []
-    with pytest.raises(InvalidParameter, match="nothing asks it; say judge='llm'"):
+    with pytest.raises(InvalidParameter, match="unused; add judge='llm'"):
         evaluate(DOCUMENTS, QUERIES, **SETTINGS, llm=server.name())
-    with pytest.raises(UnknownName, match="no judge is named 'people'; known: labels"):
+    with pytest.raises(UnknownName, match="unknown judge 'people'; known: labels"):
         evaluate(DOCUMENTS, QUERIES, **SETTINGS, judge="people")
     with pytest.raises(InvalidParameter, match="--judge llm --llm local"):
         evaluate(DOCUMENTS, QUERIES, **SETTINGS, metrics="faithfulness.llm")
@@ -395,7 +395,7 @@ def test_that_the_documents_do_not_say_it_claims_nothing(
     results = run(
         server.name(), metrics="answers,citation_accuracy", score=ScoreOptions(answers=str(path))
     )
-    why = "the answer is that the documents do not say it"
+    why = "the answer is that the documents don't contain it"
     names = ("faithfulness.words", "faithfulness.llm", "citation_recall", "citation_precision")
     for question in results.questions[:3]:
         assert [question.scores[name] for name in names] == [None] * 4

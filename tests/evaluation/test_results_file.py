@@ -148,9 +148,9 @@ def write(path: Path, text: str | bytes) -> Path:
     [
         (b"", "not valid JSON"),
         (b"PK\x03\x04rubbish", "not valid JSON"),
-        (b"[1, 2]", "holds no chunkwise results"),
-        (b'{"format": "chunkwise results"}', "its version is None"),
-        (b'{"format": "chunkwise results", "version": 2}', "its version is 2"),
+        (b"[1, 2]", "is not a chunkwise results file"),
+        (b'{"format": "chunkwise results"}', "has version None"),
+        (b'{"format": "chunkwise results", "version": 2}', "has version 2"),
         (b'{"format": "chunkwise results", "version": 1}', "is damaged: .*configuration"),
         (b"[" * 100_000, "nested too deeply"),
     ],
@@ -204,7 +204,7 @@ def test_mappings_of_any_kind_are_objects() -> None:
 
 
 def test_values_of_other_kinds() -> None:
-    with pytest.raises(TypeError, match="set is no JSON"):
+    with pytest.raises(TypeError, match="set is not JSON"):
         json_text({1, 2})
 
 

@@ -78,7 +78,7 @@ def test_less_can_be_better() -> None:
 
 def test_a_type_that_is_not_there_is_told_with_those_that_are() -> None:
     results = run(a=[1.0], b=[0.0])
-    with pytest.raises(InvalidParameter, match="no question of the type 'c' has a score; there are: a, b"):  # fmt: skip
+    with pytest.raises(InvalidParameter, match="no scored questions of type 'c'; known types: a, b"):  # fmt: skip
         type_robustness(results, ("a", "c"))
     assert type_robustness(run(a=[1.0])) is None
 
@@ -89,11 +89,11 @@ def test_a_figure_that_is_not_there_is_told_with_those_that_are() -> None:
     with pytest.raises(KeyError) as error:
         results.summary["mrr"]
     assert str(error.value) == (
-        "no metric 'mrr' among the results; did you mean mrr@5? there are: mrr@5, recall@5, "
+        "the results have no metric 'mrr'; did you mean mrr@5? known: mrr@5, recall@5, "
         "boundary_issues"
     )
     assert isinstance(error.value, UnknownName)
-    with pytest.raises(KeyError, match="no metric 'speed' among the results; there are: mrr@5"):
+    with pytest.raises(KeyError, match="the results have no metric 'speed'; known: mrr@5"):
         results.summary["speed"]
     assert results.summary.get("speed") is None
     assert "speed" not in results.summary

@@ -54,7 +54,7 @@ def test_of_many_rows_the_first_are_told_and_the_others_counted(tmp_path: Path) 
     assert len(rows) == 1200
     assert bad[:-1] == rows[:10]
     assert bad[-1] == (
-        f"{tmp_path / 'hits.jsonl'}: and 1,190 more rows; the results keep a line about each (left_out_rows)"
+        f"{tmp_path / 'hits.jsonl'}: and 1,190 more rows, listed in the results (left_out_rows)"
     )
     _, bad = of_hits(tmp_path / "hits.jsonl", *strange[:10])
     assert len(bad) == 10
@@ -186,7 +186,7 @@ def test_a_question_that_loses_an_alternative_alone_is_kept_and_says_so() -> Non
         Problem("not_found", "q.json, line 2", "2", "passage 1 is nowhere", dropped=True),
     ])  # fmt: skip
     assert lines == [
-        "q.json, line 1: alternative 1 is nowhere (the question is kept)",
+        "q.json, line 1: alternative 1 is nowhere (question kept)",
         "q.json, line 2: passage 1 is nowhere",
     ]
 
@@ -205,7 +205,7 @@ def test_fields_that_nobody_reads_are_told_once_and_are_no_fault(tmp_path: Path)
         listeners=Listeners(on_remark=remarks.append, on_bad=bad.append),
         index=IndexOptions(vectors="none"),
     )
-    told = f"{path}: fields not read: 'citations' (2 questions), 'level' (2 questions)"
+    told = f"{path}: unknown fields: 'citations' (2 questions), 'level' (2 questions)"
     assert remarks == results.data["unread_fields"] == [told]
     assert bad == []
     assert results.summary["recall@5"].of_how_many == "1 of 2 questions"

@@ -94,7 +94,7 @@ def test_who_has_reached_the_most_that_can_be_reached_needs_no_advice() -> None:
     found = {spans: Figure(0.2), similarity: Figure(0.03)}
     assert advice(found, {spans: 0.2}) == ()
     (told,) = advice(found, {spans: 0.3})
-    assert "reaches more than 30%" in told.text
+    assert "can't exceed 30%" in told.text
     # References know, likeness is a guess: where they are content, it gives no advice.
     assert advice({spans: Figure(0.9), similarity: Figure(0.03)}) == ()
     assert advice({similarity: Figure(0.03)})
@@ -108,10 +108,15 @@ def test_answers_that_cite_badly_are_not_cut_again() -> None:
             for name in ("position", "support", "attribution")
         }
     )
-    assert "cut again with exact spans" in position.text
+    assert "chunk again with exact spans instead of searching for the text" in position.text
     assert support.metric == "citation_accuracy.support"
-    assert "cut again" not in support.text + attribution.text
-    assert "ask for one citation behind each claim" in support.text
+    assert (
+        "chunk again with exact spans instead of searching for the text"
+        not in support.text + attribution.text
+    )
+    assert (
+        "one citation per claim, with its quote; less context; another answer model" in support.text
+    )
     assert support.text.startswith("citation_accuracy.support 50%: good is over 90%.")
 
 

@@ -159,5 +159,5 @@ def test_code_that_the_file_of_a_pipeline_names_is_not_run(tmp_path: Path) -> No
     yaml = made.dumps().replace("strategy: words", f"strategy: {tmp_path}/own.py:Own")
     with pytest.raises(Exception) as told:  # noqa: PT011 - of which class, and how told, differs by version
         loaded(yaml)
-    assert "names code that would be run" in f"{told.value} {told.value.__cause__}"
+    assert "names code that would run" in f"{told.value} {told.value.__cause__}"
     assert not (tmp_path / "ran").exists()

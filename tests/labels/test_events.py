@@ -59,7 +59,7 @@ def test_one_takes_back_what_one_said_and_only_once(tmp_path: Path) -> None:
     store = LabelStore(tmp_path / "labels.db")
     one = event()
     store.add(one)
-    with pytest.raises(InvalidParameter, match="cannot undo what ada said"):
+    with pytest.raises(InvalidParameter, match="can't undo a label by ada"):
         store.add(event("undo", who="grace", undoes=one.key))
     with pytest.raises(UnknownName):
         store.add(event("undo", undoes="nothing"))

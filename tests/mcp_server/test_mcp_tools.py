@@ -194,7 +194,10 @@ def test_lint_examines_the_index_and_files(project: WorkspaceSources) -> None:
     finally:
         broken.unlink()
     assert told[0].startswith("docs/broken.pdf: ")
-    assert "a strategy is given without a path" in refusal(project, "lint", strategy="words")
+    assert (
+        "a strategy needs a path, since the index stores its chunks; leave it out, or give files"
+        in refusal(project, "lint", strategy="words")
+    )
     assert "kinds has 'nope'" in refusal(project, "lint", kinds=["nope"])
 
 
@@ -215,9 +218,7 @@ def test_evaluate_scores_questions_of_a_call_or_a_file(project: WorkspaceSources
     assert found["run"] is None
     assert "<report " in text_of(answer)
     assert "test_queries" in refusal(project, "evaluate")
-    assert "keep writes, and this server only reads" in refusal(
-        project, "evaluate", questions=asked, keep=True
-    )
+    assert "keep needs write access" in refusal(project, "evaluate", questions=asked, keep=True)
     assert "outside of the project" in refusal(project, "evaluate", test_queries="/etc/passwd")
 
 
@@ -228,7 +229,7 @@ def test_runs_of_files_and_of_the_history_are_compared(project: WorkspaceSources
     kept = values(project, "compare", before="1", after="#2")
     assert kept["metrics"][0]["difference"] == pytest.approx(0.25)
     assert "a file and a number" in refusal(project, "compare", before="1", after="after.json")
-    assert "there is no run 9" in refusal(project, "compare", before="1", after="9")
+    assert "no run 9" in refusal(project, "compare", before="1", after="9")
     assert "no difference to itself" in refusal(project, "compare", before="1", after="1")
     assert "without a project folder" in refusal(
         replace(project, project=None), "compare", before="1", after="2"
@@ -376,9 +377,7 @@ def test_a_fault_of_ours_is_a_sentence_and_told_at_home(
         RunningCalls(Workspace(project), told.append),
     )
     assert answer.is_error
-    assert text_of(answer) == (
-        "this went wrong, and it is a fault of chunkwise (KeyError); the server's stderr has the details"
-    )
+    assert text_of(answer) == ("internal error in chunkwise (KeyError); see the server's stderr")
     assert "secret of the code" in told[0]
 
 

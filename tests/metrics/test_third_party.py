@@ -168,7 +168,7 @@ def test_a_metric_of_a_file(tmp_path: Path, corpus: Path) -> None:
     assert "Documents among the hits" in run("list", "metrics", "./mine.py:VARIETY").output
     with pytest.raises(UnknownName, match="has no 'OTHER'"):
         chunkwise.evaluate("handbook", "queries.json", retriever="bm25", metrics="./mine.py:OTHER")
-    with pytest.raises(InvalidParameter, match="is function, and no metric"):
+    with pytest.raises(InvalidParameter, match="is function; expected chunkwise"):
         chunkwise.evaluate(
             "handbook", "queries.json", retriever="bm25", metrics="./mine.py:documents_a_hit"
         )
@@ -191,7 +191,7 @@ def test_who_reads_results_need_not_have_the_metric(
     assert not lower_is_better("sameness")
     found = chunkwise.compare(["a.json", "b.json"])
     assert found.contrasts[0].metrics["sameness"].lower_is_better
-    with pytest.raises(UnknownName, match="no metric is named 'sameness'"):
+    with pytest.raises(UnknownName, match="unknown metric"):
         chunkwise.evaluate("handbook", "queries.json", retriever="bm25", metrics="sameness")
     remember({"odd name": {"help": "x"}, "recall": {"help": "Mine."}, "half": 3})
     assert not {"odd name", "half"} & set(known_metrics())
@@ -220,7 +220,7 @@ def test_a_judge_gives_a_metric_of_its_own(site: Path, corpus: Path) -> None:
     shown = run(*EVALUATE, "--judge", "./mine.py:SharedWords", "--vectors", "none")
     assert "in_a_file" in shown.output
     unasked = refused(*EVALUATE, "--metrics", "retrieval_precision.shared_words")
-    assert "say so: --judge shared_words" in unasked
+    assert "needs the judge shared_words" in unasked
 
 
 DOCUMENTS = [Document(name, text, format="markdown") for name, text in TEXTS.items()]
@@ -240,10 +240,10 @@ def declared(site: Path, body: str, **more: object) -> None:
     ("body", "why"),
     [
         ("raise ValueError('no')", "ValueError: no"),
-        ("return [1.0]", "odd gave 1 value for 2 questions"),
-        ("return [2.0, 0.5]", "odd gave 2.0; it is from 0 to 1"),
-        ("return 0.5", "odd gave 0.5; one value a question is needed"),
-        ("return [float('nan')] * 2", "odd gave NaN"),
+        ("return [1.0]", "odd returned 1 value for 2 questions"),
+        ("return [2.0, 0.5]", "odd returned 2.0; expected 0 to 1"),
+        ("return 0.5", "odd returned 0.5; expected one value per question"),
+        ("return [float('nan')] * 2", "odd returned NaN"),
         ("return ['no luck', 'no luck']", "no luck"),
         ("return [Score(None, 'not today')] * 2", "not today"),
     ],
@@ -270,7 +270,7 @@ def test_lower_is_better_and_figures_of_a_whole_chunking(site: Path) -> None:
 def test_a_name_of_ours_is_ours(site: Path) -> None:
     code = "from chunkwise.ext import Metric\nM = Metric('recall', 'Mine.', score=lambda evidence: [])\n"
     install(site, "taken", code, "chunkwise.metrics", {"recall": "taken:M"})
-    with pytest.warns(UserWarning, match="which is one of our own metrics"):
+    with pytest.warns(UserWarning, match="which is a built-in metric"):
         assert known_metrics()["recall"].help != "Mine."
 
 

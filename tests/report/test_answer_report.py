@@ -49,5 +49,5 @@ def test_no_answer_says_why() -> None:
     assert "▼ No answer: it timed out" in terminal_text(
         answer_report(CitedAnswer("?", reason="it timed out"))
     )
-    nothing = CitedAnswer("?", note="the search found nothing for the question")
-    assert "the search found nothing" in terminal_text(answer_report(nothing))
+    nothing = CitedAnswer("?", note="no passages were found for the question")
+    assert "no passages were found for the question" in terminal_text(answer_report(nothing))

@@ -58,7 +58,7 @@ def test_a_cut_shows_its_place_its_kinds_and_the_text_around_it() -> None:
     )
     words = "".join(run.text for run in shown.runs)
     assert words == "…ines. ↵ The lamp was lit by the kee│per of the light, and he …"
-    assert "Usual causes: the wrong separators" in terminal_text(report)
+    assert "Usual causes: unsuitable separators" in terminal_text(report)
 
 
 def test_a_good_chunking_needs_no_advice() -> None:

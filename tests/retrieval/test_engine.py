@@ -42,9 +42,9 @@ def test_the_first_word_names_the_engine(place: str, engine: str) -> None:
     "place, said",
     [
         ("lancdb:///kb", "did you mean lancedb"),
-        ("folder:///kb", "no engine's address"),
-        ("mysql://ada:secret@host/db", r"'mysql://ada:\*\*\*@host/db', no folder and no engine"),
-        ("", "name a folder"),
+        ("folder:///kb", "expected a folder or a URL"),
+        ("mysql://ada:secret@host/db", r"'mysql://ada:\*\*\*@host/db'; expected a folder"),
+        ("", "the index path is"),
     ],
 )
 def test_what_is_no_engine_is_told_without_the_password(place: str, said: str) -> None:
@@ -56,20 +56,20 @@ def test_what_is_no_engine_is_told_without_the_password(place: str, said: str) -
     "place, said",
     [
         ("lancedb+ftp://bucket/kb", r"in object stores lancedb\+s3://bucket/path"),
-        ("lancedb+s3:///kb", r"a bucket: lancedb\+s3://bucket/path"),
+        ("lancedb+s3:///kb", r"a bucket \(lancedb\+s3://bucket/path"),
         ("opensearch+ftp://h/kb", r"opensearch:// and opensearch\+https:// are known"),
         ("elasticsearch:///kb", "name a server: elasticsearch://host:9200/index"),
         ("opensearch://h/Kb", "small letters"),
         ("opensearch://h/kb?kb=x", "option 'kb'"),
-        ("lancedb://", "name a folder"),
+        ("lancedb://", "the index path is"),
         ("lancedb:///kb?nmae=x", "option 'nmae'; known: kb"),
         ("lancedb:///kb?kb=a/../b", "letters, digits"),
         ("qdrant+grpc://h/kb", "qdrant://, qdrant\\+https:// and qdrant\\+local:// are known"),
-        ("qdrant://", "name a folder: qdrant:///path, or a server"),
+        ("qdrant://", "qdrant://host:6333/collection"),
         ("qdrant+https:///kb", "or a server"),
         ("qdrant://h:port/kb", "a port is a number"),
         ("qdrant://h/a__b", "single _"),
-        ("qdrant+local://?kb=x", "name a folder"),
+        ("qdrant+local://?kb=x", "the index path is"),
     ],
 )
 def test_addresses_that_say_too_little_or_too_much(place: str, said: str) -> None:
@@ -98,7 +98,9 @@ def test_a_package_that_is_not_there_is_named_with_the_command_that_installs_it(
 
 @pytest.mark.parametrize("place", ["lancedb://{}/kb", "qdrant+local://{}/kb"])
 def test_looking_for_an_index_makes_nothing(place: str, tmp_path: Path) -> None:
-    with pytest.raises(ChunkwiseError, match="no index here yet"):
+    with pytest.raises(
+        ChunkwiseError, match="no index here; create it: chunkwise index DOCUMENTS --into ADDRESS"
+    ):
         chunkwise.open_index(place.format(tmp_path))
     if place.startswith("lancedb"):
         assert not list(tmp_path.iterdir())

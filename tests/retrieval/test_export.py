@@ -121,11 +121,11 @@ def test_a_file_that_was_exported_makes_the_same_index(tmp_path: Path) -> None:
 @cases("place", PLACES)
 def test_an_index_without_vectors_says_so(place: str, tmp_path: Path) -> None:
     index = made(place, tmp_path, vectors="none", embedder=None)
-    with pytest.raises(InvalidParameter, match="made without vectors"):
+    with pytest.raises(InvalidParameter, match="built without vectors"):
         index.vectors()
     older = tmp_path / "older.parquet"
     older.write_bytes(b"kept")
-    with pytest.raises(InvalidParameter, match="made without vectors"):
+    with pytest.raises(InvalidParameter, match="built without vectors"):
         index.export(older, with_vectors=True)
     assert older.read_bytes() == b"kept"
     assert index.export(tmp_path / "chunks.jsonl") == index.stats().chunks

@@ -112,14 +112,14 @@ def test_parameters_are_checked() -> None:
     made = get_retriever("hybrid(fusion=rrf, dense=1, depth=50)")
     assert made == HybridRetriever(fusion="rrf", dense=1, depth=50)
     for wrong, message in (
-        ("hybrid(dense=-1)", "dense is -1; the least allowed is 0.0"),
+        ("hybrid(dense=-1)", "dense is -1; the minimum is 0.0"),
         ("hybrid(dense='much')", "dense is 'much'"),
         ("hybrid(fusion='sum')", "allowed: 'weighted', 'rrf'"),
-        ("hybrid(depth=0)", "the least allowed is 1"),
+        ("hybrid(depth=0)", "the minimum is 1"),
         ("hybrid(weight=1)", "hybrid has no parameter 'weight'"),
         ("bm25(k=3)", "bm25"),
-        ("bm25(k1=-1)", "k1 is -1; the least allowed is 0.0"),
-        ("hybrid(b=2)", "b is 2; the most allowed is 1.0"),
+        ("bm25(k1=-1)", "k1 is -1; the minimum is 0.0"),
+        ("hybrid(b=2)", "b is 2; the maximum is 1.0"),
     ):
         with pytest.raises(InvalidParameter, match=r"hybrid|bm25") as caught:
             get_retriever(wrong)

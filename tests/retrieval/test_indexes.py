@@ -265,13 +265,13 @@ def test_vectors_of_another_size_are_refused(index: Index) -> None:
         ({"settings": IndexOptions(language="klingon")}, "klingon"),
         ({"settings": IndexOptions(tokenizer="unheard")}, "unheard"),
         ({"strategy": "unheard"}, "unheard"),
-        ({"into": ""}, "name a folder"),
-        ({"into": "a\0b"}, "name a folder"),
+        ({"into": ""}, "the index path is"),
+        ({"into": "a\0b"}, "the index path is"),
         (
             {"into": "mysql://ada:secret@host/db"},
-            r"'mysql://ada:\*\*\*@host/db', no folder and no engine's address; name a folder, or",
+            r"'mysql://ada:\*\*\*@host/db'; expected a folder or a URL",
         ),
-        ({"source": [DOCUMENTS[0], 5]}, "among the sources is int; needed: the path of a file"),
+        ({"source": [DOCUMENTS[0], 5]}, "one source is int; expected the path of a file"),
         ({"jobs": 0, "source": "."}, "jobs is 0"),
     ],
 )
@@ -388,7 +388,7 @@ def test_short_documents_are_read_by_the_model_together() -> None:
 
 def test_a_filter_by_a_name_that_no_document_has_is_told() -> None:
     made = chunkwise.index([Document("a.md", "The lamp is lit at dusk.")], vectors="none")
-    with pytest.warns(UserWarning, match=r"no document is 'docs/\*'; ids are as in 'a.md'"):
+    with pytest.warns(UserWarning, match=r"unknown document 'docs/\*'; ids are as in 'a.md'"):
         assert made.search("lamp", options=SearchOptions(documents=("docs/*",))) == []
     with warnings.catch_warnings():
         warnings.simplefilter("error")

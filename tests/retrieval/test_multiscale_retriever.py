@@ -247,5 +247,8 @@ def test_vectors_alone_where_there_are_none_of_sentences(vectors: str) -> None:
         documents("A lamp."), vectors=vectors, embedder=Tiny() if vectors == "own" else None
     )  # type: ignore[arg-type]
     assert made.search("lamp", budget=20, retriever="multiscale")
-    with pytest.raises(InvalidParameter, match=r"no vectors of its sentences; let words count"):
+    with pytest.raises(
+        InvalidParameter,
+        match=r"words is 0, but the index has no sentence vectors; set words=1, or rebuild the index with vectors",
+    ):
         made.search("lamp", budget=20, retriever="multiscale(words=0)")

@@ -111,7 +111,7 @@ def test_an_index_without_them_says_how_to_add_them(tmp_path: Path) -> None:
 def test_they_are_added_to_an_index_without_them(tmp_path: Path) -> None:
     folder, whole = tmp_path / "kb", tmp_path / "whole"
     chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny())
-    with pytest.raises(InvalidParameter, match="made with strategy"):
+    with pytest.raises(InvalidParameter, match="built with strategy"):
         make(DOCUMENTS, folder, strategy="sentences")
     with pytest.raises(InvalidParameter, match="keep_others"):
         make(DOCUMENTS[:1], folder, keep_others=True)
@@ -138,7 +138,7 @@ def test_they_are_kept_by_a_rebuild_and_can_be_given_up(tmp_path: Path) -> None:
 def test_token_vectors_of_another_model_are_refused(tmp_path: Path) -> None:
     make(DOCUMENTS, tmp_path / "kb")
     index = chunkwise.open_index(tmp_path / "kb", embedder=Tiny(), maxsim=TinyTokens(8))
-    with pytest.raises(InvalidParameter, match="made with the model 'tiny-16'"):
+    with pytest.raises(InvalidParameter, match="built with the model 'tiny-16'"):
         index.search("otter", budget=20)
     assert index.search("otter", k=1, retriever="bm25")  # needs none
 
@@ -161,10 +161,10 @@ def test_damage_is_found(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[3] ^= 16
     path.write_bytes(data)
-    with pytest.raises(ChunkwiseError, match=r"token\.codes has other bytes than were written"):
+    with pytest.raises(ChunkwiseError, match=r"token\.codes is damaged"):
         verify_folder(tmp_path / "kb")
     path.write_bytes(data[:-1])
-    with pytest.raises(ChunkwiseError, match=r"token\.codes has .* bytes and should have"):
+    with pytest.raises(ChunkwiseError, match=r"token\.codes has .* bytes, expected"):
         chunkwise.open_index(tmp_path / "kb")
 
 

@@ -110,7 +110,7 @@ def test_the_description_names_every_parameter_with_its_bounds(client: TestClien
         ("/api/documents", "sort=color", "sort: "),
         ("/api/documents", "backwards=maybe", "backwards: "),
         ("/api/documents/0/cuts", "strategy=structur", "did you mean structure"),
-        ("/api/documents/0/cuts", "strategy=structure(max_tokens=0)", "the least allowed is 1"),
+        ("/api/documents/0/cuts", "strategy=structure(max_tokens=0)", "the minimum is 1"),
         ("/api/documents/0/cuts", "strategy=structure(", "cannot read"),
         ("/api/documents/0/cuts", "strategy=raptor", "asks a language model"),
         ("/api/search", "q=lamp&budget=0", "budget: "),
@@ -153,7 +153,7 @@ def test_no_file_and_no_server_is_opened_because_a_page_names_it(
 def test_retrievers_of_a_page_are_no_code_either(client: TestClient) -> None:
     found = client.get("/api/search", params={"q": "lamp", "retriever": "./mine.py:Mine"})
     assert found.status_code == 403
-    assert "code that would be run" in found.json()["error"]
+    assert "code that would run" in found.json()["error"]
 
 
 def test_bands_joined_are_the_text_whatever_it_holds(client: TestClient, project: Project) -> None:

@@ -70,7 +70,7 @@ def test_one_of_somebody_else_keeps_it_and_own_runs_are_read() -> None:
         return [9.0 if query.text == "the sea" else 0.5 for query in evidence.queries]
 
     check_metric(declared(fears))
-    with pytest.raises(BrokenContract, match=r"mine: odd_one gave 9\.0; it is from 0 to 1"):
+    with pytest.raises(BrokenContract, match=r"mine: odd_one returned 9\.0; expected 0 to 1"):
         check_metric(declared(fears), {"mine": one})
 
 
@@ -79,11 +79,11 @@ def test_one_of_somebody_else_keeps_it_and_own_runs_are_read() -> None:
     [
         (lambda evidence: [len(own) / 1 for own in evidence.hits], {}, "it is from 0 to 1"),
         (lambda evidence: [1 / len(own) for own in evidence.hits], {}, "raised ZeroDivisionError"),
-        (lambda evidence: [0.5], {}, "gave 1 value for"),
+        (lambda evidence: [0.5], {}, "returned 1 value for"),
         (lambda evidence: 0.5, {}, "one value a question"),
         (lambda evidence: "nothing", {}, "one value a question"),
         (lambda evidence: half(evidence), {"per": "chunking"}, "several values"),
-        (lambda evidence: [float("nan")] * len(evidence.queries), {}, "gave NaN"),
+        (lambda evidence: [float("nan")] * len(evidence.queries), {}, "returned NaN"),
         (lambda evidence: [None] * len(evidence.queries), {}, "raised TypeError"),
         (lambda evidence: [""] * len(evidence.queries), {}, "no value and no reason"),
         (lambda evidence: [Score(None)] * len(evidence.queries), {}, "no value and no reason"),

@@ -42,7 +42,7 @@ def test_the_same_text_elsewhere_is_offered() -> None:
         "q.json, line 1",
         True,
     )
-    assert "is also in 2 more places" in problem.text
+    assert "also occurs in" in problem.text
     assert repaired.queries[0].references == (Reference(*FIRST.places[0], (AGAIN, OTHER)),)
     assert check_testset(repaired, [A, B])[1] == []
 

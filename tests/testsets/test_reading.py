@@ -67,16 +67,16 @@ def test_places_are_verified(path: Path) -> None:
     [
         ({"doc_id": "leave.md", "start": 0, "end": 900}, "outside", "which has 82 characters"),
         ({"doc_id": "leave.md", "start": -3, "end": 9}, "outside", "-3–9 of 'leave.md'"),
-        ({"doc_id": "leave.md", "start": 5, "end": 5}, "outside", "nothing lies between"),
-        ({"doc_id": "leave.md", "start": 9, "end": 2}, "outside", "nothing lies between"),
+        ({"doc_id": "leave.md", "start": 5, "end": 5}, "outside", "which is empty"),
+        ({"doc_id": "leave.md", "start": 9, "end": 2}, "outside", "which is empty"),
         ({"doc_id": "leave.md", "start": 0, "end": 10**99}, "outside", "a huge number"),
         ({"doc_id": "levae.md", "start": 0, "end": 9}, "unknown_document", "near: 'leave.md'"),
-        ({"start": 0, "end": 9}, "unknown_document", "no document is named"),
+        ({"start": 0, "end": 9}, "unknown_document", "has no document"),
         ({"text": "It is payed in full."}, "not_found", "is in no document"),
         ({"text": "It is paid", "doc_id": "hours.txt"}, "not_found", "is not in 'hours.txt' but in 'leave.md'"),
-        ({"text": "Yes."}, "ambiguous", 'reference 2, "Yes.", is in more than 1,000 places; name its document, or'),
-        ({"text": "Yes.", "doc_id": "hours"}, "ambiguous", "more than 1,000 places; quote more of it"),
-        ({"text": "Yes", "doc_id": "none"}, "ambiguous", "no document is 'none'"),
+        ({"text": "Yes."}, "ambiguous", 'reference 2, "Yes.", is in more than 1,000 places; give its document, or'),
+        ({"text": "Yes.", "doc_id": "hours"}, "ambiguous", "more than 1,000 places; use a longer quote"),
+        ({"text": "Yes", "doc_id": "none"}, "ambiguous", "unknown document 'none'"),
         (
             {"doc_id": "leave.md", "start": 0, "end": 9, "text": "It is payed in full."},
             "different_text",
@@ -125,7 +125,7 @@ def test_an_unknown_document_is_not_guessed_from_a_repeated_text(path: Path) -> 
     query, problems = only(path, {"query": "x", "references": [reference]})
     assert query is None
     assert problems[0].kind == "ambiguous"
-    assert "no document is 'gone.md'" in problems[0].text
+    assert "unknown document 'gone.md'" in problems[0].text
 
 
 def test_a_bad_alternative_or_label_is_left_out_and_the_question_stays(path: Path) -> None:
@@ -190,7 +190,7 @@ def test_ids_and_empty_questions(path: Path) -> None:
     assert [query.text for query in testset.queries] == ["a"]
     assert [each.kind for each in problems] == ["duplicate_id", "empty_question", "unreadable"]
     assert all(each.dropped for each in problems)
-    assert problems[0].text == f"its id '1' is that of {path}, entry 1; give it another"
+    assert problems[0].text == f"its id '1' is also that of {path}, entry 1; ids must be unique"
 
 
 def test_problems_come_in_the_order_of_the_file(path: Path) -> None:
@@ -329,7 +329,7 @@ def test_short_quotes_in_several_places_are_worth_a_remark(
     assert [each.kind for each in told] == ["several_places"] * (count > 0)
     if count:
         assert f"is in {count} places in 2 documents" in told[0].text
-        assert ("name its document" in told[0].text) is ("doc_id" not in quote)
+        assert ("give its document, or a longer quote" in told[0].text) is ("doc_id" not in quote)
 
 
 def test_references_come_in_the_order_of_the_file(path: Path) -> None:
@@ -355,7 +355,7 @@ def test_unread_fields_are_counted_over_the_file(path: Path) -> None:
     _, told = remarks(path, DOCUMENTS, *rows)
     (remark,) = told
     assert (remark.kind, remark.where) == ("unread_fields", str(path))
-    assert remark.text == "fields not read: 'level' (4 questions), 'note' (2 questions)"
+    assert remark.text == "unknown fields: 'level' (4 questions), 'note' (2 questions)"
     _, problems = read(path, {"query": "x", "relevent_text": "y"}, {"query": "z", "color": "y"})
     assert [(each.kind, each.dropped) for each in problems] == [("misspelled_field", False)]
 

@@ -170,7 +170,7 @@ def test_the_language_a_document_is_read_in() -> None:
     assert read_as(Document("a", "7 8 9")) == "none"
     assert read_as(Document("a", ENGLISH), "none") == "none"
     with pytest.raises(
-        InvalidParameter, match=r"language is 'english'; it is one of auto, none, am, ar"
+        InvalidParameter, match=r"language is 'english'; allowed: auto, none, am, ar"
     ):
         check_language("english")
 

@@ -44,9 +44,7 @@ def main() -> int:
     if given.replay:
         name, _, case = given.replay.partition(":")
         if name not in PARTS or not case.isdecimal():
-            parser.error(
-                f"--replay is {given.replay!r}; a part and a number are needed: chunks:4711"
-            )
+            parser.error(f"--replay is {given.replay!r}; expected a part and a number: chunks:4711")
         print(PARTS[name].case(random.Random(f"{given.seed} {name} {case}")))
         return 0
     records = {name: Record(given.folder, part, given.seed) for name, part in PARTS.items()}

@@ -225,9 +225,7 @@ def file(tmp_path: Path) -> Iterator[Path]:
 def test_a_locked_file_is_one_line(file: Path) -> None:
     with closing(sqlite3.connect(file, isolation_level=None)) as other, other:
         other.execute("begin immediate")
-        with pytest.raises(
-            HistoryProblem, match=r"is locked: another process was writing.*try again"
-        ):
+        with pytest.raises(HistoryProblem, match=r"is locked by another process.*try again"):
             History(file, wait=0.01).add(kept_run())
         assert len(History(file, wait=0.01)) == 1, "readers need not wait"
 
@@ -237,7 +235,7 @@ def test_a_file_of_another_version_is_left_alone(file: Path) -> None:
         other.execute("pragma user_version = 99")
     before = file.read_bytes()
     for work in (lambda: History(file).add(kept_run()), lambda: History(file).runs()):
-        with pytest.raises(HistoryProblem, match=r"its version is 99"):
+        with pytest.raises(HistoryProblem, match=r"has version 99"):
             work()
     assert file.read_bytes() == before
 
@@ -265,14 +263,14 @@ def test_a_damaged_file_is_one_line(file: Path, damage: bytes | None) -> None:
 def test_a_text_that_is_none_is_told_with_what_to_do(file: Path) -> None:
     with closing(sqlite3.connect(file)) as database, database:
         database.execute("update runs set summary = cast(x'ff41' as text)")
-    with pytest.raises(HistoryProblem, match=r"a text in it is no UTF-8\); move it away"):
+    with pytest.raises(HistoryProblem, match=r"invalid UTF-8\); move it away"):
         History(file).runs()
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("update runs set summary = '{' where number = 2", "run 2 .* damaged: summary is no JSON"),
+        ("update runs set summary = '{' where number = 2", "run 2 .* damaged: summary is not JSON"),
         ("update runs set summary = replace(summary, '\"mean\": ', '\"mean\": \"x\", \"_\": ') where number = 2",
          "run 2 .* damaged: .*\\$.figures\\[...\\].mean"),
         ("update runs set rest = replace(rest, '[0.', '[7, 0.') where number = 2", "run 2 .* damaged: recall@5 has 3"),
@@ -326,7 +324,7 @@ def test_a_file_that_may_only_be_read_is_read(file: Path) -> None:
     count, told = done.stdout.splitlines() or ["", done.stderr]
     assert count == "1"
     assert "cannot be written" in told
-    assert "check the rights" in told
+    assert "check the permissions of the file and its folder" in told
 
 
 @pytest.mark.usefixtures("processes")
@@ -457,21 +455,21 @@ def test_baselines_by_name_branch_and_kind(history: History) -> None:
     assert history.prunable("2999-01-01") == [history.runs()[0]]
     assert [run.number for run in history.prune("2999-01-01T00:00:00Z")] == [1]
     assert [each.run for each in history.clear_baselines("main")] == [2]
-    with pytest.raises(UnknownName, match="no baseline is named 'main'; there are: default"):
+    with pytest.raises(UnknownName, match="no baseline 'main'; known: default"):
         history.clear_baselines("main")
     assert len(history.clear_baselines()) == 2
     assert history.baselines() == []
 
 
 def test_nothing_is_forgotten_that_was_not_named(history: History) -> None:
-    with pytest.raises(InvalidParameter, match=r"name older=… .* or numbers=…"):
+    with pytest.raises(InvalidParameter, match=r"pass older=… .* or numbers=…"):
         history.prune()
     for when in ("2026-01-05T08:00:00Z", "2026-01-06T08:00:00Z"):
         history.add(kept_run(when=when))
     for wrong in ("90d", "526-01-01", "9", "", "last year"):
         with pytest.raises(InvalidParameter, match=r"older is .*as 2026-01-31"):
             history.prune(wrong)
-    with pytest.raises(InvalidParameter, match=r"name older=… .* or numbers=…"):
+    with pytest.raises(InvalidParameter, match=r"pass older=… .* or numbers=…"):
         history.prune()
     assert history.prune(numbers=[]) == []
     assert history.prune("0526-01-01") == []
@@ -482,13 +480,17 @@ def test_nothing_is_forgotten_that_was_not_named(history: History) -> None:
 
 def test_what_is_not_there_is_told_with_what_is(tmp_path: Path) -> None:
     history = History(tmp_path / "runs.db")
-    with pytest.raises(UnknownName, match=r"no run 41 .* empty: `chunkwise evaluate … --save`"):
+    with pytest.raises(
+        UnknownName, match=r"no run 41 .* empty; save a run: chunkwise evaluate … --save"
+    ):
         history.run(41)
     assert not (tmp_path / "runs.db").exists(), "looking makes nothing"
     history.add(kept_run())
     with pytest.raises(UnknownName, match="it has 1 run, 1 to 1"):
         history.set_baseline(2)
-    with pytest.raises(InvalidParameter, match="name of a baseline is empty"):
+    with pytest.raises(
+        InvalidParameter, match="the baseline name is empty; expected a word such as main"
+    ):
         history.set_baseline(1, " ")
     with pytest.raises(InvalidParameter, match="kind is 'x'; allowed: evaluate"):
         history.runs("x")  # type: ignore[arg-type]
@@ -545,7 +547,7 @@ def test_a_working_folder_that_is_gone_is_one_line(
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    with pytest.raises(HistoryProblem, match=r"working folder is gone.*--history PLACE"):
+    with pytest.raises(HistoryProblem, match=r"working folder no longer exists.*--history PLACE"):
         history_place()
 
 

@@ -83,7 +83,7 @@ def test_token_vectors_are_named_where_an_index_is_to_have_them(tmp_path: Path) 
 @cases(
     "text, said",
     [
-        ("strategy = ", "is no TOML"),
+        ("strategy = ", "is not TOML"),
         ('strategy = "a"\nsize = 3', "'size'"),
         ('strategy = "a"\nk = "3"', ": k is"),
         ('strategy = "a"\nk = true', ": k is"),
@@ -91,7 +91,7 @@ def test_token_vectors_are_named_where_an_index_is_to_have_them(tmp_path: Path) 
         ('strategy = "a"\nk = 2.5', ": k is"),
         ('strategy = "a"\nbudget = -1', ": budget is"),
         ('strategy = "a"\nneighbors = -1', ": neighbors is"),
-        ('strategy = "a"\nk = ' + "9" * 5000, "is no TOML"),
+        ('strategy = "a"\nk = ' + "9" * 5000, "is not TOML"),
         ('format = "something"\nstrategy = "a"', "is not a recommendation"),
         ('[sweep]\nsource = "d"', "is the plan of a sweep"),
         ("a = " + "[" * 5000, "nested too deeply"),
@@ -110,7 +110,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(ChunkwiseError, match="cannot read"):
         read_recommendation(tmp_path / "missing.toml")
     (tmp_path / "latin.toml").write_bytes(b'strategy = "\xff"')
-    with pytest.raises(ChunkwiseError, match="is no TOML"):
+    with pytest.raises(ChunkwiseError, match="is not TOML"):
         read_recommendation(tmp_path / "latin.toml")
     (tmp_path / "marked.toml").write_bytes(b'\xef\xbb\xbfstrategy = "words"')
     assert read_recommendation(tmp_path / "marked.toml").strategy == "words"

@@ -36,8 +36,8 @@ from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever, graph_for
 
 NO_WORDS = "the question has no words"
-NOTHING_FOUND = "the search found nothing for the question"
-NO_ROOM = "the question is longer than the model can hold ({} with its answer)"
+NOTHING_FOUND = "no passages were found for the question"
+NO_ROOM = "the question exceeds the model's context window ({} with its answer)"
 
 
 class RetrievedQuestion(NamedTuple):
@@ -166,29 +166,28 @@ def ask(
 ) -> CitedAnswer:
     """Answer a question from an index or documents, with citations.
 
-    Without `llm` the answer quotes the sentences that answer. With a language model every claim of the answer is
-    checked against the passages.
+    Without `llm`, the answer quotes sentences. With it, every claim is checked against the passages.
 
     Args:
-        source: An index, or documents, which are indexed in memory.
+        source: An index, or documents to index in memory.
         question: The question.
-        llm: Language model: a name as in `--llm`, an object, or a client with a cost limit.
+        llm: Language model: a name, an object, or a client with a cost limit.
         k: Number of passages [default: 5, or as many as fit `budget`].
         budget: Token budget of the passages.
         retriever: Name with parameters, or an object.
         reranker: Name or object.
-        where: Metadata that documents must have: `{"year": 2024}`.
-        form: How the answer is written.
+        where: Metadata filter: `{"year": 2024}`.
+        form: Form of the answer: claims or plain.
         search: All search options; the keywords above override them.
-        options: How files are read.
-        advance: Called with the progress.
+        options: How to read files.
+        advance: Progress callback.
 
     Returns:
-        The answer with its claims, their verdicts and their spans.
+        The answer with claims, verdicts and spans.
 
     Raises:
-        InvalidOption: A value is not allowed.
-        ChunkwiseError: No document could be read.
+        InvalidOption: An invalid value.
+        ChunkwiseError: No readable documents.
 
     Example:
         >>> answer = chunkwise.ask("handbook/", "Who approves leave?")
@@ -196,11 +195,11 @@ def ask(
     """
     trust_caller(llm, retriever, reranker, search, options)
     if not isinstance(question, str) or not question.strip():
-        raise InvalidParameter(f"the question is {question!r}; write what you want to know")
+        raise InvalidParameter(f"the question is {question!r}; expected text")
     client = _client_of(llm)
     if client is None and form is not None:
         raise InvalidParameter(
-            f"form is {form!r}, and no language model is asked: name one by llm, or leave form out"
+            f"form is {form!r}, but no language model is used; pass llm, or leave out form"
         )
     search = search.override(
         k=k, budget=budget, retriever=retriever, reranker=reranker, where=where

@@ -156,11 +156,11 @@ def analyzed_once(document: Document) -> Analyzed:
 
 
 NO_QUOTE = "no quote was given"
-SMALL_WORDS = "its quote has only function words, which occur everywhere"
+SMALL_WORDS = "its quote has only function words"
 NOWHERE = "its quote is in none of the passages"
-BY_WORDS = "its quote is in none of the passages; this span has its words"
-NOT_SAID = "no passage says it in these words"
-NOT_SHOWN = "the words of the passage do not show that it says this"
+BY_WORDS = "its quote is in none of the passages; this span has the same words"
+NOT_SAID = "no passage contains these words"
+NOT_SHOWN = "the passage's words don't support it"
 NOT_ALL = "it has most of the words, not all"
 
 _BEST_FIRST: tuple[ClaimState, ...] = ("supported", "quoted", "unsupported")

@@ -26,20 +26,20 @@ _MARKS = 30
 
 @dataclass(frozen=True, slots=True)
 class NumberedPassage:
-    """A place in a document with the number the model knows it by; `text` is always `document.text[start:end]`."""
+    """A numbered passage of a prompt; `text` is always `document.text[start:end]`."""
 
     number: int
     id: str
-    """`doc_id::index` of the chunk; `doc_id@start-end` where it is none."""
+    """`doc_id::index` of the chunk, or `doc_id@start-end`."""
     document: Document = field(repr=False)
     start: int
     end: int
     section: tuple[str, ...] = ()
     opening: str = ""
-    """What the model reads before the text where that begins inside a block: a fence, a table's header."""
+    """Text added before a passage that starts inside a block: a code fence or table header."""
     closing: str = ""
     hidden: tuple[Span, ...] = ()
-    """Places inside it that the model does not read: comments of Markdown."""
+    """Hidden spans inside it, such as Markdown comments."""
 
     @property
     def doc_id(self) -> str:
@@ -51,7 +51,7 @@ class NumberedPassage:
 
     @property
     def shown(self) -> str:
-        """The text as the model gets it: no comment, no fence open, no row of a table without the header."""
+        """The text as the model reads it: without comments, with code fences and table headers."""
         text = self.document.text_without(Span(self.start, self.end), self.hidden)
         return f"{self.opening}{text}{self.closing}"
 
@@ -146,18 +146,18 @@ ClaimState = Literal["supported", "quoted", "unsupported"]
 words do not show; no quote that stands anywhere."""
 
 NOT_FOUND = "Not in these documents."
-UNSHOWN = "The passages that were read do not show an answer."
+UNSHOWN = "The retrieved passages don't contain an answer."
 """Where passages were read: the answer may stand elsewhere, or in other words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A place in a document; `quote` is always `document.text[start:end]`."""
+    """A cited span; `quote` is always `document.text[start:end]`."""
 
     passage: int
-    """Number of the passage, as the model was given it."""
+    """Number of the passage in the prompt."""
     id: str
-    """`doc_id::index` of the chunk; `doc_id@start-end` if the passage is not a chunk."""
+    """`doc_id::index` of the chunk, or `doc_id@start-end`."""
     doc_id: str
     start: int
     end: int
@@ -166,25 +166,25 @@ class Citation:
     section: tuple[str, ...] = ()
     page: int | None = None
     lines: tuple[int, int] | None = None
-    """First and last line of the file, from 1; None where the text is not that of the file."""
+    """First and last line in the file, from 1; None if the text was extracted."""
     opening: str = ""
-    """What is shown before the quote where it begins inside a block: the fence of code, the header of a table."""
+    """Text shown before a quote that starts inside a block: a code fence or table header."""
     closing: str = ""
-    """What is shown behind it where it ends inside code."""
+    """Text shown after a quote that ends inside code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence of an answer, compared with the passages."""
+    """One sentence of an answer, checked against the passages."""
 
     text: str
     state: ClaimState
     citation: Citation | None = None
-    """None where it is unsupported."""
+    """None if unsupported."""
     is_moved: bool = False
-    """Whether the quote is in another passage than the one the model named."""
+    """Whether the quote is in a different passage than the model cited."""
     note: str = ""
-    """What is wrong with it; empty where it is supported."""
+    """The problem; empty if supported."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -194,43 +194,43 @@ class CitedAnswer:
     question: str
     claims: tuple[Claim, ...] = ()
     passages: tuple[NumberedPassage, ...] = ()
-    """What the model was given to read."""
+    """Passages in the prompt."""
     left_out: int = 0
-    """Passages that had no room in the model's window."""
+    """Passages that didn't fit the context window."""
     reason: str = ""
-    """Why there is no answer at all: the model gave none that can be used."""
+    """Why there is no answer, if the model failed."""
     note: str = ""
-    """Why the model was not asked, or why nothing is quoted."""
+    """Why the model wasn't called, or nothing was quoted."""
     llm: str = ""
-    """The model that was asked; empty where sentences are quoted."""
+    """The language model; empty for quoted answers."""
     prompt: str = ""
-    """Name, version and hash of the wording it was asked with."""
+    """Name, version and hash of the prompt."""
     quoted_by: str = ""
-    """The model that chose the sentences; empty where a language model wrote the answer."""
+    """The model that chose quoted sentences; empty for LLM answers."""
     usage: LlmUsage | None = None
-    """What this question took; None where several were asked at once: the client knows what all took."""
+    """LLM usage of this question; None in a batch."""
     query_id: str = "1"
 
     @property
     def found(self) -> bool:
-        """Whether the documents answer the question: an unsupported claim is not an answer."""
+        """Whether the answer has a supported claim."""
         return any(claim.citation for claim in self.claims)
 
     @property
     def is_answered(self) -> bool:
-        """Also where the answer is that the documents do not say it."""
+        """Whether there is an answer, including "not in these documents"."""
         return not self.reason
 
     @property
     def text(self) -> str:
-        """What the documents hold of the answer; claims without a place in them are left out."""
+        """The supported part of the answer."""
         if self.reason:
             return ""
         return _joined([claim.text for claim in self.claims if claim.citation]) or self.refusal
 
     @property
     def refusal(self) -> str:
-        """Why there is no answer; empty: there is one, or none was asked for."""
+        """Why there is no answer; empty if there is one."""
         if self.found or self.reason:
             return ""
         # What was read is a part of the documents: the rest may say it.
@@ -238,7 +238,7 @@ class CitedAnswer:
 
     @property
     def marked(self) -> str:
-        """Every claim, with the number of its citation or the mark that it is unsupported."""
+        """All claims, with citation numbers or a mark for unsupported ones."""
         if self.reason:
             return ""
         parts = [self.refusal] if self.refusal else []
@@ -250,7 +250,7 @@ class CitedAnswer:
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """Numbered from 1 in `marked`."""
+        """Citations, numbered from 1 in `marked`."""
         return tuple(claim.citation for claim in self.claims if claim.citation)
 
     def to_dict(self) -> dict[str, Any]:
@@ -373,7 +373,7 @@ def request_for(
     """With as many of the passages as the model can hold."""
     form = form or usual_form(model)
     if form not in _PROMPTS:
-        raise InvalidParameter(f"form is {form!r}; allowed are: {', '.join(_PROMPTS)}")
+        raise InvalidParameter(f"form is {form!r}; allowed: {', '.join(_PROMPTS)}")
     prompt = load_prompt(_PROMPTS[form])
     most = _MOST_TOKENS[form]
     other = (

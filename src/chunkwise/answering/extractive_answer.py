@@ -39,8 +39,8 @@ _SURE = 0.0
 """Logit from which on a sentence is taken for an answer."""
 _NOTHING = -4.0
 """Logit below which it has nothing to do with the question."""
-DOUBTFUL = "the nearest sentence that was found; it may not answer the question"
-NOTHING_NEAR = "no sentence of the passages that were found comes near the question"
+DOUBTFUL = "the closest sentence found; it may not answer the question"
+NOTHING_NEAR = "no sentence in the passages is close to the question"
 
 
 class Sentence(NamedTuple):

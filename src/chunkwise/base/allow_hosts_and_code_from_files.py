@@ -46,8 +46,10 @@ _LIBRARIES = ("sentence-transformers", "fastembed")
 _TEXT_SPLITTERS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "langchain": frozenset(
-            "CharacterTextSplitter RecursiveCharacterTextSplitter TokenTextSplitter MarkdownTextSplitter"
-            " LatexTextSplitter PythonCodeTextSplitter JSFrameworkTextSplitter MarkdownHeaderTextSplitter"
+            "CharacterTextSplitter RecursiveCharacterTextSplitter TokenTextSplitter "
+            "MarkdownTextSplitter"
+            " LatexTextSplitter PythonCodeTextSplitter JSFrameworkTextSplitter "
+            "MarkdownHeaderTextSplitter"
             " ExperimentalMarkdownSyntaxTextSplitter HTMLHeaderTextSplitter".split()
         ),
         "llamaindex": frozenset(
@@ -55,7 +57,8 @@ _TEXT_SPLITTERS: Mapping[str, frozenset[str]] = MappingProxyType(
             " SentenceWindowNodeParser HierarchicalNodeParser".split()
         ),
         "haystack": frozenset(
-            "DocumentSplitter RecursiveDocumentSplitter MarkdownHeaderSplitter HierarchicalDocumentSplitter"
+            "DocumentSplitter RecursiveDocumentSplitter MarkdownHeaderSplitter "
+            "HierarchicalDocumentSplitter"
             " PythonCodeSplitter".split()
         ),
     }
@@ -124,8 +127,8 @@ def check_allowed(value: object, origin: str = "") -> None:
             where = origin or ("" if place in _trusted else _distrusted.get(place, ""))
             if where and not _is_allowed(name):
                 raise NotAllowed(
-                    f"{where} names {what}, {name}; what is written there is data, and is not followed unless "
-                    f"you name it yourself or allow it: --allow {quote(name)} ({ALLOW} in the environment)"
+                    f"{where} names {what}, {name}; files are data and not trusted with this: "
+                    f"allow it with --allow {quote(name)} ({ALLOW} in the environment)"
                 )
 
 
@@ -135,8 +138,8 @@ def check_store(address: str, origin: str) -> None:
     name = f"{scheme}://{rest.partition('/')[0].rpartition('@')[2]}"
     if not _is_allowed(name):
         raise NotAllowed(
-            f"{origin} names a store that would be read with your credentials, {name}; what is written there is "
-            f"data, and is not followed unless you allow it: --allow {quote(name)} ({ALLOW} in the environment)"
+            f"{origin} names a store that would be read with your credentials, {name}; allow "
+            f"it with --allow {quote(name)} ({ALLOW} in the environment)"
         )
 
 
@@ -184,15 +187,15 @@ def _by_place(text: str) -> Iterator[tuple[str, str]]:
     for address in _ADDRESS.finditer(whole):
         scheme, host = _host(address[0] if address.start() else whole)
         if scheme != "https" or host not in PROVIDERS:
-            what = "a server that would get your texts, and your key if there is one"
+            what = "a server that would receive your texts and key"
             host = host.rpartition("@")[2]  # no password in a message
             yield what, host if scheme == "https" else f"{scheme}://{host}"
     if text.strip().startswith(_COMMAND):
-        yield "a command that would be run", text.strip()
+        yield "a command that would run", text.strip()
         return
     bare = text.partition("(")[0].strip()
     for reference in [bare] if ".py:" in bare else _CODE.findall(text):
-        yield "code that would be run", reference
+        yield "code that would run", reference
     if _ADDRESS.match(text):
         return  # servers like to call a model by its file's name
     library, _, name = text.partition(":")
@@ -239,5 +242,6 @@ def refuse_links(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.is_symlink():
             raise ChunkwiseError(
-                f"{path} is a link, which chunkwise never creates or follows; remove it, or name another folder"
+                f"{path} is a symbolic link, which chunkwise doesn't follow; remove it, or use "
+                "another folder"
             )

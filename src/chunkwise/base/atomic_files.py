@@ -190,7 +190,7 @@ def only_writer(folder: Path) -> Iterator[None]:
     with locked(folder, wait=False) as is_mine:
         if is_mine is False:
             raise ChunkwiseError(
-                f"another run is writing into {folder}: wait for its end, or name another folder"
+                f"another run is writing to {folder}; wait for it, or use another folder"
             )
         try:
             yield

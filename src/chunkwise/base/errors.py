@@ -12,7 +12,7 @@ from chunkwise.base.secrets import mask
 
 
 class ChunkwiseError(Exception):
-    """Base of every error raised on purpose; no message shows a password or a key."""
+    """Base class of all errors; messages never contain passwords or keys."""
 
     def __str__(self) -> str:
         return mask(super().__str__())
@@ -68,7 +68,7 @@ class UnknownMetric(UnknownName, KeyError):
 
 
 class UnreadableDocument(ChunkwiseError):
-    """A source that could not be read; the others are read."""
+    """An unreadable source."""
 
     def __init__(self, source: str, reason: str) -> None:
         super().__init__(source, reason)

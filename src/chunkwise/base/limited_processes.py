@@ -179,12 +179,12 @@ class Processes:
 
     def _started(self, is_again: bool = False) -> _Process:
         if _unavailable:
-            raise NotStarted("there is no interpreter to start")
+            raise NotStarted("no Python interpreter found")
         if time.monotonic() < self._next_start:
-            raise NotStarted("it was tried a short while ago")
+            raise NotStarted("the last attempt just failed")
         with self._lock:
             if self._is_stopped:
-                raise NotStarted("the work was stopped")
+                raise NotStarted("the job was stopped")
             try:
                 process = _Process()
             except OSError as error:
@@ -203,7 +203,7 @@ class Processes:
             return self._started(is_again=True)
         if not self._is_stopped:
             self._next_start = time.monotonic() + _PAUSE
-        raise NotStarted(f"{sys.executable} ended before it had begun ({why})")
+        raise NotStarted(f"{sys.executable} exited at startup ({why})")
 
     def _end(self, process: _Process) -> None:
         with self._lock:

@@ -48,7 +48,7 @@ class LimitExceeded(ChunkwiseError):
     def memory(cls, limits: Limits) -> LimitExceeded:
         allowed = limits.memory
         if allowed is None:
-            return cls("takes more memory to read than there is")
+            return cls("needs more memory than available")
         return cls._of(
             f"more than {memory_size(allowed)} of memory", f"memory={memory_size(2 * allowed)}"
         )
@@ -57,12 +57,12 @@ class LimitExceeded(ChunkwiseError):
     def time(cls, limits: Limits) -> LimitExceeded:
         allowed = limits.seconds
         if allowed is None:
-            return cls("takes more processor time to read than the system allows (ulimit -t)")
-        return cls._of(f"more than {as_set(allowed)} s of processor time", f"time={2 * allowed:g}s")
+            return cls("needs more CPU time than the system allows (ulimit -t)")
+        return cls._of(f"more than {as_set(allowed)} s of CPU time", f"time={2 * allowed:g}s")
 
     @classmethod
     def _of(cls, what: str, more: str) -> LimitExceeded:
-        return cls(f"takes {what} to read; if you trust it: --limits {more}, or --limits none")
+        return cls(f"needs {what}; if you trust it: --limits {more}, or --limits none")
 
 
 def limits_of(given: str | None) -> Limits:
@@ -82,17 +82,17 @@ def _parsed(text: str) -> Limits:
     for part in filter(None, (each.strip() for each in text.split(","))):
         name, _, value = (each.strip().lower() for each in part.partition("="))
         if name in names:
-            raise InvalidParameter(f"limits is {text!r}, which has {name} twice; name it once")
+            raise InvalidParameter(f"limits is {text!r}, which sets {name} twice")
         names.add(name)
         if name == "memory":
             memory = None if value == "none" else int(_amount(part, value, _SIZES))
             if memory is not None and memory < _LEAST_MEMORY:
                 least = memory_size(_LEAST_MEMORY)
-                raise InvalidParameter(f"limits has {part!r}; the least allowed is memory={least}")
+                raise InvalidParameter(f"limits has {part!r}; the minimum is memory={least}")
         elif name == "time":
             seconds = None if value == "none" else _amount(part, value, _TIMES)
             if seconds is not None and seconds < 1:
-                raise InvalidParameter(f"limits has {part!r}; the least allowed is time=1s")
+                raise InvalidParameter(f"limits has {part!r}; the minimum is time=1s")
         else:
             raise InvalidParameter(f"limits is {text!r}; allowed: {_EXAMPLE}")
     return Limits(memory, seconds)
@@ -101,7 +101,7 @@ def _parsed(text: str) -> Limits:
 def _amount(part: str, value: str, units: dict[str, float]) -> float:
     found = _AMOUNT.fullmatch(value)
     if not found or found[2] not in units:
-        raise InvalidParameter(f"limits has {part!r}, which is not an amount; allowed: {_EXAMPLE}")
+        raise InvalidParameter(f"limits has {part!r}, which isn't an amount; allowed: {_EXAMPLE}")
     return float(found[1]) * units[found[2]]
 
 

@@ -87,7 +87,8 @@ def _registered() -> frozenset[str]:
 
 
 _NOT_STORES = frozenset(
-    "file local asynclocal asyncwrapper blockcache cached filecache simplecache dir generic reference root zip tar "
+    "file local asynclocal asyncwrapper blockcache cached filecache simplecache dir generic "
+    "reference root zip tar "
     "libarchive data dask pyscript".split()
 )
 
@@ -109,7 +110,7 @@ def store(address: str) -> tuple[Any, str]:
     except ImportError as error:
         package = PACKAGES.get(scheme)
         install = f"pip install 'chunkwise[remote]' {package}" if package else str(error)
-        raise ChunkwiseError(f"{scheme}:// needs another package: {install}") from error
+        raise ChunkwiseError(f"{scheme}:// needs a package: {install}") from error
     except Exception as error:  # credentials, a host that is no host: in each library's own words
         raise as_os_error(error) from error
     return found
@@ -214,7 +215,9 @@ class StoredFile:
         files = store(self.root)[0]
         if {"#", "?"} & set(self.path) and files._strip_protocol(self.path) != self.path:
             # It would read another file, or none.
-            raise OSError(errno.EINVAL, "the library of this store knows no names with '#' or '?'")
+            raise OSError(
+                errno.EINVAL, "this object store's library doesn't support names with '#' or '?'"
+            )
         if self.size is None:
             return asked(lambda: self._streamed(files, start, end))
         if start == 0 and (end is None or end >= self.size):
@@ -270,7 +273,7 @@ class _Ranges(io.RawIOBase):
             return 0
         data = self._file.read(self._at, end)
         if not data:
-            raise OSError(errno.EIO, "shorter than it was when it was listed")
+            raise OSError(errno.EIO, "truncated while it was read")
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)

@@ -31,8 +31,8 @@ class ParameterBounds(NamedTuple):
     def needed(self) -> str:
         """What kind of number, with an example."""
         if self.fraction:
-            return f"a number is needed, such as {self.high}"
-        return f"a whole number is needed, such as {max(self.low or 0, 100)}"
+            return f"expected a number such as {self.high}"
+        return f"expected an integer such as {max(self.low or 0, 100)}"
 
 
 def param(
@@ -94,9 +94,9 @@ def _check_field(field: dataclasses.Field[Any], given: Any) -> None:
     if isinstance(given, bool) or not isinstance(given, kind) or given != given:
         raise InvalidParameter(f"{field.name} is {given!r}; {allowed.needed}")
     if allowed.low is not None and given < allowed.low:
-        raise InvalidParameter(f"{field.name} is {given}; the least allowed is {allowed.low}")
+        raise InvalidParameter(f"{field.name} is {given}; the minimum is {allowed.low}")
     if allowed.high is not None and given > allowed.high:
-        raise InvalidParameter(f"{field.name} is {given}; the most allowed is {allowed.high}")
+        raise InvalidParameter(f"{field.name} is {given}; the maximum is {allowed.high}")
 
 
 def build(cls: Callable[..., Any], name: str, given: Mapping[str, object]) -> Any:
@@ -114,7 +114,7 @@ def build(cls: Callable[..., Any], name: str, given: Mapping[str, object]) -> An
             )
         if target in spelled:
             raise InvalidParameter(
-                f"{name}: {spelled[target]!r} and {key!r} are the same parameter; give one"
+                f"{name}: {spelled[target]!r} and {key!r} are the same parameter; use one"
             )
         spelled[target] = key
         values[target] = value
@@ -130,5 +130,5 @@ def named_list(name: str, given: object) -> list[Any]:
     """What is given where a list of names is needed: a text, and what cannot be gone through, are none."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         example = f": [{given!r}]" if isinstance(given, str) else ""
-        raise InvalidParameter(f"{name} is {shown(given)}; a list of names is needed{example}")
+        raise InvalidParameter(f"{name} is {shown(given)}; expected a list of names{example}")
     return list(given)

@@ -27,7 +27,7 @@ _KEPT = 2
 
 
 class RayCluster:
-    """A cluster that runs (`address`: `auto`, `host:6379`), or one begun on this machine: `jobs=` of every verb."""
+    """A Ray cluster for `jobs=`: a running one (`address`: `auto` or `host:6379`), or a local one."""
 
     def __init__(self, address: str | None = None) -> None:
         try:
@@ -41,12 +41,12 @@ class RayCluster:
 
     @property
     def cores(self) -> int:
-        """Of all machines together, now."""
+        """Total of all machines."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     @property
     def accelerators(self) -> float:
-        """Of all machines together, now."""
+        """Total of all machines."""
         return float(self._ray.cluster_resources().get("GPU", 0))
 
     def workers(
@@ -57,15 +57,16 @@ class RayCluster:
         if accelerated:
             if not self.accelerators:
                 raise ChunkwiseError(
-                    "the embedder runs on an accelerator here, and the Ray cluster has none: start its nodes with "
-                    "ray start --num-gpus N, or hide the one of this machine (CUDA_VISIBLE_DEVICES= in the environment)"
+                    "the embedder uses a GPU here, but the Ray cluster has none; start its "
+                    "nodes with ray start --num-gpus N, or hide this machine's GPU "
+                    "(CUDA_VISIBLE_DEVICES= in the environment)"
                 )
             # What cuts beside them keeps an accelerator busy, until copies of the model fill its memory.
             share = max(1 / _BESIDE, min(1.0, self.accelerators / self.cores))
         return RayWorkers(self, function, f"chunkwise: {stage}", share)
 
     def stop(self) -> None:
-        """End the cluster if it was begun here, and leave it otherwise."""
+        """Stop a local cluster."""
         if self._has_begun:
             self._ray.shutdown()
 
@@ -147,7 +148,7 @@ def _connect(ray: Any, address: str | None) -> None:
     except Exception as error:  # a wrong address, a cluster of another version: in Ray's own words
         words = " ".join(str(error).split())[:300]
         raise ChunkwiseError(
-            f"{where} cannot be reached: {words}; start one with: ray start --head"
+            f"cannot reach {where}: {words}; start one with: ray start --head"
         ) from error
 
 

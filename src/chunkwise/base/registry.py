@@ -116,7 +116,7 @@ class Registry:
             return made if name in self.builtin else self.checked(made, name)
         if values:
             raise InvalidParameter(
-                f"{name} has no parameter {next(iter(values))!r}; it is an object that is made already"
+                f"{name} is an object and takes no parameter {next(iter(values))!r}"
             )
         return self.checked(part, name)
 
@@ -124,18 +124,19 @@ class Registry:
         """The object itself, if it has what one of this kind needs and can be called as one of it is."""
         if isinstance(made, type):
             raise InvalidParameter(
-                f"{made.__name__} is a class; an object of it is needed: {made.__name__}()"
+                f"{made.__name__} is a class; expected an instance: {made.__name__}()"
             )
         if missing := self._missing(made):
             raise InvalidParameter(
-                f"{name or type(made).__name__} is not a valid {self.kind}: it has no `{missing}`; needed: "
-                f"{', '.join(self.needs)} (docs/how-to/extend.md has a whole one)"
+                f"{name or type(made).__name__} is not a valid {self.kind}: it has no "
+                f"`{missing}`; needed: "
+                f"{', '.join(self.needs)} (example: docs/how-to/extend.md)"
             )
         for need in self.needs:
             if misfit := _misfit(made, need):
                 raise InvalidParameter(
                     f"{name or type(made).__name__} is not a valid {self.kind}: {misfit} "
-                    "(docs/how-to/extend.md has a whole one)"
+                    "(example: docs/how-to/extend.md)"
                 )
         return made
 
@@ -160,7 +161,7 @@ class Registry:
             except Exception as error:  # somebody else's code: one broken plugin is no end
                 if name in self.builtin:
                     raise
-                warn_user(f"the {self.kind} {name!r} cannot be made: {error}")
+                warn_user(f"cannot create the {self.kind} {name!r}: {error}")
         return found
 
     def listed(self) -> list[RegisteredPart]:
@@ -173,9 +174,9 @@ class Registry:
     def _entry(self, point: EntryPoint, used: EntryPoint) -> RegisteredPart:
         problem = ""
         if point.name in self.builtin:
-            problem = f"not used: one of our own is named {point.name!r}"
+            problem = f"ignored: {point.name!r} is a built-in name"
         elif point != used:
-            problem = f"not used: {_package(used)} also has {point.name!r}"
+            problem = f"ignored: {_package(used)} also provides {point.name!r}"
         else:
             try:
                 problem = self._why_not(self._loaded(point))
@@ -195,7 +196,8 @@ class Registry:
         except Exception as error:  # somebody else's code: say whose
             whose = f"; it comes with {_package(point)}" if point.dist else ""
             raise ChunkwiseError(
-                f"the {self.kind} {point.name!r} cannot be loaded: {type(error).__name__}: {error}{whose}"
+                f"the {self.kind} {point.name!r} cannot be loaded: {type(error).__name__}: "
+                f"{error}{whose}"
             ) from error
 
     def _missing(self, part: Any) -> str:
@@ -203,10 +205,10 @@ class Registry:
 
     def _unknown(self, name: str) -> UnknownName:
         if name.endswith(".py"):
-            return UnknownName(f"{name!r} is a file; also name the class in it: {name}:ClassName")
+            return UnknownName(f"{name!r} is a file; add the class: {name}:ClassName")
         known = list(dict.fromkeys([*self.forms, *self.names()]))
         hint = did_you_mean(name, known, f"known: {', '.join(known)}")
-        return UnknownName(f"no {self.kind} is named {spec.quoted(name)}; {hint}")
+        return UnknownName(f"unknown {self.kind} {spec.quoted(name)}; {hint}")
 
 
 def import_target(target: str) -> Any:
@@ -238,7 +240,7 @@ def _misfit(part: Any, need: str) -> str:
                 signature.bind(*values.removesuffix(")").split(", "))
         except TypeError:
             taken = ", ".join(signature.parameters) if signature else ""
-            return f"its `{name}` takes ({taken}), and is called as {each}"
+            return f"its `{name}` takes ({taken}) but is called as {each}"
     return ""
 
 
@@ -255,7 +257,7 @@ def _from_file(kind: str, reference: str) -> Any:
     path, _, attribute = reference.rpartition(":")
     file = Path(path)
     if not file.is_file():
-        raise UnknownName(f"no file {path!r} to take the {kind} {attribute!r} from")
+        raise UnknownName(f"{path!r}, the file of the {kind} {attribute!r}, doesn't exist")
     module = run_file(file.resolve(), version_of(file.resolve()))
     if not hasattr(module, attribute):
         raise UnknownName(f"{path!r} has no {attribute!r}")

@@ -91,10 +91,10 @@ Jobs = int | Cluster
 def check_jobs(jobs: Jobs) -> None:
     if isinstance(jobs, bool) or not (isinstance(jobs, int) or hasattr(jobs, "workers")):
         raise InvalidParameter(
-            f"jobs is {jobs!r}; a number of processes is needed, or a cluster: chunkwise.options.RayCluster()"
+            f"jobs is {jobs!r}; expected a number of processes, or chunkwise.options.RayCluster()"
         )
     if isinstance(jobs, int) and jobs < 1:
-        raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
+        raise InvalidParameter(f"jobs is {jobs}; the minimum is 1")
 
 
 def count_of(jobs: Jobs) -> int:
@@ -214,7 +214,7 @@ class _OtherProcesses(Generic[Part, Found]):
     def __init__(self, jobs: int, function: Function[Part, Found], folder: Path) -> None:
         if _is_importing_script:
             raise ChunkwiseError(
-                "a script that sends its own classes to several processes needs its code under "
+                "a script with custom classes and several jobs needs its code under "
                 '`if __name__ == "__main__":`'
             )
         self.at_once = jobs * _AHEAD
@@ -224,7 +224,8 @@ class _OtherProcesses(Generic[Part, Found]):
             sent = pickle.dumps(function)
         except Exception as error:  # a third party's object may raise anything
             raise InvalidParameter(
-                f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
+                f"the strategy can't be pickled for another process ({error}); give it by name, "
+                "or use jobs=1"
             ) from error
         self._function.write_bytes(
             pickle.dumps((files_run(), _script() if _MAIN in sent else {}, sent))
@@ -247,17 +248,15 @@ class _OtherProcesses(Generic[Part, Found]):
             sent = pickle.dumps(part)
         except Exception as cause:  # a third party's object may raise anything
             raise ChunkwiseError(
-                f"what is to be worked on cannot be sent to another process ({cause}), perhaps because of "
-                "its metadata: use plain values there, or one job"
+                f"the documents can't be pickled for another process ({cause}), perhaps "
+                f"because of their metadata; use plain values there, or jobs=1"
             ) from cause
         try:
             (error,) = self._processes.outcomes(
                 _WORK_ON, (self._function, sent, path), _NO_LIMITS, {}
             )
         except NotStarted as cause:
-            raise ChunkwiseError(
-                f"no worker process can be started ({cause}); use one job"
-            ) from cause
+            raise ChunkwiseError(f"cannot start worker processes ({cause}); use one job") from cause
         except (ProcessDied, LimitExceeded) as cause:
             raise WorkerDied(f"a worker process died ({cause})") from cause
         if error is not None:

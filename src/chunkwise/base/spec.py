@@ -30,14 +30,14 @@ def parse(text: str, kind: str = "strategy", example: str = "") -> tuple[str, di
     name, bracket, rest = text.strip().partition("(")
     if not bracket:
         return name.strip(), {}
-    example = f"write it like {example or 'sentences(max_tokens=200, overlap=50)'}"
+    example = f"expected a form such as {example or 'sentences(max_tokens=200, overlap=50)'}"
     try:
         call = ast.parse(f"_({rest}", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         if "%" in rest and "'" not in rest and '"' not in rest:
-            example = "put shares in quotes: overlap='10%'"
+            example = "quote percentages: overlap='10%'"
         elif bare := next((each for each in _BARE.finditer(rest) if _SIGNS & {*each[2]}), None):
-            example = f"put texts such as paths in quotes: {bare[1]}={quoted(bare[2].strip())}"
+            example = f"quote text values: {bare[1]}={quoted(bare[2].strip())}"
         raise InvalidParameter(f"cannot read the {kind} {quoted(text)}; {example}") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise InvalidParameter(f"cannot read the {kind} {quoted(text)}; {example}")
@@ -48,7 +48,7 @@ def parse(text: str, kind: str = "strategy", example: str = "") -> tuple[str, di
         if keyword.arg is None:
             raise InvalidParameter(f"cannot read the {kind} {quoted(text)}; {example}")
         if keyword.arg in values:
-            raise InvalidParameter(f"{quoted(text)} has {keyword.arg!r} twice; give it once")
+            raise InvalidParameter(f"{quoted(text)} sets {keyword.arg!r} twice")
         values[keyword.arg] = _literal(keyword.arg, keyword.value)
     return name.strip(), values
 
@@ -66,7 +66,7 @@ def _literal(name: str, node: ast.expr) -> object:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise InvalidParameter(
-            f"{name} must be a number, a text in quotes, True, False, None or a list of them"
+            f"{name} must be a number, quoted text, True, False, None or a list of these"
         ) from None
     return tuple(value) if isinstance(value, list) else value
 

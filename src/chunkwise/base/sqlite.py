@@ -107,7 +107,7 @@ def _is_made(connection: sqlite3.Connection, path: Path, format: SqliteFormat) -
     ).fetchone()
     if mark != format.mark and (version or tables):
         raise format.problem(
-            f"{path} is a database of another program, no {format.name} of chunkwise; name another file"
+            f"{path} is another program's database, not a chunkwise {format.name}; use another file"
         )
     if version not in (0, VERSION):
         raise format.problem(other_version(format.name, str(path), version))
@@ -117,8 +117,8 @@ def _is_made(connection: sqlite3.Connection, path: Path, format: SqliteFormat) -
 def other_version(name: str, place: str, version: int) -> str:
     """The message about tables of another version."""
     return (
-        f"the {name} {place} was written by another version of chunkwise (its version is {version}, this one reads "
-        f"{VERSION}); name another file"
+        f"the {name} {place} has version {version}, but this chunkwise reads version "
+        f"{VERSION}; use another file"
     )
 
 
@@ -215,7 +215,8 @@ class SqliteFile:
         try:
             if not _is_made(connection, self.path, self._format):
                 raise self._format.problem(
-                    f"the {self._format.name} {self.shown} is empty and cannot be written to; name another file"
+                    f"the {self._format.name} {self.shown} is empty and not writable; use "
+                    "another file"
                 )
         except BaseException:
             connection.close()
@@ -237,13 +238,13 @@ class SqliteFile:
     def _why(self, error: sqlite3.Error) -> str:
         reason = reason_of(error)
         if reason in BUSY:
-            return f"is locked: another process was writing for more than {as_set(self._wait)} seconds; try again"
+            return f"is locked by another process for more than {as_set(self._wait)} seconds; try again"
         if reason in DAMAGED:
             return f"is damaged ({error}); {self._format.when_damaged}"
         if not reason and str(error).startswith("Could not decode"):  # Python's words about a text
-            return f"is damaged (a text in it is no UTF-8); {self._format.when_damaged}"
+            return f"is damaged (invalid UTF-8); {self._format.when_damaged}"
         if reason == sqlite3.SQLITE_FULL:
             return "cannot be written: the disk is full"
         if reason in (*_READ_ONLY, sqlite3.SQLITE_PERM):
-            return f"cannot be written ({error}); check the rights of the file and its folder"
+            return f"cannot be written ({error}); check the permissions of the file and its folder"
         return f"cannot be used: {error}"

@@ -153,7 +153,7 @@ def shown(value: object, most: int = 80) -> str:
     if isinstance(value, str):
         return repr(shortened(value, most - 2))  # its quotes count
     if isinstance(value, int) and abs(value) >= 10**40:
-        return "a number of more than 40 digits"
+        return "a number with more than 40 digits"
     return shortened(repr(value), most)
 
 

@@ -83,7 +83,7 @@ def _checked_piece(found: Any) -> Piece:
     piece = found if isinstance(found, Piece) else Piece(*values)
     for name in ("context", "summary"):
         if not isinstance(text := getattr(piece, name), str):
-            raise TypeError(f"the {name} of a piece is {text!r}; a str is needed")
+            raise TypeError(f"the {name} of a piece is {text!r}; expected a str")
     start, end = operator.index(piece.start), operator.index(piece.end)
     summarized = tuple(Span(*map(operator.index, each)) for each in piece.summarized)
     return piece._replace(start=start, end=end, summarized=summarized)

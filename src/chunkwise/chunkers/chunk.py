@@ -130,7 +130,7 @@ def chunk_text(
         The chunks, each an exact span of the text.
 
     Raises:
-        InvalidParameter: The strategy is unknown, or a parameter is not allowed.
+        InvalidParameter: An unknown strategy or invalid parameter.
 
     Example:
         >>> chunks = chunkwise.chunk_text("One. Two.", "sentences(max_tokens=2)")
@@ -155,7 +155,7 @@ def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY
     trust_caller(strategy)
     if not isinstance(document, Document | Analyzed):
         raise InvalidParameter(
-            f"document is {type(document).__name__}; a Document is needed: chunk_text takes a text"
+            f"document is {type(document).__name__}; expected a Document: chunk_text takes a text"
         )
     return list(get_strategy(strategy).chunks(document))
 
@@ -167,21 +167,21 @@ def chunk(
     options: LoadOptions = LoadOptions(),
     jobs: Jobs = 1,
 ) -> Iterator[Chunk]:
-    """Split documents into chunks, one document after the other.
+    """Split documents into chunks.
 
     Args:
-        source: Files, folders, globs, archives, addresses, tables or `Document`s.
+        source: Files, folders, globs, archives, URLs, tables or `Document`s.
         strategy: Name with parameters, or an object with `split`.
-        options: How files are read.
-        jobs: Processes, or a `RayCluster`. Each process imports the calling script: call under
+        options: How to read files.
+        jobs: Number of processes, or a `RayCluster`. Each process imports the calling script: call under
             `if __name__ == "__main__":`.
 
     Returns:
         An iterator of chunks, each an exact span of its document.
 
     Raises:
-        InvalidParameter: The strategy is unknown, or a parameter is not allowed.
-        ChunkwiseError: No document could be read.
+        InvalidParameter: An unknown strategy or invalid parameter.
+        ChunkwiseError: No readable documents.
 
     Example:
         >>> for chunk in chunkwise.chunk("handbook/", "sentences(max_tokens=200)"):

@@ -164,7 +164,7 @@ def wrong_offset(fields: Fields) -> str:
         for name in (*_STARTS, *_ENDS):
             value = level.get(name)
             if value is not None and value != "" and integer_in(level, name) is None:
-                return f"its {name} is {shown_offset(value)}; a whole number is needed"
+                return f"its {name} is {shown_offset(value)}; expected an integer"
     return ""
 
 

@@ -159,10 +159,10 @@ class RecursiveChunker(SizedChunker):
         elif not isinstance(self.separators, tuple | list) or not all(
             isinstance(item, str) for item in self.separators
         ):
-            raise InvalidParameter(f"separators is {self.separators!r}; a list of texts is needed")
+            raise InvalidParameter(f"separators is {self.separators!r}; expected a list of texts")
         elif not any(self.separators):
             raise InvalidParameter(
-                f"separators is {list(self.separators)!r}; at least one is needed that is not empty"
+                f"separators is {list(self.separators)!r}; expected at least one that is not empty"
             )
         elif self.regex:
             for item in self.separators:

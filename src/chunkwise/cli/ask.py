@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.retrieval import Index
 
-NO_LLM = "no language model is named: add --llm NAME, or leave it out"
+NO_LLM = "no language model given: add --llm NAME, or leave it out"
 
 
 class AskOptions(
@@ -42,7 +42,7 @@ class AskOptions(
 
     source: Annotated[str, argument("SOURCE")]
     form: Annotated[Literal["claims", "plain"] | None, Option(
-        "Claims with quotes, or sentences whose sources are sought", default_text="claims; plain for small models",
+        "Claims with quotes, or plain sentences matched to sources", default_text="claims, plain for small models",
         group="Language model",
     )] = None  # fmt: skip
     as_json: Json = False
@@ -50,12 +50,13 @@ class AskOptions(
 
 @dataclass_command("ask", AskOptions)
 def command(options: AskOptions) -> None:
-    """Answer a question from your documents, in their sentences or a model's; every claim has its place in them.
+    """Answer a question from your documents, with citations.
 
-    SOURCE is an index that `chunkwise index` made (a folder, or an address), or a file, folder, glob or archive,
-    which is indexed in memory. Every claim is checked: is its quote in the document, and does the quote have the words
-    of the claim? What is not supported is marked. Supported means that the words are there; who did what to whom is
-    not checked. Without --llm no word is written: the sentences that answer best are quoted, up to three.
+    SOURCE is an index, or documents (a file, folder, glob or archive), which are indexed in memory.
+
+    Without --llm, the answer quotes up to three sentences. With --llm, every claim is checked: its quote must be in
+    the document, and the quote must contain the words of the claim. Unsupported claims are marked. The check compares
+    words; it doesn't verify who did what to whom.
 
     Examples:
       chunkwise ask kb "how is leave approved?"
@@ -85,7 +86,7 @@ def _client(options: AskOptions) -> LlmClient | None:
     if options.form is not None:
         raise click.UsageError(f"--form is given, and {NO_LLM}")
     if not options.quiet:
-        say("quoted from the documents; --llm NAME has a language model answer freely")
+        say("Answer quoted from the documents; for a generated one, add --llm NAME")
     return None
 
 
@@ -145,7 +146,7 @@ def _answer(
         else:
             answered = answer_question(query, hits, client, form=options.form)
     if not answered.is_answered:
-        raise ChunkwiseError(f"the model gave no answer: {answered.reason}")
+        raise ChunkwiseError(f"the model returned no answer: {answered.reason}")
     if options.as_json:
         from chunkwise.answering.cited_answer import answer_row
         from chunkwise.records.write import json_line

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 _WITH_VECTORS = (
-    "--with-vectors writes the chunks of an index to a file: chunkwise chunk kb -o chunks.parquet"
+    "--with-vectors needs an index and an output file: chunkwise chunk kb -o chunks.parquet"
 )
 
 
@@ -61,16 +61,16 @@ class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOption
     """The options of `chunkwise chunk`."""
 
     output: Annotated[Path | None, Option(
-        "Write .jsonl, .parquet or .csv; no ending: a data set", flag="-o", metavar="PATH", group="Output", common=True,
+        "Output .jsonl, .parquet or .csv, or a data set folder", flag="-o", metavar="PATH", group="Output", common=True,
         writes="new",
     )] = None  # fmt: skip
     with_vectors: Annotated[bool, Option(
-        "Also write the vectors of an index, with -o", group="Output"
+        "Include the vectors of an index", group="Output"
     )] = False  # fmt: skip
     page: Page = None
     as_json: Json = False
     show: Annotated[Amount, Option(
-        "Chunks shown in the terminal", metavar="N", group="Output", common=True
+        "Chunks to print", metavar="N", group="Output", common=True
     )] = 5  # fmt: skip
 
     @property
@@ -91,15 +91,15 @@ class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOption
 
 @dataclass_command("chunk", ChunkCommandOptions)
 def command(options: ChunkCommandOptions) -> None:
-    """Cut documents into chunks, every one an exact span of its source.
+    """Split documents into chunks, each an exact span of its document.
 
-    SOURCE is any number of files, folders, globs, archives (.zip, .tar.gz) or addresses (s3://bucket/docs/,
-    https://…), or '-' for standard input: text, Markdown and other markup, HTML, XML, PDF, Office files, EPUB,
-    notebooks, mail, CSV, JSON and JSONL corpora, source code. Or an index, whose chunks are handed out as they are.
+    SOURCE is files, folders, globs, archives (.zip, .tar.gz), URLs (s3://bucket/docs/, https://…), '-' for standard
+    input, or an index, whose stored chunks are exported. Formats: text, Markdown and other markup, HTML, XML, PDF,
+    Office, EPUB, notebooks, email, CSV, JSON, JSONL, source code.
 
     Examples:
       chunkwise chunk docs/ -o chunks.parquet
-      chunkwise chunk paper.pdf -s recursive --html cuts.html
+      chunkwise chunk paper.pdf -s recursive --html chunks.html
       chunkwise chunk s3://bucket/docs/ -o chunks/ --engine ray
       chunkwise chunk kb -o chunks.parquet --with-vectors
     """
@@ -122,7 +122,7 @@ def command(options: ChunkCommandOptions) -> None:
         _write_dataset(options, strategy, options.output)
         return
     if not asks:
-        refuse_unasked("no language model is asked; add --context neighbors")
+        refuse_unasked("no language model is used; add --context neighbors")
     clients, asking = LlmClients(options, options.quiet or options.as_json), None
     cutting: str | Strategy = options.cut_by
     if strategy.asks_a_model:
@@ -157,8 +157,8 @@ def command(options: ChunkCommandOptions) -> None:
             written = with_written_contexts(documents, writer, advance) if writer else documents
             shown = _used(written, sinks, page, strategy, options)
         if not summary.documents:  # leaving so, an older file of that name stays
-            nothing = "nothing is written" if sinks or page else "there is nothing to show"
-            say(f"no document was read; {nothing}")
+            nothing = "nothing was written" if sinks or page else "nothing to show"
+            say(f"no readable documents; {nothing}")
             sys.exit(FAILED)
     # Behind the bar: on a terminal it would stand between the lines.
     for text in shown:
@@ -188,17 +188,19 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
 
     unfit = {
         f"--context {options.written}": options.written, "--html": options.page, "--json": options.as_json,
-        "--dry-run": options.dry_run, f"the strategy {strategy.name}, which asks a model": strategy.asks_a_model,
+        "--dry-run": options.dry_run, f"the strategy {strategy.name}, which needs a model": strategy.asks_a_model,
     }  # fmt: skip
     for name, is_given in unfit.items():
         if is_given:
             raise click.UsageError(
-                f"a data set (-o {shown_path(output)}) goes without {name}; name a file to write: -o chunks.parquet"
+                f"a data set (-o {shown_path(output)}) can't be combined with {name}; write a "
+                "file instead: -o chunks.parquet"
             )
     named = str(output)
     if mask(named) != named or names_server(named):
         raise click.UsageError(
-            f"-o {mask(named)} is the address of a server, or holds a password; name a folder or a store"
+            f"-o {mask(named)} is a server URL or contains a password; expected a folder or an "
+            "object store"
         )
     paths = options.sources()
     total, began = bytes_of(paths), time.monotonic()
@@ -208,7 +210,7 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
         skip = SkippedInputs(options.strict)
         made = write_dataset(paths, recipe, options.workers(total), skip, advance)
     if not made.documents:
-        say("no document was read; no data set is made")
+        say("no readable documents; no data set was written")
         sys.exit(FAILED)
     if not options.quiet:
         parts = counted(made.parts, "file") + (
@@ -242,8 +244,8 @@ def _from_index(options: ChunkCommandOptions) -> None:
     for name in ("strategy", "context"):
         if is_typed(name):
             raise click.UsageError(
-                f"{shown_place(options.source[0])} is an index and has its chunks already: leave out --{name}, or "
-                "name the documents"
+                f"{shown_place(options.source[0])} is an index, which stores its chunks; leave "
+                f"out --{name}, or give the documents"
             )
     if options.with_vectors and (not options.output or options.page or options.as_json):
         raise click.UsageError(_WITH_VECTORS)

@@ -37,32 +37,33 @@ class CompareOptions(GateOptions, KeepOptions, ReportOptions, group="Gate"):
 
     files: Annotated[tuple[str, ...], argument("A.json B.json...")]
     metrics: Annotated[Name | None, Option(
-        "Metrics to compare, or groups: recall@5,mrr", flag="-m", metavar="NAMES", default_text="all that both have",
+        "Metrics or groups to compare: recall@5,mrr", flag="-m", metavar="NAMES", default_text="all shared metrics",
         group="Metrics", common=True,
     )] = None  # fmt: skip
     fail_if_worse: Annotated[Names, Option(
-        "Exit with 4 where a run is worse by one of these, or any", metavar="NAMES", common=True
+        "Exit with status 4 if a run is worse on these, or `any`", metavar="NAMES", common=True
     )] = ()  # fmt: skip
     junit: Annotated[Path | None, Option(
-        "Write the checks as JUnit XML", metavar="FILE", group="Output", writes="any"
+        "Write JUnit XML", metavar="FILE", group="Output", writes="any"
     )] = None  # fmt: skip
     comment: Annotated[Path | None, Option(
-        "Write a Markdown comment: table and changed questions", metavar="FILE", group="Output", writes="any"
+        "Write a Markdown comment for a pull request", metavar="FILE", group="Output", writes="any"
     )] = None  # fmt: skip
     summary: Annotated[Path | None, Option(
-        "Append the same Markdown to this file", metavar="FILE", variable="GITHUB_STEP_SUMMARY", group="Output"
+        "Append the Markdown to this file", metavar="FILE", variable="GITHUB_STEP_SUMMARY", group="Output"
     )] = None  # fmt: skip
     annotations: Annotated[bool, Option(
-        "Print failures as GitHub annotations", default_text="on GitHub Actions", group="Output"
+        "Print GitHub annotations", default_text="on GitHub Actions", group="Output"
     )] = False  # fmt: skip
     output: Output = None
 
 
 @dataclass_command("compare", CompareOptions)
 def command(options: CompareOptions) -> None:
-    """Say whether one run is better than another: paired on the same questions, with intervals and p-values.
+    """Test whether one run is better than another.
 
-    The files are what `chunkwise evaluate --output` wrote.
+    Runs are files written by `chunkwise evaluate --output`. They are compared on the same questions with paired
+    tests, confidence intervals and corrected p-values.
 
     Examples:
       chunkwise compare a.json b.json
@@ -145,7 +146,7 @@ def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     for reason in checked.not_comparable:
         say(f"not comparable: {_for_log(one_line(reason))}")
     for name in checked.left_out:
-        say(f"{name}: left out, {NO_SCORES}")
+        say(f"{name}: skipped, {NO_SCORES}")
     for check in checked.checks:
         if check.is_worse or not checked.not_comparable:
             say(f"{check.metric}: {check_words(check)}")
@@ -158,7 +159,7 @@ def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
             # GitHub looks for orders in every line of a log.
             say(what if _on_github() else f"{what}: {one_line(zero.text, 120)}")
         if (more := len(checked.new_zeros) - _ZEROS_SAID) > 0:
-            say(f"and {counted(more, 'more question')} that fell to nothing")
+            say(f"and {counted(more, 'more question')} that fell to 0")
     if options.annotations or _on_github():
         # GitHub reads both; stdout is for the JSON alone.
         stream = sys.stderr if options.as_json else utf8_stdout()

@@ -76,7 +76,8 @@ class ChunkSummary:
             sizes = np.concatenate(self._sizes)
             low, middle, high = sizes.min(), np.median(sizes), sizes.max()
             parts.append(
-                f"{self.strategy.unit} {thousands(low)} least, {thousands(middle)} median, {thousands(high)} most"
+                f"{self.strategy.unit} {thousands(low)} least, {thousands(middle)} median, "
+                f"{thousands(high)} most"
             )
         if self.missing_overlaps:
             parts.append(self.missing_overlaps)
@@ -134,7 +135,7 @@ class CutsPage:
             return
         if self._left_out and not self._quiet:
             say(
-                f"the page shows {counted(len(self._documents), 'document')}, the first; "
+                f"the page shows the first {counted(len(self._documents), 'document')}; "
                 f"{thousands(self._left_out)} more would make it too large for a browser"
             )
         from chunkwise.report.cuts_page import ChunksView

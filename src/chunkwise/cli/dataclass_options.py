@@ -83,7 +83,7 @@ _HELP_ALL = click.Option(
     is_eager=True,
     expose_value=False,
     callback=_show_all,
-    help="Show every option.",
+    help="Show every option",
 )
 
 _LAST = ("Language model", "Documents", "Workers", "Output", "History", "Options", "Help")

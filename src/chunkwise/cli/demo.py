@@ -19,7 +19,7 @@ class DemoOptions(VerboseOption, QuietOption):
     """The options of `chunkwise demo`."""
 
     output: Annotated[Path, Option(
-        "Folder for the report and the recommendation", flag="-o", metavar="FOLDER", common=True
+        "Output folder", flag="-o", metavar="FOLDER", common=True
     )] = Path("out")  # fmt: skip
     embedder: Annotated[Name, Option(
         "Embedding model; none: BM25 only", flag="-e", metavar="NAME", common=True
@@ -28,7 +28,7 @@ class DemoOptions(VerboseOption, QuietOption):
 
 @dataclass_command("demo", DemoOptions)
 def command(options: DemoOptions) -> None:
-    """Tune for the corpus inside the package: 13 small documents, 132 questions, under a minute.
+    """Run `tune` on the bundled corpus: 13 documents, 132 questions, under a minute.
 
     Examples:
       chunkwise demo
@@ -57,4 +57,4 @@ def command(options: DemoOptions) -> None:
     tune_and_show(SweepSource(sweep), shown)
     if not options.quiet:
         click.echo(f"open {options.output / 'report.html'} in a browser", err=True)
-        click.echo("your documents: chunkwise tune FOLDER -Q questions.json", err=True)
+        click.echo("next, on your documents: chunkwise tune FOLDER -Q questions.json", err=True)

@@ -17,6 +17,6 @@ SITE = Path(chunkwise.__file__).parent / "site" / "index.html"
 def command() -> None:
     """Open the documentation in the browser, offline."""
     if not SITE.is_file():
-        raise ChunkwiseError(f"{SITE.parent} has no documentation; in a clone, run: make site")
+        raise ChunkwiseError(f"the documentation isn't built in {SITE.parent}; run: make site")
     click.echo(SITE.as_uri())
     webbrowser.open(SITE.as_uri())

@@ -37,28 +37,28 @@ EXTRAS = {
     "parquet": "Parquet files",
     "pandas": "results, chunks and hits as pandas tables",
     "pandoc": "manual pages",
-    "code": "code cut at functions and classes",
+    "code": "code chunked at functions and classes",
     "postgres": "indexes in PostgreSQL",
     "lancedb": "indexes in LanceDB",
-    "qdrant": "indexes in Qdrant, and chunks pushed into it",
+    "qdrant": "indexes in Qdrant, push to Qdrant",
     "opensearch": "indexes in OpenSearch and Elasticsearch",
     "llm": "language models: contexts, judges, answers, questions",
-    "ner": "names by a model, in addition to the rules: chunkwise index --graph --names spacy",
-    "remote": "addresses, with the package of each store: s3://, https:// …",
-    "ray": "a cluster that cuts: chunkwise chunk --engine ray",
-    "studio": "the same in a browser: chunkwise studio",
-    "mcp": "tools for assistants: chunkwise mcp",
-    "mlflow": "metrics sent to MLflow: --mlflow",
-    "alerts": "alerts by Slack, mail and a hundred other services: chunkwise monitor --alert",
-    "otel": "metrics sent to OpenTelemetry: --otel",
-    "langchain": "inside LangChain, and its splitters: chunkwise.langchain",
-    "llamaindex": "inside LlamaIndex, and its splitters: chunkwise.llamaindex",
-    "haystack": "inside Haystack, and its splitters: chunkwise.haystack",
-    "dspy": "inside DSPy: chunkwise.dspy",
-    "chroma": "chunks pushed into Chroma",
-    "milvus": "chunks pushed into Milvus",
-    "sentence-transformers": "models of that library",
-    "fastembed": "models of that library",
+    "ner": "model-based name finder: chunkwise index --graph --names spacy",
+    "remote": "remote documents: s3://, https:// …",
+    "ray": "a Ray cluster: chunkwise chunk --engine ray",
+    "studio": "the studio in the browser: chunkwise studio",
+    "mcp": "MCP tools for assistants: chunkwise mcp",
+    "mlflow": "metrics in MLflow: --mlflow",
+    "alerts": "alerts to Slack, email and other services: chunkwise monitor --alert",
+    "otel": "metrics in OpenTelemetry: --otel",
+    "langchain": "LangChain adapter and splitters: chunkwise.langchain",
+    "llamaindex": "LlamaIndex adapter and splitters: chunkwise.llamaindex",
+    "haystack": "Haystack adapter and splitters: chunkwise.haystack",
+    "dspy": "DSPy adapter: chunkwise.dspy",
+    "chroma": "push to Chroma",
+    "milvus": "push to Milvus",
+    "sentence-transformers": "models of this library",
+    "fastembed": "models of this library",
 }
 _LITTLE_DISK = 200_000_000
 _NAME = re.compile(r"[\w.-]+")
@@ -83,13 +83,13 @@ class DoctorOptions(JsonOrReport):
     """The options of `chunkwise doctor`."""
 
     postgres: Annotated[Name | None, Option(
-        "Also check this PostgreSQL server and its pgvector", metavar="URL", common=True
+        "PostgreSQL server to check, with pgvector", metavar="URL", common=True
     )] = None  # fmt: skip
 
 
 @dataclass_command("doctor", DoctorOptions)
 def command(options: DoctorOptions) -> None:
-    """Check what works on this machine, and show the command that repairs what does not.
+    """Check the installation, and show a command for each repair.
 
     Examples:
       chunkwise doctor
@@ -119,9 +119,9 @@ def _report(checks: list[Check], works: bool) -> Report:
         if check.command or check.state == "fails"
     ]
     headline = (
-        Headline("Embedding and search work here as they come.", "good")
+        Headline("Embedding and search work on this machine.", "good")
         if works
-        else Headline("Embedding and search do not work here.", "bad")
+        else Headline("Embedding and search don't work on this machine.", "bad")
     )
     return Report(
         "Installation", (headline, *tables, Code("\n".join(commands), "To install or repair"))
@@ -166,15 +166,15 @@ def _folder() -> Iterator[Check]:
             with tempfile.TemporaryFile(dir=folder):
                 pass
         elif not os.access(there, os.W_OK | os.X_OK):
-            raise PermissionError(f"{there} may not be written to")
+            raise PermissionError(f"{there} isn't writable")
     except OSError as error:
-        reason = f"{folder} cannot be used: {error.strerror or error}"
+        reason = f"cannot use {folder}: {error.strerror or error}"
         yield Check("machine", "cache folder", "fails", reason, other, needed=True)
         return
-    yield Check("machine", "cache folder", "works", f"{folder} can be written to", needed=True)
+    yield Check("machine", "cache folder", "works", f"{folder} is writable", needed=True)
     try:
         if not keeps_results():
-            told = f"off ({CACHE_VARIABLE}): what models give is not kept for the next run"
+            told = f"off ({CACHE_VARIABLE}): model results aren't cached"
             yield Check("machine", "cache", "works", told)
     except InvalidParameter as error:
         yield Check("machine", "cache", "fails", str(error), f"unset {CACHE_VARIABLE}", needed=True)
@@ -229,9 +229,9 @@ def _weights(weights: Weights, use: str = "", *, needed: bool = False) -> Check:
     if status.state == "here":
         folders = sorted({str(path.parent) for path in status.files.values()})
         size = format_number(status.bytes, "bytes")
-        detail = f"whole, every byte checked, {size} in {' and '.join(folders)}"
+        detail = f"complete and verified, {size} in {' and '.join(folders)}"
         return Check("model", name, "works", detail, needed=needed)
-    detail = f"{status.state}{use}; {format_number(weights.size, 'bytes')} are fetched once"
+    detail = f"{status.state}{use}; one download of {format_number(weights.size, 'bytes')}"
     state: CheckState = "fails" if needed or status.state != "not here" else "absent"
     return Check("model", name, state, detail, f"chunkwise models get {weights.name}", needed)
 
@@ -256,9 +256,7 @@ def _embedding() -> Check:
         reason = excerpt(f"{type(error).__name__}: {error}")
         again = "pip install --force-reinstall chunkwise"
         return Check("model", "embedding", "fails", reason, again, needed=True)
-    detail = (
-        f"a sentence to {counted(vectors.shape[1], 'number')} in {format_number(took, 'seconds')}"
-    )
+    detail = f"one sentence in {format_number(took, 'seconds')}, {counted(vectors.shape[1], 'dimension')}"
     if not right > wrong + 0.1:
         detail += f", but an answer scores {right:.2f} and another sentence {wrong:.2f}"
         command = "chunkwise models verify minilm"
@@ -293,7 +291,9 @@ def _answering() -> Check:
         reason = excerpt(f"{type(error).__name__}: {error}")
         again = "pip install --force-reinstall 'chunkwise[llm]'"
         return Check("model", "answering", "fails", reason, again)
-    detail = f"in the form it is held to; {counted(read, 'token')} a second read, {thousands(written)} written"
+    detail = (
+        f"in the required format; reads {counted(read, 'token')}/s, writes {thousands(written)}/s"
+    )
     return Check("model", "answering", "works", detail)
 
 
@@ -313,7 +313,7 @@ def _postgres(url: str) -> Iterator[Check]:
         import psycopg
     except ImportError:
         command = "pip install 'chunkwise[postgres]'"
-        yield Check("PostgreSQL", "server", "fails", "no client here", command, needed=True)
+        yield Check("PostgreSQL", "server", "fails", "no client installed", command, needed=True)
         return
     from chunkwise.retrieval.postgres.connection import is_postgres, parse_address
 
@@ -340,11 +340,11 @@ def _postgres(url: str) -> Iterator[Check]:
     yield Check("PostgreSQL", "server", "works", f"answers, version {server}", needed=True)
     make = "psql -c 'create extension vector'"
     if vector is None:
-        detail = "not on the server; its administrator installs pgvector there"
+        detail = "not installed on the server; ask its administrator for pgvector"
         yield Check("PostgreSQL", "pgvector", "fails", detail, make, needed=True)
     elif vector[0] is None:
         # Making an index does it, too, where the user may.
-        detail = f"version {vector[1]} is there, not yet switched on in this database"
+        detail = f"version {vector[1]} is available, but not enabled in this database"
         yield Check("PostgreSQL", "pgvector", "absent", detail, make)
     else:
         yield Check("PostgreSQL", "pgvector", "works", f"version {vector[0]}", needed=True)

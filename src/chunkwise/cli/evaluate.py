@@ -26,17 +26,16 @@ class EvaluateOptions(EvaluationOptions, KeepOptions):
 def command(options: EvaluateOptions) -> None:
     """Score a chunking and retrieval configuration on test questions.
 
-    SOURCE is any number of documents (files, folders, globs, archives), which are cut and indexed in memory, or an
-    index that `chunkwise index` made. Of a test set that holds its documents (BEIR, SQuAD, AutoRAG) these are taken,
-    and its questions where no others are named. Without SOURCE the documents beside the file of questions are taken,
-    but no code.
+    SOURCE is documents (files, folders, globs, archives), which are chunked and indexed in memory, or an index. A
+    test set with documents (BEIR, SQuAD, AutoRAG) provides both documents and questions. Without SOURCE, the
+    documents in the folder of the questions are used, except code.
 
     Examples:
       chunkwise evaluate docs/ -Q q.json -s sentences -o b.json
       chunkwise evaluate docs/ -Q q.json -r ./mine.py:search
       chunkwise evaluate docs/ -Q q.json --fail-under recall@5=0.8
 
-    Then: chunkwise compare before.json after.json
+    Next: chunkwise compare before.json after.json
     """
     from chunkwise.evaluation.results import results_text
     from chunkwise.report.evaluation_report import evaluation_report

@@ -33,7 +33,7 @@ class CommandGroup(click.Group):
 
         known = self.list_commands(ctx)
         hint = did_you_mean(name, known, f"commands: {', '.join(known)}")
-        ctx.fail(f"no command is named {name!r}; {hint}")
+        ctx.fail(f"unknown command {name!r}; {hint}")
 
 
 def write_commands(

@@ -50,30 +50,30 @@ class IndexCommandOptions(IndexOptions, RankingOptions, LlmOptions, ConfigOption
     """The options of `chunkwise index`."""
 
     into: Annotated[Name, Option(
-        "A folder, postgresql://, lancedb://, qdrant:// …", metavar="PLACE", group="Configuration", common=True
+        "Index to write: a folder, postgresql://, qdrant:// …", metavar="PLACE", group="Configuration", common=True
     )]  # fmt: skip
     chunks: Annotated[Name | None, Option(
-        "Index these chunks of any tool: .jsonl, .csv or .parquet", metavar="FILE", group="Configuration"
+        "Chunks of any tool to index: .jsonl, .csv, .parquet", metavar="FILE", group="Configuration"
     )] = None  # fmt: skip
     add: Annotated[bool, Option(
-        "Keep documents that are not named", group="Configuration", common=True
+        "Add documents without removing others", group="Configuration", common=True
     )] = False  # fmt: skip
-    rebuild: Annotated[bool, Option("Make the index again", group="Configuration", common=True)] = (
+    rebuild: Annotated[bool, Option("Rebuild the index", group="Configuration", common=True)] = (
         False
     )
     verify: Annotated[bool, Option(
-        "Only check every byte of a folder for damage", group="Configuration"
+        "Verify the checksums of an index folder, then exit", group="Configuration"
     )] = False  # fmt: skip
     as_json: Json = False
 
 
 @dataclass_command("index", IndexCommandOptions)
 def command(options: IndexCommandOptions) -> None:
-    """Make an index that can be searched, or bring it up to date.
+    """Build or update a search index.
 
-    SOURCE is as for `chunkwise chunk`. The index then holds exactly these documents: new and changed ones are read,
-    unchanged ones kept, missing ones removed (none with --add). Options that you leave out stay as they were.
-    With --maxsim or --graph, an index without them is made again.
+    SOURCE is as for `chunkwise chunk`. Afterwards, the index contains exactly these documents: new and changed ones
+    are added, unchanged ones kept, missing ones removed (except with --add). Omitted options keep their stored
+    values. Adding --maxsim or --graph to an existing index rebuilds it.
 
     Examples:
       chunkwise index docs/ --into kb
@@ -100,7 +100,7 @@ def command(options: IndexCommandOptions) -> None:
         options.estimate and (asking or llm)
     ):  # indexing takes no time beside asking
         if options.chunks:
-            raise click.UsageError("--dry-run counts what a strategy cuts: leave --chunks out")
+            raise click.UsageError("--dry-run estimates chunking; leave out --chunks")
         _dry_run(paths, options, context, known, llm, asking, reads=reads)
         return
     # What --config says of the strategy gives way to chunks that are there.
@@ -143,7 +143,7 @@ def command(options: IndexCommandOptions) -> None:
     if options.as_json:
         print_json(summary, indent=None)
     if not summary["documents"]:
-        say("there is no document; the index is empty")
+        say("no documents; the index is empty")
     fell_short = clients.fell_short or summary["without_context"]
     if skip.count or not summary["documents"] or fell_short:
         sys.exit(SKIPPED)
@@ -155,7 +155,7 @@ def _say_recall(built: Index) -> None:
 
     source = built.source
     if isinstance(source, MeasuredRecall) and not source.is_exact:
-        say(f"vectors are looked for by the engine's own index: {source.recall(sample=20)}")
+        say(f"approximate nearest-neighbor search by the database: {source.recall(sample=20)}")
 
 
 def _verify(place: str, options: IndexCommandOptions) -> None:
@@ -212,13 +212,12 @@ def _summary_text(summary: dict[str, Any], changes: Changes, place: str) -> str:
     )
     lines = [
         f"{summary['into']}: {counted(summary['documents'], 'document')} ({changes})",
-        f"{counted(summary['chunks'], 'chunk')} of {tokens}{more} by {summary['strategy']}, {by}; {size}, {took}",
+        f"{counted(summary['chunks'], 'chunk')} of {tokens}{more} by {summary['strategy']}, "
+        f"{by}; {size}, {took}",
     ]
     if summary["name_count"] is not None:
         names = counted(summary["name_count"], "name")
-        lines.append(
-            f"{names} to walk along; to look at them: chunkwise list names {shlex.quote(place)}"
-        )
+        lines.append(f"{names}; to list them: chunkwise list names {shlex.quote(place)}")
     if summary["documents"]:
         allowed = allowing(summary["embedder"])
         lines.append(f'try: chunkwise search {shlex.quote(place)} "your question"{allowed}')
@@ -235,7 +234,7 @@ def _context(
     context = options.context
     is_writing = (context or (known.context if known else None)) in WRITTEN_CONTEXTS
     if not (is_writing or is_asking):
-        refuse_unasked("no language model is asked; add --context neighbors or --graph")
+        refuse_unasked("no language model is used; add --context neighbors or --graph")
     return context
 
 
@@ -279,7 +278,7 @@ def _named_client(
     *,
     reads: bool,
 ) -> NamedClient | None:
-    """What may write, or read relations: the model named, or the one the index was made with; None: nobody is asked."""
+    """What may write, or read relations: the given model, or the one of the index; None: no model."""
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
 
     kind = context or (known.context if known else None)

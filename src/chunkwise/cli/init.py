@@ -151,19 +151,21 @@ _PATHS: dict[Service, Path] = {
 def _next_steps(service: Service, files: dict[Path, str]) -> list[str]:
     written = shlex.join(map(str, files))
     if service == "github":
-        return ["commit it; the first run becomes the baseline, and its page has the summary"]
+        return [
+            "commit it; the first run becomes the baseline, and the job's page shows the summary"
+        ]
     if service == "gitlab":
         return [
             f"add to .gitlab-ci.yml: include: [{{local: {next(iter(files)).as_posix()}}}]",
-            "and make a weekly schedule: Build, Pipeline schedules, New schedule, 17 5 * * 1",
+            "and add a weekly schedule: Build > Pipeline schedules > New schedule, 17 5 * * 1",
         ]
     if service == "cron":
-        return [f"add it to your table: (crontab -l; cat {written}) | crontab -"]
+        return [f"add it to your crontab: (crontab -l; cat {written}) | crontab -"]
     units = " ".join(file.name for file in files if file.suffix != ".service")
     return [
-        f"switch it on: cp {written} ~/.config/systemd/user/ && systemctl --user daemon-reload && "
+        f"enable it: cp {written} ~/.config/systemd/user/ && systemctl --user daemon-reload && "
         f"systemctl --user enable --now {units}",
-        f"output of its runs: journalctl --user -u {_NAME}",
+        f"show its log: journalctl --user -u {_NAME}",
     ]
 
 
@@ -176,24 +178,24 @@ class InitOptions(Options):
     """The options of `chunkwise init`."""
 
     source: Sources = ()
-    ci: Annotated[Service, Option("Who runs it", common=True)]
+    ci: Annotated[Service, Option("Service that runs the job", common=True)]
     test_queries: Queries = None
     config: Annotated[Path | None, Option(
-        "The configuration that is watched", flag="-c", metavar="FILE", default_text="recommendation.toml, if there",
+        "Configuration to monitor", flag="-c", metavar="FILE", default_text="recommendation.toml, if it exists",
         common=True,
     )] = None  # fmt: skip
     alert: Annotated[Name, Option(
         "Channels: exit, file:FILE, webhook:env:NAME, env:NAME", metavar="CHANNELS"
     )] = "exit"  # fmt: skip
     baseline: Annotated[Name | None, Option(
-        "Baseline that runs are compared with", metavar="NAME", default_text="that of the branch"
+        "Baseline to compare with", metavar="NAME", default_text="the branch's"
     )] = None  # fmt: skip
     tolerance: Annotated[Share | None, Option(
-        "A smaller fall raises no alert: 0.02 or 2%", metavar="SHARE", default_text="what the questions can show",
+        "Ignore falls below this: 0.02 or 2%", metavar="SHARE", default_text="the minimum detectable difference",
         parse=parse_share,
     )] = None  # fmt: skip
     output: Annotated[Path | None, Option(
-        "File to write; for systemd a folder", flag="-o", metavar="PATH", default_text="by service", group="Output",
+        "Output file; for systemd a folder", flag="-o", metavar="PATH", default_text="by service", group="Output",
         common=True,
     )] = None  # fmt: skip
     force: Force = False
@@ -202,9 +204,9 @@ class InitOptions(Options):
 
 @dataclass_command("init", InitOptions)
 def command(options: InitOptions) -> None:
-    """Write a file that checks quality every week and on every change, with the summary on the job's page.
+    """Create a CI workflow or a schedule that monitors quality.
 
-    SOURCE is what `chunkwise monitor` evaluates: documents (files, folders) or an index.
+    SOURCE is the documents (files, folders) or the index that `chunkwise monitor` evaluates.
 
     Examples:
       chunkwise init --ci github
@@ -212,8 +214,8 @@ def command(options: InitOptions) -> None:
       chunkwise init docs/ -Q q.json --ci gitlab
       chunkwise init docs/ -Q q.json --ci cron --output watch.cron
 
-    The file calls `chunkwise monitor` on Mondays and whenever documents, questions or the configuration change. It is
-    yours to change afterwards, and never overwritten without --force.
+    The workflow runs `chunkwise monitor` every Monday and whenever documents, questions or the configuration change,
+    and adds a summary to the job's page. Edit the file as you like: it is overwritten only with --force.
     """
     from chunkwise.records.write import text_file
 
@@ -223,9 +225,8 @@ def command(options: InitOptions) -> None:
     if there and not options.force:
         named = " and ".join(map(str, there))
         raise click.UsageError(
-            f"{named} {one_or_many(len(there), 'is', 'are')} there already; "
-            f"--force writes over {one_or_many(len(there), 'it', 'them')}, "
-            "--output PATH writes elsewhere"
+            f"{named} already {one_or_many(len(there), 'exists', 'exist')}; overwrite with "
+            f"--force, or write elsewhere with --output PATH"
         )
     for path in files:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -244,11 +245,11 @@ def command(options: InitOptions) -> None:
 
 
 def _watch(options: InitOptions) -> ScheduledWatch:
-    source = options.source or _found("SOURCE", _FOLDERS, os.path.isdir, "name the documents")
+    source = options.source or _found("SOURCE", _FOLDERS, os.path.isdir, "give the documents")
     queries = (
         (options.test_queries,)
         if options.test_queries
-        else _found("--queries", _QUESTIONS, os.path.isfile, "name the file of questions")
+        else _found("--queries", _QUESTIONS, os.path.isfile, "give the test questions")
     )
     config = options.config
     if config is None and os.path.isfile(_CONFIG):
@@ -257,11 +258,11 @@ def _watch(options: InitOptions) -> ScheduledWatch:
     files += [str(config)] if config else []
     for name in files:
         if not os.path.exists(name):
-            raise click.UsageError(f"there is no {name} here; the job would fail every week")
+            raise click.UsageError(f"{name} doesn't exist here, so every run would fail")
         if options.ci in ("github", "gitlab") and not _is_below(name):
             raise click.UsageError(
-                f"{name} lies outside of this folder, and the job has only what the repository has; "
-                "go to the folder of the repository, and name files in it"
+                f"{name} is outside of this folder, but the job only has the files of the "
+                f"repository; run this in the repository, on files in it"
             )
     variables = _alert_variables(options.alert)
     given = {
@@ -273,12 +274,13 @@ def _watch(options: InitOptions) -> ScheduledWatch:
     for word in words:
         if not word.isprintable() or "${{" in word:
             raise click.UsageError(
-                f"{word!r} cannot be written to a file for {options.ci}: control characters and ${{{{ are not allowed"
+                f"{word!r} can't be written to a file for {options.ci}: control characters and "
+                f"${{{{ aren't allowed"
             )
         if mask(word) != word:
             raise click.UsageError(
-                f"{mask(word)} has a password or a key in it, which everybody would read in the "
-                "file; leave it out, and set it in the job's environment (PGPASSWORD for a server)"
+                f"{mask(word)} contains a password or key, which would be public in the file; "
+                f"set it in the job's environment instead (PGPASSWORD for a server)"
             )
     return ScheduledWatch(words, tuple(files), any("://" in each for each in source), variables)
 
@@ -292,8 +294,9 @@ def _alert_variables(alert: str) -> tuple[str, ...]:
         if channel.kind in ("webhook", "service") and channel.variable is None:
             prefix = "webhook:" if channel.kind == "webhook" else ""
             raise click.UsageError(
-                f"{channel.label} has its key in the URL, which everybody would read in the file; write "
-                f"{prefix}env:CHUNKWISE_ALERTS, and set that variable where the job runs (a secret of the project)"
+                f"{channel.label} has a key in its URL, which would be public in the file; "
+                f"write {prefix}env:CHUNKWISE_ALERTS, and set that variable as a secret of the "
+                f"project"
             )
     return tuple(dict.fromkeys(channel.variable for channel in channels if channel.variable))
 

@@ -30,7 +30,7 @@ class HistoryOption(Options, group="History"):
     """Which history is meant."""
 
     history: Annotated[Name | None, Option(
-        "A file, or postgresql://user@host/database for a team", metavar="PLACE", variable=HISTORY_VARIABLE,
+        "History: a file, or postgresql://user@host/database", metavar="PLACE", variable=HISTORY_VARIABLE,
         default_text=".chunkwise/history.db",
     )] = None  # fmt: skip
 
@@ -49,7 +49,7 @@ class ExporterOptions(Options, group="History"):
     )] = None  # fmt: skip
     otel: Annotated[bool, Option("Send metrics to OTEL_EXPORTER_OTLP_ENDPOINT")] = False
     prometheus: Annotated[Path | None, Option(
-        "Write metrics for Prometheus' node_exporter", metavar="FILE.prom"
+        "Write metrics for Prometheus (node_exporter)", metavar="FILE.prom"
     )] = None  # fmt: skip
 
 
@@ -60,7 +60,7 @@ class KeepOptions(HistoryOption, ExporterOptions, group="History"):
         "Add this run to the project's history", long_flag="--save", group="Output", common=True
     )] = False  # fmt: skip
     keep_text: Annotated[bool, Option(
-        "The same, with the text of passages", long_flag="--save-text"
+        "Like --save, with the text of passages", long_flag="--save-text"
     )] = False  # fmt: skip
 
 
@@ -90,13 +90,13 @@ class RunKeeper:
         """`made` gives the run; it is not asked where nothing is kept."""
         if not self.keeps and not self._exporters:
             return
-        with _told("this run is neither kept nor handed on"):
+        with _told("the run is neither saved nor exported"):
             run = replace(made(), seconds=time.monotonic() - self._began)
             if self.keeps:
-                with _told("this run is not kept"):
+                with _told("the run is not saved"):
                     history = self._options.opened()
                     run = replace(run, number=history.add(run).number)
-                    self._say(f"kept as run {run.number} in {shown_place(history.place)}")
+                    self._say(f"saved as run {run.number} in {shown_place(history.place)}")
             hand_on(run, self._exporters, self._say)
 
     def _say(self, line: str) -> None:
@@ -126,7 +126,7 @@ def hand_on(
     # Only histories clear away what nobody else should see.
     run = without_secrets(run)
     for name, export in exporters.items():
-        with _told(f"metrics are not sent to {name}"):
+        with _told(f"no metrics sent to {name}"):
             export(run)
             on_done(f"metrics sent to {name}")
 

@@ -43,10 +43,10 @@ class LintCommandOptions(LintOptions, KeepOptions, JobsOption, SourceOptions, Js
     """The options of `chunkwise lint`."""
 
     show: Annotated[Amount | None, Option(
-        "Cuts shown in the terminal", metavar="N", default_text="3, with -v 20", group="Output"
+        "Issues to print", metavar="N", default_text="3, with -v 20", group="Output"
     )] = None  # fmt: skip
     at_most: Annotated[Share | None, Option(
-        "Exit with 4 if more chunks have an issue: 0.1", long_flag="--fail-over", metavar="SHARE", group="Output",
+        "Exit with status 4 above this share of issues: 0.1", long_flag="--fail-over", metavar="SHARE", group="Output",
         common=True,
     )] = None  # fmt: skip
     output: Output = None
@@ -55,13 +55,13 @@ class LintCommandOptions(LintOptions, KeepOptions, JobsOption, SourceOptions, Js
 
 @dataclass_command("lint", LintCommandOptions)
 def command(options: LintCommandOptions) -> None:
-    """Find the places where cuts hurt: words, sentences, lists, tables and code cut in two, headings left behind.
+    """Find bad chunk boundaries: split words, sentences, lists, tables, code.
 
-    SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`; or an index, whose own
-    chunks are checked. No questions are needed.
+    SOURCE is files, folders, globs, archives, '-' for standard input, or an index, whose stored chunks are checked.
+    No test questions are needed.
 
     Examples:
-      chunkwise lint docs/ -s recursive --html cuts.html
+      chunkwise lint docs/ -s recursive --html lint.html
       chunkwise lint kb
       chunkwise lint docs/ --chunks theirs.jsonl
       chunkwise lint docs/ --fail-over 0.1 --show 0
@@ -80,9 +80,11 @@ def command(options: LintCommandOptions) -> None:
     tally = linter.tally
     paths = options.sources()
     if options.output is not None and options.output.suffix.lower() != ".jsonl":
-        raise InvalidParameter(f"output is {str(options.output)!r}; its name must end in .jsonl")
+        raise InvalidParameter(
+            f"output is {str(options.output)!r}; expected a name ending in .jsonl"
+        )
     if options.chunks == "-" and "-" in paths:
-        raise click.UsageError("standard input can be the documents or the chunks, not both")
+        raise click.UsageError("documents and chunks can't both be read from standard input")
     total = 0 if options.chunks or any(map(is_index, paths)) else bytes_of(paths)
     cutter, outcomes = lint_subject(
         paths, options.part(LintOptions), options=options.loading(),
@@ -99,7 +101,7 @@ def command(options: LintCommandOptions) -> None:
                 sink(chunked, issues)
             sample.add(chunked.document, issues)
         if not summary.documents:  # leaving so, an older file of that name stays
-            say("no document was read; there is nothing to examine")
+            say("no readable documents; nothing to check")
             sys.exit(FAILED)
     keeper.keep(
         lambda: run_of_lint(
@@ -136,7 +138,7 @@ def _open_sinks(stack: ExitStack, options: LintCommandOptions, cutter: Cutter) -
 
 def _file(stack: ExitStack, path: Path) -> Sink:
     temporary = stack.enter_context(replacing(path))
-    # Half a surrogate pair has no UTF-8 form; JSON can still spell it.
+    # Half a surrogate pair has not UTF-8 form; JSON can still spell it.
     out = stack.enter_context(
         temporary.open("w", encoding="utf-8", newline="\n", errors="backslashreplace")
     )
@@ -180,7 +182,8 @@ def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
         have = one_or_many(tally.with_issues, "has", "have")
         gap = points(tally.share - at_most)
         say(
-            f"{thousands(tally.with_issues)} of {counted(tally.chunks, 'chunk')} {have} a boundary issue, "
+            f"{thousands(tally.with_issues)} of {counted(tally.chunks, 'chunk')} {have} a "
+            "boundary issue, "
             f"{percent(tally.share)} of them, {gap} over the {percent(at_most)} allowed"
         )
     leave(settled(not_reached=is_over, skipped=bool(skipped)))

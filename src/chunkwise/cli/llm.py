@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.local.index import LocalIndex
     from chunkwise.text.analyzed import Analyzed
 
-NONE_NAMED = "no language model is named (--llm, CHUNKWISE_LLM): the small local one is asked"
+NONE_NAMED = "no language model given (--llm, CHUNKWISE_LLM): using the small local one"
 LOCAL = "local"
 """The model of the package, as `--llm` names it."""
 
 NO_MODEL = (
-    "no language model is named (--llm NAME, or CHUNKWISE_LLM): chunks get the headings context, "
-    "title and section path"
+    "no language model given (--llm NAME or CHUNKWISE_LLM): using --context headings (title and "
+    "section path)"
 )
 _WEAK = (
-    "the small local model is weak: measure what it writes and judges (`chunkwise evaluate`, `chunkwise testset "
-    "calibrate`) before you rely on it"
+    "the local model is small: measure its results (`chunkwise evaluate`, `chunkwise testset "
+    "calibrate`) before relying on them"
 )
 _DOCUMENTS, _CHUNKS, _CHARACTERS = 32, 128, 1_000_000
 """Of documents whose contexts are asked for together: enough to keep a server busy, little to hold in memory."""
@@ -126,20 +126,20 @@ def show_estimate(estimate: LlmEstimate, as_json: bool = False) -> None:
 def estimate_words(estimate: LlmEstimate) -> str:
     """One line: calls, tokens, money, time."""
     if not estimate.calls:
-        known = f"; every answer ({thousands(estimate.kept)}) is kept from earlier runs"
-        return f"nothing is to be asked{known if estimate.kept else ''}"
+        known = f"; all {thousands(estimate.kept)} answers are cached"
+        return f"no calls needed{known if estimate.kept else ''}"
     parts = [counted(estimate.calls, "call")]
     if estimate.kept:
         are = one_or_many(estimate.kept, "is", "are")
-        parts[0] += f" ({thousands(estimate.kept)} more {are} kept from earlier runs)"
-    parts.append(f"about {counted(estimate.prompt_tokens, 'token')} to read")
-    parts.append(f"at most {format_number(estimate.output_tokens, 'count')} to write")
+        parts[0] += f" ({thousands(estimate.kept)} more {are} cached)"
+    parts.append(f"about {counted(estimate.prompt_tokens, 'input token')}")
+    parts.append(f"at most {format_number(estimate.output_tokens, 'count')} output tokens")
     parts.append(
         _about(format_number(estimate.money, "money"))
         if estimate.money
         else "no money"
         if estimate.money == 0
-        else "the price is not known (--price IN/OUT)"
+        else "unknown price (--price IN/OUT)"
     )
     if estimate.seconds is not None:
         parts.append(f"about {format_number(estimate.seconds, 'seconds')}")
@@ -161,7 +161,7 @@ def spent_words(spent: LlmUsage) -> str:
     about = "about " if spent.is_estimated else ""
     parts = [counted(spent.calls, "call")]
     if spent.kept:
-        parts.append(f"{thousands(spent.kept)} answered from earlier runs")
+        parts.append(f"{thousands(spent.kept)} from the cache")
     if spent.calls:
         parts.append(f"{about}{tokens_words(spent.prompt_tokens, spent.output_tokens)}")
     if spent.calls or spent.lost:
@@ -171,13 +171,11 @@ def spent_words(spent: LlmUsage) -> str:
         elif spent.money is None:
             parts.append(NO_PRICE)
     if spent.failed:
-        parts.append(f"{thousands(spent.failed)} without a usable answer")
+        parts.append(f"{thousands(spent.failed)} failed")
     if spent.lost:
-        parts.append(
-            f"{counted(spent.lost, 'attempt')} sent and not answered, counted as if charged"
-        )
+        parts.append(f"{counted(spent.lost, 'request')} unanswered, counted as charged")
     if spent.unasked:
-        parts.append(f"{thousands(spent.unasked)} not asked, for the limit of cost")
+        parts.append(f"{thousands(spent.unasked)} not sent, cost limit reached")
     return f"language model: {'; '.join(parts)}"
 
 
@@ -197,7 +195,9 @@ class AskingStrategy(NamedTuple):
 
         chunker: Any = self.strategy.chunker
         if not hasattr(chunker, "without_summaries"):
-            raise click.UsageError(f"what {self.strategy.name} will ask is unknown beforehand")
+            raise click.UsageError(
+                f"the calls of {self.strategy.name} can't be estimated beforehand"
+            )
         return Strategy(self.strategy.name, chunker.without_summaries())
 
     def estimate(self, document: Analyzed) -> LlmEstimate:
@@ -240,9 +240,9 @@ def refuse_unlimited(strategy_spec: str) -> None:
         return
     if price_of(get_language_model(llm).price_name) != FREE:
         raise InvalidParameter(
-            f"{strategy_spec} asks {llm}, which may cost money, and nothing limits that here; take llm=local, "
-            "say in your price table that it costs nothing (CHUNKWISE_PRICES), or measure it by "
-            "`chunkwise evaluate --max-cost`"
+            f"{strategy_spec} calls {llm}, which may cost money without a limit; use "
+            f"llm=local, list it as free in your price table (CHUNKWISE_PRICES), or run "
+            f"`chunkwise evaluate --max-cost`"
         )
 
 
@@ -326,7 +326,7 @@ def kept_when_stopped(is_asking: bool) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if is_asking:
-            say("what the model has answered is kept: the same command continues from there")
+            say("answers are cached: run the same command to resume")
         raise
 
 

@@ -94,8 +94,8 @@ def _tell(message: Warning | str, *_: object, **__: object) -> None:
     say(message)
 
 
-_NO_MEMORY = "there is not enough memory"
-_LESS = "give it fewer or smaller documents at once, run it with one job (--jobs 1), or end other programs"
+_NO_MEMORY = "not enough memory"
+_LESS = "use fewer or smaller documents, run one job (--jobs 1), or close other programs"
 _came: list[int] = []
 """The signals other than Ctrl-C that ended this run."""
 

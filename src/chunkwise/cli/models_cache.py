@@ -22,7 +22,7 @@ class CacheOptions(Options):
 
 @dataclass_command("cache", CacheOptions)
 def stats(options: CacheOptions) -> None:
-    """Show how much is cached for each model, and where: embeddings, answers, verdicts.
+    """Show the cache size per model: embeddings, answers, verdicts.
 
     Examples:
       chunkwise models cache
@@ -45,10 +45,12 @@ def stats(options: CacheOptions) -> None:
         return
     for model in models:
         click.echo(
-            f"{thousands(model.entries):>10}  {format_number(model.bytes, 'bytes'):>12}  {model.model}"
+            f"{thousands(model.entries):>10}  {format_number(model.bytes, 'bytes'):>12}  "
+            f"{model.model}"
         )
     click.echo(
-        f"{thousands(entries):>10}  {format_number(cache.size(), 'bytes'):>12}  on disk: {cache.path}"
+        f"{thousands(entries):>10}  {format_number(cache.size(), 'bytes'):>12}  on disk: "
+        f"{cache.path}"
     )
 
 
@@ -56,14 +58,14 @@ class ClearOptions(Options):
     """The options of `chunkwise models cache clear`."""
 
     model: Annotated[Name | None, Option(
-        "Only models whose name begins with this", metavar="NAME", common=True
+        "Only models whose names start with this", metavar="NAME", common=True
     )] = None  # fmt: skip
     as_json: Json = False
 
 
 @dataclass_command("clear", ClearOptions)
 def clear(options: ClearOptions) -> None:
-    """Delete cached results; they are computed again when needed.
+    """Delete cached results; they are recomputed when needed.
 
     Examples:
       chunkwise models cache clear
@@ -78,7 +80,7 @@ def clear(options: ClearOptions) -> None:
     if options.as_json:
         print_json({"removed": removed, "freed": freed}, indent=None)
     else:
-        say(f"{counted(removed, 'entry')} removed, {format_number(freed, 'bytes')} freed")
+        say(f"removed {counted(removed, 'entry')}, {format_number(freed, 'bytes')} freed")
 
 
 command = DefaultGroup(stats, (clear,))

@@ -65,40 +65,40 @@ class MonitorOptions(
 
     test_queries: Queries = None
     alert: Annotated[Names, Option(
-        "Channels: exit, file:FILE, webhook:URL, slack://…, mailto://…", metavar="CHANNELS", common=True
+        "Alert channels: exit, file:FILE, webhook:URL, slack://…", metavar="CHANNELS", common=True
     )] = ("exit",)  # fmt: skip
     alert_template: Annotated[Names, Option(
-        "Jinja2 template of an alert: file, webhook or text", metavar="FORM=FILE"
+        "Jinja2 template for alerts", metavar="FORM=FILE"
     )] = ()  # fmt: skip
     tolerance: Annotated[Share | None, Option(
-        "Alert only below this difference: 0.02 or 2%", metavar="SHARE", default_text="what the questions can show",
+        "Ignore falls below this: 0.02 or 2%", metavar="SHARE", default_text="the minimum detectable difference",
         parse=parse_share, common=True,
     )] = None  # fmt: skip
     every: Annotated[Annotated[float, Meta(gt=0, le=366 * 86_400)] | None, Option(
-        "Stay, and evaluate again after this time: 12h, 1d, 1w", metavar="TIME", parse=parse_time, common=True
+        "Keep running, and repeat at this interval: 12h, 1d, 1w", metavar="TIME", parse=parse_time, common=True
     )] = None  # fmt: skip
     baseline: Annotated[Name | None, Option(
-        "Baseline that runs are compared with", metavar="NAME", default_text="that of the branch", common=True
+        "Baseline to compare with", metavar="NAME", default_text="the branch's", common=True
     )] = None  # fmt: skip
     watched: Annotated[Name | None, Option(
-        "Metrics that may raise an alert", metavar="NAMES", default_text="eight", common=True
+        "Metrics to alert on", metavar="NAMES", default_text="eight", common=True
     )] = None  # fmt: skip
     live: Annotated[Name | None, Option(
-        "Questions people asked, compared with the test questions", metavar="FILE", common=True
+        "Log of user questions, checked for drift", metavar="FILE", common=True
     )] = None  # fmt: skip
     accept: Accept = ()
-    strict_alerts: Annotated[bool, Option("Exit with 3 when an alert could not be sent")] = False
+    strict_alerts: Annotated[bool, Option("Exit with status 3 if an alert can't be sent")] = False
     keep_text: Annotated[bool, Option(
-        "Also store the text of passages", long_flag="--save-text"
+        "Store the text of passages with the run", long_flag="--save-text"
     )] = False  # fmt: skip
 
 
 @dataclass_command("monitor", MonitorOptions)
 def run(options: MonitorOptions) -> None:
-    """Evaluate, keep the run, compare it with the baseline, and alert when a metric has become worse.
+    """Evaluate, save the run, and alert if a metric falls below the baseline.
 
-    SOURCE and most options are those of `chunkwise evaluate`. The first run is what later ones are compared with, until
-    `chunkwise runs baseline set RUN` chooses another.
+    SOURCE and most options are those of `chunkwise evaluate`. The first run is the baseline until you choose another
+    with `chunkwise runs baseline set RUN`.
 
     Examples:
       chunkwise monitor docs/ -Q q.json
@@ -106,11 +106,10 @@ def run(options: MonitorOptions) -> None:
       chunkwise monitor docs/ -Q q.json --live asked.jsonl
       chunkwise monitor docs/ -Q q.json --tolerance 2% --html watch.html
 
-    A run is compared with the baseline (`chunkwise runs baseline set RUN`), or the first run that was watched.
-    docs/how-to/monitor.md says when it alerts, and how often that is wrong.
+    Alert rules and their false alarm rate: docs/how-to/monitor.md.
     """
     if options.every is not None and options.dry_run:
-        raise click.UsageError("--dry-run and --every: a dry run is one; leave one of them out")
+        raise click.UsageError("--dry-run and --every exclude each other")
     watch = _Watch(options)
     if options.every is None:
         try:
@@ -121,7 +120,7 @@ def run(options: MonitorOptions) -> None:
 
     def waiting(due: datetime) -> None:
         if not options.quiet:
-            say(f"the next run is due at {due:%Y-%m-%d %H:%M} UTC; Ctrl-C ends the watch")
+            say(f"next run at {due:%Y-%m-%d %H:%M} UTC; stop with Ctrl-C")
 
     repeat_every(watch.once_told, options.every, watch.last_time(), on_wait=waiting)
 
@@ -156,23 +155,21 @@ class _Watch:
         try:
             self.once()
         except ChunkwiseError as error:
-            say(f"this run failed, and the next one is tried in its time: {error}")
+            say(f"this run failed: {error}; the next one is as scheduled")
         sys.stdout.flush()
 
     def once(self) -> int:
         """The exit status."""
         options = self._options
         # A history that cannot be written to is an error before any work; a second watch waits.
-        with self._history.watching(
-            lambda: say("another watch of this history is at work: waiting until it is done")
-        ):
+        with self._history.watching(lambda: say("waiting for another monitor of this history")):
             began = time.monotonic()
             live = _LiveQuestions(options)
             found = self._prepared.run(live.search if options.live else None)
             saved = write_or_say(options.output, found.results.save, options.quiet)
             run = kept_run(found, options.keep_text)
             number = self._history.add(replace(run, seconds=time.monotonic() - began)).number
-            self._say(f"kept as run {number} in {shown_place(self._history.place)}")
+            self._say(f"saved as run {number} in {shown_place(self._history.place)}")
             outcome = self._compare(number, found, live)
         hand_on(self._history.run(number), self._exporters, self._say)
         watched = self._watched(outcome, found, live)
@@ -205,7 +202,8 @@ class _Watch:
         known |= {watch.name for watch in self._history.watched()}
         if name is not None and known and name not in known:
             say(
-                f"nothing was watched as {name!r} yet: run {number} is its first; there are: {', '.join(sorted(known))}"
+                f"no baseline {name!r} yet: run {number} becomes it; existing: "
+                f"{', '.join(sorted(known))}"
             )
         if reasons := unreviewed(found.results.data, options.accept):
             raise ChunkwiseError(reasons[0])
@@ -228,7 +226,7 @@ class _Watch:
             try:
                 first = self._history.run(number)
             except ChunkwiseError as error:  # silences no alert
-                say(f"what changed since run {number} is unknown: {error}")
+                say(f"cannot tell what changed since run {number}: {error}")
         texts = {document.id: document.text for document in found.documents}
         drift: tuple[DriftFigure, ...] = ()
         if first is not None:
@@ -249,13 +247,13 @@ class _Watch:
         try:
             message = self._templates.apply(message)
         except ChunkwiseError as error:
-            say(f"alerts are sent in their default form: {error}")
+            say(f"alerts are sent without the template: {error}")
             fine = False
         for channel in self._channels:
             try:
                 send(channel, message)
             except NotSent as problem:
-                say(f"an alert could not be sent: {problem}")
+                say(f"cannot send an alert: {problem}")
                 fine = False
         return fine
 
@@ -304,7 +302,7 @@ class _LiveQuestions:
         if options.live:
             self._queries = self._read(options.live)
             if not self._queries:
-                raise ChunkwiseError(f"no question in {options.live}")
+                raise ChunkwiseError(f"no questions in {options.live}")
 
     def _read(self, name: str) -> list[Query]:
         """Without what is private or no question, as `queries import` leaves it out: examples are printed and sent."""
@@ -315,7 +313,7 @@ class _LiveQuestions:
         for query in read_questions(name, self._bad):
             log.add(query.text)
         if left_out := log.too_long + log.wordless:
-            say(f"{counted(left_out, 'live question')} left out: too long, or without a word")
+            say(f"skipped {counted(left_out, 'live question')}: too long, or without words")
         return [Query(each.id, each.text) for each in log.spellings() for _ in range(each.asked)]
 
     def _bad(self, problem: str) -> None:
@@ -336,7 +334,7 @@ class _LiveQuestions:
             model = get_embedder(self._options.embedder or DEFAULT)
             embed = lambda texts: model.embed(texts, "query")  # noqa: E731
         except (ChunkwiseError, OSError) as error:
-            say(f"live questions are compared only by their words: {error}")
+            say(f"comparing live questions by BM25 terms only: {error}")
         self.drift = question_drift(self._queries, tests, embed=embed, search=self._search)
 
     def kept(self) -> dict[str, Any]:

@@ -35,66 +35,65 @@ class ABOptions(LlmOptions, AllowOption, SourceOptions, group="Test"):
     """The options of `chunkwise monitor ab`."""
 
     a: Annotated[Path | None, Option(
-        "The configuration that answers now", metavar="FILE", common=True
+        "Current configuration", metavar="FILE", common=True
     )] = None  # fmt: skip
     b: Annotated[Path | None, Option(
-        "The configuration that is tried", metavar="FILE", common=True
+        "Candidate configuration", metavar="FILE", common=True
     )] = None  # fmt: skip
     test_queries: Annotated[Name, Option(
-        "The log: questions with references or clicks", flag="-Q --test-queries", long_flag="--queries", metavar="FILE",
+        "Log of questions with references or clicks", flag="-Q --test-queries", long_flag="--queries", metavar="FILE",
         common=True,
     )]  # fmt: skip
     how: Annotated[Literal["parallel", "interleaved"], Option(
-        "Score both by a metric, or interleave their hits", common=True
+        "Score both in parallel, or interleave their hits", common=True
     )] = "parallel"  # fmt: skip
     by: Annotated[Literal["labels", "clicks", "teams"] | None, Option(
-        "What says who is better", default_text="what the log has", common=True
+        "Evidence of which is better", default_text="as in the log", common=True
     )] = None  # fmt: skip
     metric: Annotated[Name | None, Option(
-        "Metric of parallel answers: recall@1000t, mrr@5 …", flag="-m", metavar="NAME", default_text="the main one",
+        "Metric in parallel mode: recall@1000t, mrr@5 …", flag="-m", metavar="NAME", default_text="main metric",
         common=True,
     )] = None  # fmt: skip
     judge: Annotated[Name | None, Option(
-        "Judge of a metric that needs one, e.g. llm", metavar="NAMES"
+        "Judge, for metrics that need one: llm", metavar="NAMES"
     )] = None  # fmt: skip
     tolerance: Annotated[Share, Option(
-        "Stop when the difference is shown to be smaller", metavar="SHARE"
+        "Stop once the difference is proven smaller", metavar="SHARE"
     )] = 0.02  # fmt: skip
     level: Annotated[Annotated[float, Meta(ge=0.5, le=0.999)], Option(
-        "Confidence of the interval over all looks", metavar="SHARE"
+        "Confidence level over all looks", metavar="SHARE"
     )] = 0.95  # fmt: skip
     seed: Annotated[Amount, Option(
-        "Seed of interleaving and of the language model", metavar="N"
+        "Random seed of interleaving and LLM", metavar="N"
     )] = 0  # fmt: skip
     as_json: Json = False
 
 
 @dataclass_command("ab", ABOptions)
 def command(options: ABOptions) -> None:
-    """Hold two configurations against each other on live questions, and say when to stop.
+    """Run an A/B test of two configurations on logged questions.
 
-    SOURCE are the documents. Each question of the log is answered by both; the difference has an interval that may be
-    looked at after every question without more false alarms.
+    SOURCE is the documents. Both configurations answer every question of the log. The confidence interval is valid at
+    every look (sequential testing), so checking daily doesn't raise the false alarm rate.
 
     Examples:
       chunkwise monitor ab docs/ --a now.toml --b new.toml -Q live.jsonl
       chunkwise monitor ab docs/ --a a.toml --b b.toml -Q q.json --how interleaved
       chunkwise monitor ab -Q seen-by-people.jsonl
 
-    Look every day: the interval holds for all looks at once. The configurations are files as `chunkwise tune` writes
-    them.
+    Configurations are files in the format of recommendation.toml.
     """
     from chunkwise.evaluation.ab_test import ab_test, read_live_log
 
     if options.by != "teams" and (options.a is None) != (options.b is None):
-        raise click.UsageError("two configurations are needed: --a CONFIG --b CONFIG")
+        raise click.UsageError("missing configurations: --a CONFIG --b CONFIG")
     bad = SkippedInputs()
     clients = LlmClients(options, options.quiet or options.as_json)
     documents = _documents(options, bad) if options.a is not None else []
     log = read_live_log(options.test_queries, documents, bad, options.by)
     if log.kind != "teams" and options.a is None:
         raise click.UsageError(
-            "the log does not say what people saw of both: name SOURCE, --a CONFIG and --b CONFIG"
+            "the log has no results of a and b: give SOURCE, --a CONFIG and --b CONFIG"
         )
     try:
         found = ab_test(
@@ -126,7 +125,7 @@ def _documents(options: ABOptions, bad: Callable[[object], None]) -> list[Docume
             found.append(document)
             advance(len(document.text), f"{counted(len(found), 'document')} read")
     if not found:
-        raise ChunkwiseError(f"no document was read from {', '.join(paths)}")
+        raise ChunkwiseError(f"no readable documents in {', '.join(paths)}")
     return found
 
 
@@ -174,7 +173,7 @@ def _show(found: ABResult) -> None:
     click.echo(f"{found.metric}, {found.how}: {counted(count, 'question')}"
                + (f", {thousands(found.unscored)} more without a score" if found.unscored else ""))  # fmt: skip
     if not count:
-        say("no question says who is better: references, clicks or a judge are needed")
+        say("no evidence in any question: references, clicks or a judge are needed")
         return
     click.echo("\n  questions   b − a        interval for all looks   p")
     looks = sorted({max(1, round(count * part / _LOOKS)) for part in range(1, _LOOKS + 1)})
@@ -182,7 +181,8 @@ def _show(found: ABResult) -> None:
         ends = format_interval(float(sequence.low[at - 1]), float(sequence.high[at - 1]), "change")
         when = f"   {one_line(found.when[at - 1], 20)}" if found.when and found.when[at - 1] else ""
         click.echo(
-            f"  {thousands(at):>9}   {format_number(float(sequence.mean[at - 1]), 'change'):<11}  {ends:<23}  "
+            f"  {thousands(at):>9}   {format_number(float(sequence.mean[at - 1]), 'change'):<11} "
+            f" {ends:<23}  "
             f"{format_number(float(sequence.p[at - 1]), 'p')}{when}"
         )
     click.echo(f"\n{verdict(found)}")
@@ -195,14 +195,14 @@ def verdict(found: ABResult) -> str:
     if decided is None:
         more = sequence.more_needed(found.tolerance)
         wait = (
-            f"about {counted(more, 'more question')}, if it stays like this"
+            f"about {counted(more, 'more question')} at the current difference"
             if more
-            else "how many more are needed cannot be said yet"
+            else "the number still needed is unknown yet"
         )
         return f"Inconclusive so far: continue; {wait}."
     day = found.when[decided - 1] if found.when and found.when[decided - 1] else ""
     since = f"shown after {counted(decided, 'question')}" + (f" ({day})" if day else "")
     if found.state == "alike":
-        return f"No difference of {as_set(found.tolerance)} or more, {since}: stop, and take the cheaper one."
+        return f"No difference of {as_set(found.tolerance)} or more, {since}: stop and choose the cheaper one."
     better, worse = ("b", "a") if found.state == "higher" else ("a", "b")
-    return f"{better} is better than {worse}, {since}: stop, and take {better}."
+    return f"{better} is better than {worse}, {since}: stop and choose {better}."

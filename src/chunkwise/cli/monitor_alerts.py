@@ -25,7 +25,9 @@ class AckOptions(HistoryOption):
 
 @dataclass_command("ack", AckOptions)
 def ack(options: AckOptions) -> None:
-    """Keep alerts quiet until the fall is worse. ALERT is a number, as `chunkwise monitor alerts` lists them.
+    """Acknowledge alerts: stay quiet until the metric falls further.
+
+    ALERT is a number listed by `chunkwise monitor alerts`.
 
     Examples:
       chunkwise monitor ack 3
@@ -38,8 +40,8 @@ def ack(options: AckOptions) -> None:
         return
     for alert in known:
         say(
-            f"alert {alert.number} is acknowledged: {alert.metric} stays quiet until it is lower by "
-            f"another {points(alert.figure.tolerance)}; `watch --tolerance` sets how many"
+            f"alert {alert.number} acknowledged: no new alert until {alert.metric} falls "
+            f"another {points(alert.figure.tolerance)} (set by `monitor --tolerance`)"
         )
 
 
@@ -54,7 +56,7 @@ class AlertsOptions(HistoryOption, JsonOrReport):
 
 @dataclass_command("alerts", AlertsOptions)
 def alerts(options: AlertsOptions) -> None:
-    """List the alerts that stand: what fell, since which run, acknowledged or not; or show one whole, by its number.
+    """List open alerts, or show one by its number.
 
     Examples:
       chunkwise monitor alerts
@@ -75,4 +77,4 @@ def alerts(options: AlertsOptions) -> None:
             lambda: {"alerts": [alert.to_dict() for alert in standing]},
         )
     else:
-        say(f"no alert is open in {shown_place(history.place)}")
+        say(f"no open alerts in {shown_place(history.place)}")

@@ -30,20 +30,20 @@ Json = Annotated[bool, Option(
     "Print JSON to stdout", long_flag="--json", group="Output", common=True
 )]  # fmt: skip
 Output = Annotated[Path | None, Option(
-    "Write the results to this file", flag="-o", metavar="FILE", group="Output", common=True, writes="new"
+    "Write results to this file", flag="-o", metavar="FILE", group="Output", common=True, writes="new"
 )]  # fmt: skip
 Page = Annotated[Path | None, Option(
-    "Write an HTML page, or .json or .md", long_flag="--html", metavar="FILE", group="Output", common=True, writes="new"
+    "Write a report: .html, .json or .md", long_flag="--html", metavar="FILE", group="Output", common=True, writes="new"
 )]  # fmt: skip
 Queries = Annotated[Name | None, Option(
     "Test questions: JSON, BEIR, SQuAD, Ragas …", flag="-Q --test-queries", long_flag="--queries",
     metavar="FILE", group="Input", common=True,
 )]  # fmt: skip
 Labels = Annotated[Name | None, Option(
-    "The file of labels", metavar="FILE", variable="CHUNKWISE_LABELS", default_text=".chunkwise/labels.db",
+    "Label database", metavar="FILE", variable="CHUNKWISE_LABELS", default_text=".chunkwise/labels.db",
     group="Input", common=True,
 )]  # fmt: skip
-Force = Annotated[bool, Option("Write over existing files", group="Output", common=True)]
+Force = Annotated[bool, Option("Overwrite existing files", group="Output", common=True)]
 Sources = Annotated[tuple[str, ...], argument("[SOURCE]...")]
 
 
@@ -54,15 +54,15 @@ def _nothing(_: str) -> None:
 class QuietOption(Options, group="Output"):
     """Nothing on stderr but what went wrong."""
 
-    quiet: Annotated[bool, Option("Show no progress, notes or summary", flag="-q", common=True)] = (
-        False
-    )
+    quiet: Annotated[
+        bool, Option("Suppress progress, notes and summary", flag="-q", common=True)
+    ] = False
 
 
 class VerboseOption(Options, group="Output"):
     """All of a report in the terminal."""
 
-    verbose: Annotated[bool, Option("Show every table and note", flag="-v", common=True)] = False
+    verbose: Annotated[bool, Option("Print every table and note", flag="-v", common=True)] = False
 
 
 class LoadingOptions(ReadOptions, QuietOption):
@@ -85,7 +85,7 @@ class SourceOptions(LoadingOptions):
 
     source: Sources = ()
     strict: Annotated[bool, Option(
-        "Stop at the first document that cannot be read", group="Documents"
+        "Fail on the first unreadable document", group="Documents"
     )] = False  # fmt: skip
 
     def sources(self) -> list[str]:
@@ -95,7 +95,7 @@ class SourceOptions(LoadingOptions):
         if sys.stdin is not None and not sys.stdin.isatty():
             return ["-"]
         raise click.UsageError(
-            "no documents: name files, folders or globs, or '-' for standard input"
+            "no documents given; expected files, folders, globs, or '-' for standard input"
         )
 
 
@@ -106,12 +106,10 @@ class JobsOption(WorkerOptions):
         """A cluster, or up to eight processes, one where starting others would take longer than the work."""
         if self.engine == "ray":
             if self.jobs:
-                raise click.UsageError(
-                    "-j counts processes of this machine: leave it out with --engine ray"
-                )
+                raise click.UsageError("-j sets local processes: leave it out with --engine ray")
             return _cluster(self.address)
         if self.address:
-            raise click.UsageError("--address names a Ray cluster: it goes with --engine ray")
+            raise click.UsageError("--address needs --engine ray")
         if self.jobs:
             return self.jobs
         return min(cores(), 8) if total_bytes > 4_000_000 else 1
@@ -136,7 +134,7 @@ class EstimateOptions(JobsOption, SourceOptions):
     """Which documents are worked on, and how long it will take."""
 
     estimate: Annotated[bool, Option(
-        "Only estimate the time, by trying some documents", group="Workers"
+        "Estimate the time on a sample, then exit", group="Workers"
     )] = False  # fmt: skip
 
     def say_time(self, found: WorkEstimate) -> None:
@@ -153,7 +151,7 @@ class QuestionsOption(Options):
 
     words: Annotated[tuple[str, ...], argument("[QUESTION]...")] = ()
     test_queries: Annotated[Name | None, Option(
-        "Questions from a file: a test set, or one a line; - is stdin", flag="-Q --test-queries", long_flag="--queries",
+        "Questions: a test set, or one per line; - for stdin", flag="-Q --test-queries", long_flag="--queries",
         metavar="FILE", group="Input", common=True,
     )] = None  # fmt: skip
 
@@ -161,7 +159,7 @@ class QuestionsOption(Options):
         """At least one; `skip` gets what the file has that is not a question."""
         file = self.test_queries
         if self.words and file:
-            raise click.UsageError("a question and --queries: give one of them")
+            raise click.UsageError("give a question or --queries, not both")
         if file:
             from chunkwise.records.skipped import in_one_line
             from chunkwise.testsets.reading import read_questions
@@ -171,16 +169,15 @@ class QuestionsOption(Options):
             if lines:
                 skip(in_one_line(lines))
             if not queries:
-                raise ChunkwiseError(f"no question in {'standard input' if file == '-' else file}")
+                raise ChunkwiseError(f"no questions in {'standard input' if file == '-' else file}")
             return queries
         if not self.words:
             raise click.UsageError(
-                "nothing to ask: write the question behind the index, or name a file: --queries FILE "
-                '("-": stdin)'
+                'no question given: add it after the index, or use --queries FILE ("-" for stdin)'
             )
         question = " ".join(self.words)
         if not question.strip():
-            raise InvalidParameter("the question is empty; write what you look for")
+            raise InvalidParameter("the question is empty")
         return [Query("1", question)]
 
 
@@ -203,7 +200,7 @@ class AllowOption(Options):
     """What names in an index, a recommendation or the folder of a sweep may name."""
 
     allow: Annotated[Names, Option(
-        "Allow a server, code or model that only a file names", metavar="NAME", at_once=_allow, group="Input"
+        "Trust a server, code or model named in a file", metavar="NAME", at_once=_allow, group="Input"
     )] = ()  # fmt: skip
 
 
@@ -237,7 +234,7 @@ def parse_share(text: str) -> float:
     """Read 0.02 or 2%."""
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%?)\s*", text)
     if match is None:
-        raise ValueError("expected a share like 0.02 or 2%")
+        raise ValueError("expected a share such as 0.02 or 2%")
     return float(match[1]) / (100 if match[2] else 1)
 
 
@@ -246,4 +243,4 @@ def check_questions_flag(options: SourceOptions, queries: str | None) -> None:
     if options.quiet and queries is None and options.source[1:]:
         *_, file = options.source
         if file.endswith((".json", ".jsonl")):
-            raise click.UsageError(f"-q is --quiet; name the questions by -Q {file}")
+            raise click.UsageError(f"-q means --quiet; for questions use -Q {file}")

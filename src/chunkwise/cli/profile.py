@@ -26,15 +26,15 @@ class ProfileOptions(KeepOptions, JobsOption, SourceOptions, ReportOptions):
     """The options of `chunkwise profile`."""
 
     tokenizer: Annotated[Name, Option(
-        "Tokenizer that sizes are counted with", metavar="NAME", group="Documents"
+        "Tokenizer for sizes", metavar="NAME", group="Documents"
     )] = "o200k_base"  # fmt: skip
 
 
 @dataclass_command("profile", ProfileOptions)
 def command(options: ProfileOptions) -> None:
-    """Describe a corpus before anything is chosen: sizes, sections, languages, and which chunking to try first.
+    """Summarize a corpus: sizes, structure, languages, duplicates.
 
-    SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`.
+    SOURCE is files, folders, globs, archives, or '-' for standard input.
 
     Examples:
       chunkwise profile docs/
@@ -55,7 +55,7 @@ def command(options: ProfileOptions) -> None:
             jobs=options.workers(total), advance=advance, on_document=keeper.see,
         )  # fmt: skip
     if not profile.total.documents:  # leaving so, an older page stays
-        say("no document was read; there is nothing to profile")
+        say("no readable documents; nothing to profile")
         sys.exit(FAILED)
     keeper.keep(lambda: run_of_profile(profile, keeper.fingerprints))
     title = ", ".join(paths)

@@ -28,25 +28,25 @@ class PushOptions(AllowOption, QuietOption, group="Target"):
         "Database: chroma://, milvus://, qdrant://, weaviate://, pinecone://", metavar="ADDRESS", common=True
     )]  # fmt: skip
     collection: Annotated[Name | None, Option(
-        "Collection, where the address names none", metavar="NAME", default_text="chunkwise", common=True
+        "Collection, unless named in the URL", metavar="NAME", default_text="chunkwise", common=True
     )] = None  # fmt: skip
     embedder: Annotated[Name | None, Option(
-        "Embedding model of chunks without vectors", flag="-e", metavar="NAME", common=True
+        "Embedding model for chunks without vectors", flag="-e", metavar="NAME", common=True
     )] = None  # fmt: skip
     prune: Annotated[bool, Option(
-        "Remove what earlier pushes of these documents left", common=True
+        "Delete stale rows of these documents", common=True
     )] = False  # fmt: skip
     as_json: Json = False
 
 
 @dataclass_command("push", PushOptions)
 def command(options: PushOptions) -> None:
-    """Write chunks, their vectors and metadata into a vector database you have.
+    """Upload chunks, vectors and metadata to a vector database.
 
-    SOURCE is an index, or a file of chunks as `chunkwise chunk -o` or another tool wrote it (.parquet, .jsonl, .csv:
-    a column `text`, and `vector` or --embedder), or a folder of such files. Rows have the ids of their chunks: pushed
-    again, they are the same rows, and a push that was stopped is made whole by the same command. Keys are read from
-    the environment (CHROMA_API_KEY, MILVUS_API_KEY, PINECONE_API_KEY, QDRANT_API_KEY, WEAVIATE_API_KEY).
+    SOURCE is an index, a file of chunks (.parquet, .jsonl or .csv, with a `text` column and `vector` or --embedder),
+    or a folder of such files. Row ids are chunk ids, so pushing again updates rows, and the same command completes an
+    interrupted push. API keys are read from CHROMA_API_KEY, MILVUS_API_KEY, PINECONE_API_KEY, QDRANT_API_KEY or
+    WEAVIATE_API_KEY.
 
     Examples:
       chunkwise push kb --to chroma:///home/you/chroma --collection handbook
@@ -68,7 +68,7 @@ def command(options: PushOptions) -> None:
         click.echo(summary(result), err=True)
     if result.skipped:
         kept = (
-            "; nothing was removed, since what they replace may be there" if options.prune else ""
+            "; nothing was deleted, since they may replace existing rows" if options.prune else ""
         )
-        say(f"not pushed: {thousands(result.skipped)}, the lines above say why{kept}")
+        say(f"not pushed: {thousands(result.skipped)}, see above{kept}")
         sys.exit(SKIPPED)

@@ -37,8 +37,8 @@ def refuse_without_terminal() -> None:
     """Questions are put to a person."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise ChunkwiseError(
-            "review asks a person, and standard input is not a terminal; run it in one. To leave questions out "
-            "without one, edit the file: it is plain JSON"
+            "review needs a terminal, and standard input isn't one; to drop questions in a "
+            "script, edit the JSON file"
         )
 
 
@@ -50,7 +50,7 @@ def review_in_terminal(
         walk(review, card, click.getchar, goes_on)
     except (KeyboardInterrupt, EOFError):
         click.echo()
-    click.echo(f"{counted_decisions(review)}; every decision is in {file}")
+    click.echo(f"{counted_decisions(review)}; decisions saved in {file}")
 
 
 def walk(
@@ -211,7 +211,7 @@ def _edited(text: str, what: str) -> str:
     offered = one_line(text)
     with _beginning_with(offered) as is_there:
         shown = "" if is_there or not offered else f" [{offered}]"
-        click.echo(f"new {what}; Enter alone leaves it as it is{shown}")
+        click.echo(f"new {what}; Enter keeps it{shown}")
         typed = " ".join(input("> ").split())
     # What was not touched is not an edit, even where it could not be shown as it is.
     return text if typed in ("", offered) else typed

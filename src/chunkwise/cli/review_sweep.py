@@ -30,7 +30,9 @@ def review_sweep(completed: CompletedSweep, drafts: Path) -> bool:
     file = Path(sweep.test_queries or drafts)
     review = Review(file, "unreviewed")
     before = review.counts()
-    click.echo("\nAccept what people might ask and the passage answers; edit or drop the rest.")
+    click.echo(
+        "\nAccept questions that a user might ask and the passage answers; edit or drop the rest."
+    )
     guide = ReviewGuide(order, review, file, inputs.documents, sweep.objective)
     review_in_terminal(review, ReviewCard(str(file), inputs.documents), file, guide)
     return review.counts() != before

@@ -62,11 +62,11 @@ class EvaluationOptions(
         "Score chunks made by another tool", metavar="FILE", common=True
     )] = None  # fmt: skip
     more_sources: Annotated[Names, Option(
-        "Documents, beside <source>", long_flag="--documents", metavar="SOURCE"
+        "Documents, if SOURCE is an index", long_flag="--documents", metavar="SOURCE"
     )] = ()  # fmt: skip
     types: Annotated[Name | None, Option(
-        "Compare these two types of questions", metavar="A,B", group="Metrics",
-        default_text="the easiest and the hardest",
+        "Question types to compare", metavar="A,B", group="Metrics",
+        default_text="easiest and hardest",
     )] = None  # fmt: skip
     at_least: Annotated[Names, Option(
         "Exit with status 4 if metric M is below X", long_flag="--fail-under", metavar="M=X", group="Metrics",
@@ -150,7 +150,7 @@ def _paths(options: EvaluationOptions) -> list[str]:
     if not paths:
         if options.test_queries is None:
             raise click.UsageError(
-                "what is evaluated? name documents or an index, and questions: --queries FILE"
+                "nothing to evaluate: give documents or an index, and questions with --queries FILE"
             )
         paths = [documents_beside(options.test_queries, say)]
     return paths
@@ -199,14 +199,14 @@ def _results(
         score=options.part(ScoreOptions), live=options.part(LiveOptions), hits=options.hits,
         chunks=options.chunks, llm=client, options=options.loading(), jobs=options.workers(total),
         listeners=Listeners(
-            on_bad=bad, on_mended=lambda line: say(f"mended {line}"), on_remark=say, on_documents=documents.extend,
+            on_bad=bad, on_mended=lambda line: say(f"repaired {line}"), on_remark=say, on_documents=documents.extend,
             on_questions=queries.extend, on_estimate=on_estimate, on_search=on_search, stages=stages,
         ),
     )  # fmt: skip
     if asking and asking.client and not options.quiet:
         show_spent(asking.client.spent)
     if asking is not None and clients.fell_short:
-        lines.append("not every summary could be written")
+        lines.append("some summaries could not be written")
     return results, tuple(lines)
 
 
@@ -216,7 +216,7 @@ def say_why_silent(results: Results) -> bool:
 
     error = judge_error(results)
     if error:
-        say(f"what the language model was to judge is unscored in part: {error}")
+        say(f"LLM judge metrics are partly unscored: {error}")
     return bool(error)
 
 
@@ -226,7 +226,7 @@ def _types(named: str | None) -> tuple[str, str] | None:
     names = parted(named)
     if len(names) != 2 or names[0] == names[1]:
         raise click.UsageError(
-            f"--types {named!r} names no two types of question; as in --types list,cross-domain"
+            f"--types {named!r}: expected two question types, such as --types list,cross-domain"
         )
     return names[0], names[1]
 
@@ -236,7 +236,7 @@ def _checked_judge(options: Checked) -> Checked:
     if options.asks_llm:
         return replace(options, llm=or_local(options.llm_name))
     if not _strategy_asks(options):
-        refuse_unasked("no language model is asked; add --judge llm")
+        refuse_unasked("no language model is used; add --judge llm")
     return options
 
 
@@ -247,8 +247,8 @@ def _checked_count(options: Checked) -> Checked:
     if not is_typed("budget"):
         options = replace(options, budget=None)
     if (budget := _budget(options)) is not None:
-        filled = f"a budget of {counted(budget, 'token')} is filled with as many hits as fit"
-        raise click.UsageError(f"-k {options.k} is given, and {filled}; leave -k out, or --budget")
+        filled = f"a budget of {counted(budget, 'token')} determines the number of hits"
+        raise click.UsageError(f"-k {options.k} conflicts: {filled}; leave out -k or --budget")
     return options
 
 
@@ -268,11 +268,14 @@ def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
     for text in words:
         match = re.fullmatch(r"\s*([\w.@-]+)\s*=\s*(-?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*", text)
         if not match:
-            raise click.UsageError(f"{text!r} is not a limit; write it like recall@5=0.8")
+            raise click.UsageError(
+                f"{text!r} isn't a limit; expected METRIC=VALUE, such as recall@5=0.8"
+            )
         value = float(match[2]) / (100 if match[3] else 1)
         if not -1 <= value <= 1:
             raise click.UsageError(
-                f"{text!r}: {as_set(value)} is outside of -1 to 1; write a share like recall@5=0.8, or recall@5=80%"
+                f"{text!r}: {as_set(value)} isn't between -1 and 1; expected a share, such as "
+                "recall@5=0.8 or recall@5=80%"
             )
         found.append(MetricLimit(match[1], value, sign))
     return found
@@ -293,7 +296,7 @@ def _measured_as(limits: list[MetricLimit], options: EvaluationOptions) -> list[
             names = chosen(name, k, budget, asked=asked)
             name = names[0] if len(names) == 1 else name
         if name not in known:
-            raise click.UsageError(f"{name} is not among what is measured: {', '.join(known)}")
+            raise click.UsageError(f"{name} isn't measured here; measured: {', '.join(known)}")
         found.append(limit._replace(name=name))
     return found
 
@@ -338,5 +341,5 @@ def _summaries(
     if options.asks_llm and not estimate.calls:
         return None
     if options.asks_llm:
-        say("this is for summaries; what the judge is asked is known once they are written")
+        say("for summaries only; judge calls are known once they are written")
     return estimate

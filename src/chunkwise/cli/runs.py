@@ -40,16 +40,16 @@ class ListOptions(HistoryOption, JsonOrReport):
     """The options of `chunkwise runs list`."""
 
     last: Annotated[Count, Option(
-        "Runs to show, the latest first", metavar="N", group="Output", common=True
+        "Runs to show, latest first", metavar="N", group="Output", common=True
     )] = 20  # fmt: skip
     kind: Kind = None
 
 
 @dataclass_command("runs", ListOptions)
 def list_runs(options: ListOptions) -> None:
-    """List saved runs: when, what, scores with small charts, what changed since the one before.
+    """List saved runs: scores, trends, and changes since the previous run.
 
-    --save of evaluate, tune, compare, testset calibrate, lint and profile adds runs.
+    `evaluate`, `tune`, `compare`, `testset calibrate`, `lint` and `profile` save runs with --save.
 
     Examples:
       chunkwise evaluate docs/ -Q q.json --save
@@ -76,10 +76,10 @@ def list_runs(options: ListOptions) -> None:
 
 
 def _say_empty(history: History, kind: str | None = None) -> None:
-    what = f"no run of the kind {kind!r} is" if kind else "no run is"
+    what = f"no runs of kind {kind!r}" if kind else "no runs"
     say(
-        f"{what} kept in {shown_place(history.place)} yet; add --save to a command: "
-        f"chunkwise {kind or 'evaluate'} … --save, or take files of results in: chunkwise runs import FILE..."
+        f"{what} in {shown_place(history.place)} yet; save one: chunkwise {kind or 'evaluate'} "
+        f"… --save, or import files: chunkwise runs import FILE..."
     )
 
 
@@ -91,9 +91,9 @@ class ShowOptions(HistoryOption, JsonOrReport):
 
 @dataclass_command("show", ShowOptions)
 def show(options: ShowOptions) -> None:
-    """Show one run: figures, settings, versions, where it comes from, what changed since the one before.
+    """Show one run: scores, settings, versions, origin and changes.
 
-    RUN is its number, `last`, or `baseline`.
+    RUN is its number, `last` or `baseline`.
 
     Examples:
       chunkwise runs show 41
@@ -115,17 +115,17 @@ class DiffOptions(HistoryOption, JsonOrReport):
 
 @dataclass_command("diff", DiffOptions)
 def diff(options: DiffOptions) -> None:
-    """Show what changed between two runs, by how much figures differ, and what that comes from.
+    """Show what changed between two runs, and why their scores differ.
 
-    BEFORE and AFTER are numbers of runs, `last`, or `baseline`, which is that of runs of the other one's kind.
+    BEFORE and AFTER are run numbers, `last` or `baseline`.
 
     Examples:
       chunkwise runs diff 41 57
       chunkwise runs diff baseline last -v
       chunkwise runs diff 41 57 --json
 
-    A difference is divided into what came from the questions, the documents, the settings and the versions; the parts
-    add up to it. docs/how-to/monitor.md says how.
+    The difference is attributed to questions, documents, settings and versions; the parts add up. See
+    docs/how-to/monitor.md.
     """
     from chunkwise.report.runs_report import run_difference_report
 
@@ -133,7 +133,7 @@ def diff(options: DiffOptions) -> None:
     before = run_number(history, options.before, beside=options.after)
     after = run_number(history, options.after, beside=options.before)
     if before == after:
-        raise click.UsageError(f"run {before} has no difference to itself; name two runs")
+        raise click.UsageError(f"cannot compare run {before} with itself; give two runs")
     options.print_result(
         lambda: run_difference_report(history, before, after),
         lambda: history.difference(before, after).to_dict(),
@@ -146,15 +146,15 @@ class ChartOptions(HistoryOption, ReportOptions):
     metric: Annotated[Name | None, argument("[METRIC]")] = None
     kind: Kind = None
     last: Annotated[Count | None, Option(
-        "Runs to show, the latest ones", metavar="N", default_text="all", group="Output", common=True
+        "Latest runs to show", metavar="N", default_text="all", group="Output", common=True
     )] = None  # fmt: skip
 
 
 @dataclass_command("chart", ChartOptions)
 def chart(options: ChartOptions) -> None:
-    """Draw one metric over all runs, with intervals and the baseline.
+    """Chart one metric over all runs, with confidence intervals and the baseline.
 
-    METRIC is a name such as recall@1000t; without it, the main metric of the latest run is drawn.
+    METRIC is a name such as recall@1000t [default: main metric of the latest run].
 
     Examples:
       chunkwise runs chart
@@ -181,13 +181,13 @@ class ExportOptions(HistoryOption):
         "Write CSV; - is stdout", metavar="FILE", group="Output", common=True, writes="new"
     )] = None  # fmt: skip
     jsonl: Annotated[Path | None, Option(
-        "Write a line of JSON for each row", metavar="FILE", group="Output", common=True, writes="new"
+        "Write JSON lines", metavar="FILE", group="Output", common=True, writes="new"
     )] = None  # fmt: skip
     parquet: Annotated[Path | None, Option(
         "Write Parquet; needs chunkwise[parquet]", metavar="FILE", group="Output", common=True, writes="new"
     )] = None  # fmt: skip
     by_question: Annotated[bool, Option(
-        "A row for each score of each question", group="Output", common=True
+        "One row per question and metric", group="Output", common=True
     )] = False  # fmt: skip
     kind: Kind = None
     force: Force = False
@@ -196,7 +196,7 @@ class ExportOptions(HistoryOption):
 
 @dataclass_command("export", ExportOptions)
 def export(options: ExportOptions) -> None:
-    """Write the runs as a table for other tools: a row for each figure of each run.
+    """Export runs as a table, one row per metric of each run.
 
     Examples:
       chunkwise runs export --csv runs.csv
@@ -210,12 +210,12 @@ def export(options: ExportOptions) -> None:
     files = [file for file in (options.csv, options.jsonl, options.parquet) if file is not None]
     if not files and not options.as_json:
         raise click.UsageError(
-            "where to? name a file: --csv runs.csv, --jsonl runs.jsonl or --parquet runs.parquet; or --json"
+            "no output given: --csv runs.csv, --jsonl runs.jsonl, --parquet runs.parquet or --json"
         )
     if "-" in map(str, (options.jsonl, options.parquet)):
-        raise click.UsageError("only --csv writes to stdout by -; --json prints lines of JSON")
+        raise click.UsageError("'-' works only with --csv; for JSON on stdout use --json")
     if options.as_json and str(options.csv) == "-":
-        raise click.UsageError("--csv - and --json both write to stdout; leave one of them out")
+        raise click.UsageError("--csv - and --json both write to stdout; choose one")
     history = options.opened()
 
     def rows() -> Iterator[dict[str, object]]:
@@ -238,21 +238,19 @@ class PruneOptions(HistoryOption):
     """The options of `chunkwise runs prune`."""
 
     older: Annotated[Annotated[float, Meta(gt=0, le=36_525 * 86_400)], Option(
-        "Forget runs older than this: 12h, 90d, 8w, 6m, 1y", metavar="AGE", parse=parse_time, common=True
+        "Delete runs older than this: 12h, 90d, 8w, 6m, 1y", metavar="AGE", parse=parse_time, common=True
     )]  # fmt: skip
-    yes: Annotated[bool, Option("Do it without asking", common=True)] = False
+    yes: Annotated[bool, Option("Don't ask for confirmation", common=True)] = False
     as_json: Json = False
 
 
 @dataclass_command("prune", PruneOptions)
 def prune(options: PruneOptions) -> None:
-    """Forget old runs with their scores; baselines are kept.
+    """Delete old runs with their scores; baselines are kept.
 
     Examples:
       chunkwise runs prune --older 1y
       chunkwise runs prune --older 90d --yes
-
-    Baselines are kept, however old they are.
     """
     from chunkwise.tracking.run import time_text
 
@@ -265,16 +263,16 @@ def prune(options: PruneOptions) -> None:
             f"{counted(len(gone), 'run')} from before {since[:10]} ({' to '.join(map(str, ends))})"
         )
         if not sys.stdin.isatty() or options.as_json:
-            say(f"{which} would be forgotten; nothing is yet: add --yes")
+            say(f"would delete {which}; to confirm, add --yes")
             sys.exit(WRONG_USAGE)
-        if not click.confirm(f"Forget {which}?", err=True):
-            say("nothing was forgotten")
+        if not click.confirm(f"Delete {which}?", err=True):
+            say("nothing was deleted")
             return
     gone = history.prune(since) if gone else []
     if options.as_json:
         print_json({"forgotten": [run.number for run in gone], "kept": len(history)})
     else:
-        say(f"{counted(len(gone), 'run')} forgotten, {thousands(len(history))} kept")
+        say(f"deleted {counted(len(gone), 'run')}, kept {thousands(len(history))}")
 
 
 class ImportOptions(HistoryOption):
@@ -286,14 +284,15 @@ class ImportOptions(HistoryOption):
 
 @dataclass_command("import", ImportOptions)
 def import_files(options: ImportOptions) -> None:
-    """Take files of results into the history: what `evaluate --output` and `tune` wrote.
+    """Import result files into the history.
+
+    Files are those written by `evaluate --output` and `tune`, or folders of them. The oldest becomes the first run;
+    importing a file twice adds it once.
 
     Examples:
       chunkwise runs import results/before.json results/after.json
       chunkwise runs import chunkwise-tune/results.json
       chunkwise runs import results
-
-    The oldest file becomes the first run. The same file is one run, however often it is imported.
     """
     from chunkwise.tracking.import_runs import import_results
 
@@ -312,8 +311,8 @@ def import_files(options: ImportOptions) -> None:
         known = len(found) - len(new)
         ends = list(dict.fromkeys((new[0].number, new[-1].number))) if new else []
         numbers = f" as {' to '.join(map(str, ends))}" if ends else ""
-        had = f"; {counted(known, 'file')} known already" if known else ""
-        say(f"{counted(len(new), 'run')} imported{numbers} into {shown_place(history.place)}{had}")
+        had = f"; skipped {counted(known, 'known file')}" if known else ""
+        say(f"imported {counted(len(new), 'run')}{numbers} into {shown_place(history.place)}{had}")
     if bad:
         sys.exit(SKIPPED if found else FAILED)
 

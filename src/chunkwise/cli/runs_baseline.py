@@ -29,7 +29,7 @@ class BaselineOptions(HistoryOption):
 
 @dataclass_command("baseline", BaselineOptions)
 def list_baselines(options: BaselineOptions) -> None:
-    """Show which runs later ones are compared with, and choose them.
+    """Show the baselines, which later runs are compared with.
 
     Examples:
       chunkwise runs baseline
@@ -37,8 +37,8 @@ def list_baselines(options: BaselineOptions) -> None:
       chunkwise runs baseline set last --name main
       chunkwise runs baseline clear --name main
 
-    There is one baseline of each kind of run under a name. Where a branch has one of its own name, that is taken; else
-    the one named default.
+    Each name has one baseline per kind of run. On a branch, the baseline with the branch's name is used if there is
+    one, otherwise `default`.
     """
     history = options.opened()
     baselines = history.baselines()
@@ -48,9 +48,7 @@ def list_baselines(options: BaselineOptions) -> None:
     for baseline in baselines:
         click.echo(_words(baseline, history))
     if not baselines:
-        say(
-            "no baseline yet; `chunkwise runs baseline set RUN` sets one, `chunkwise runs` lists runs"
-        )
+        say("no baseline yet; set one: chunkwise runs baseline set RUN")
 
 
 def _words(baseline: Baseline, history: History) -> str:
@@ -72,14 +70,16 @@ class SetOptions(HistoryOption):
 
     run: Annotated[str, argument("RUN")]
     name: Annotated[Name, Option(
-        "Name of the baseline; that of a branch is taken on it", metavar="NAME", common=True
+        "Name of the baseline, such as a branch name", metavar="NAME", common=True
     )] = "default"  # fmt: skip
     as_json: Json = False
 
 
 @dataclass_command("set", SetOptions)
 def set_baseline(options: SetOptions) -> None:
-    """Hold later runs of its kind against this one. RUN is its number, `last`, or `baseline`.
+    """Set the baseline for later runs of the same kind.
+
+    RUN is its number, `last` or `baseline`.
 
     Examples:
       chunkwise runs baseline set 41
@@ -91,21 +91,21 @@ def set_baseline(options: SetOptions) -> None:
     if options.as_json:
         print_json(asdict(made))
     else:
-        say(f"run {made.run} is the baseline {made.name!r} of {made.kind}")
+        say(f"run {made.run} is now the {made.kind} baseline {made.name!r}")
 
 
 class ClearBaselineOptions(HistoryOption):
     """The options of `chunkwise runs baseline clear`."""
 
     name: Annotated[Name | None, Option(
-        "Clear only the baseline of this name", metavar="NAME", default_text="all", common=True
+        "Clear only this baseline", metavar="NAME", default_text="all", common=True
     )] = None  # fmt: skip
     as_json: Json = False
 
 
 @dataclass_command("clear", ClearBaselineOptions)
 def clear(options: ClearBaselineOptions) -> None:
-    """Forget which runs are baselines; the runs themselves stay.
+    """Clear baselines; the runs themselves are kept.
 
     Examples:
       chunkwise runs baseline clear
@@ -115,7 +115,7 @@ def clear(options: ClearBaselineOptions) -> None:
     if options.as_json:
         print_json({"cleared": [asdict(each) for each in gone]})
     else:
-        say(f"{counted(len(gone), 'baseline')} cleared")
+        say(f"cleared {counted(len(gone), 'baseline')}")
 
 
 command = DefaultGroup(list_baselines, (set_baseline, clear))

@@ -55,22 +55,23 @@ class SearchCommandOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOp
 
     source: Annotated[str, argument("SOURCE")]
     explain: Annotated[bool, Option(
-        "Show documents named by the question, and chains of -r graph", group="Output", common=True
+        "Show why hits were found: named documents, graph paths", group="Output", common=True
     )] = False  # fmt: skip
     verbose: Annotated[bool, Option(
-        "Show the whole text of every hit", flag="-v", group="Output", common=True
+        "Print the full text of every hit", flag="-v", group="Output", common=True
     )] = False  # fmt: skip
     as_json: Json = False
 
 
 @dataclass_command("search", SearchCommandOptions)
 def command(options: SearchCommandOptions) -> None:
-    """Search an index; hits are exact places in your documents.
+    """Search an index; hits are exact spans of your documents.
 
-    SOURCE is an index that `chunkwise index` made: a folder, or an engine's address. The words of the QUESTION need no
-    quotes. Scores: higher is better, comparable within one question and retriever alone (bm25: the BM25 sum; dense: a
-    cosine; hybrid: shares of each side's best, up to 1.5; multiscale: a share of the votes, up to 1; with --reranker:
-    the reranker's own).
+    SOURCE is an index: a folder or a database URL. QUESTION needs no quotes.
+
+    Higher scores are better; compare them only within one question and retriever. bm25: BM25 score; dense: cosine
+    similarity; hybrid: sum of normalized scores, up to 1.5; multiscale: share of votes, up to 1; with --reranker: the
+    reranker's score.
 
     Examples:
       chunkwise search kb "who approves leave?"
@@ -89,7 +90,7 @@ def command(options: SearchCommandOptions) -> None:
     if not index.document_count:
         shown = shown_place(options.source)
         raise ChunkwiseError(
-            f"{shown} is an index without documents; fill it: chunkwise index DOCUMENTS --into {shown}"
+            f"{shown} is an empty index; add documents: chunkwise index DOCUMENTS --into {shown}"
         )
     _check_documents(index, only)
     write = _writer() if options.as_json else _shower(index, len(queries) > 1, options)
@@ -159,17 +160,19 @@ def _why_nothing(index: Searchable, query: Query, retriever: object) -> None:
     why = why_unfindable(query.text, index.languages) or unmatched_told(_missing(index, query))
     if not why:
         return
-    instead = "ask by meaning: --retriever dense"
+    instead = "try dense retrieval: --retriever dense"
     if index.settings.vectors == "none":
-        instead = "ask with other words, or make the index with vectors: chunkwise index --rebuild"
-    say(f"nothing found by words for {one_line(query.text, 80)!r}: {why}; {instead}")
+        instead = (
+            "rephrase the question, or rebuild the index with vectors: chunkwise index --rebuild"
+        )
+    say(f"no BM25 hits for {one_line(query.text, 80)!r}: {why}; {instead}")
 
 
 def _narrowed(options: SearchCommandOptions) -> None:
     """Name the filters that left nothing to find."""
     given = options.part(FilterOptions).changed()
     if named := [field.long_flag for field in schema(FilterOptions) if field.name in given]:
-        say(f"nothing found within {', '.join(named)}; search without it")
+        say(f"no hits with {', '.join(named)}; search without the filter")
 
 
 def _missing(index: Searchable, query: Query) -> list[UnmatchedWord]:
@@ -196,8 +199,8 @@ def _check_documents(index: Searchable, only: Filter) -> None:
         raise InvalidParameter(no_such_document(only, ids))
     if only.level and not getattr(index, "has_summaries", False):
         raise InvalidParameter(
-            f"level is {only.level}, and the index has no summaries; leave it out, or make one that has: "
-            "chunkwise index DOCUMENTS --into FOLDER -s raptor --llm NAME"
+            f"level is {only.level}, but the index has no summaries; leave it out, or rebuild: "
+            f"chunkwise index DOCUMENTS --into FOLDER -s raptor --llm NAME"
         )
 
 

@@ -22,19 +22,19 @@ class ServeOptions(ListeningOptions, LlmOptions, ServedSourceOptions):
 
     source: Annotated[tuple[str, ...], argument("SOURCE...")]
     at_once: Annotated[Annotated[int, Meta(ge=1, le=64)], Option(
-        "Requests worked on at the same time", metavar="N", group="Server"
+        "Maximum concurrent requests", metavar="N", group="Server"
     )] = 4  # fmt: skip
     max_body: Annotated[Annotated[int, Meta(ge=1, le=1000)], Option(
-        "Size limit of a request", metavar="MB", group="Server"
+        "Maximum request size", metavar="MB", group="Server"
     )] = 4  # fmt: skip
 
 
 @dataclass_command("serve", ServeOptions)
 def serve_index(options: ServeOptions) -> None:
-    """Answer programs over HTTP: chunk, search, ask and evaluate, with keys, limits and metrics; no pages.
+    """Serve an index over HTTP: chunk, search, ask and evaluate.
 
-    SOURCE is an index that `chunkwise index` made (a folder, or an address), or documents, which are indexed in
-    memory. Every request needs a key; one for this run is printed where neither --users nor CHUNKWISE_KEYS has any.
+    SOURCE is an index, or documents, which are indexed in memory. Every request needs a key. Without --users and
+    CHUNKWISE_KEYS, a key for this run is printed.
 
     Examples:
       chunkwise serve kb
@@ -42,8 +42,8 @@ def serve_index(options: ServeOptions) -> None:
       chunkwise serve users key users.json wiki
       chunkwise serve kb --llm local --rate 120
 
-    Addresses: /api/search, /api/ask, /api/chunk, /api/evaluate, /api/documents …, described at /api/openapi.json;
-    /metrics for Prometheus. Ctrl-C ends it.
+    Endpoints: /api/search, /api/ask, /api/chunk, /api/evaluate, /api/documents …, described at /api/openapi.json;
+    Prometheus metrics at /metrics. Stop with Ctrl-C.
     """
     settings = options.settings(at_once=options.at_once, most_bytes=options.max_body * 1_000_000)
     from chunkwise.studio.project_sources import ProjectSources
@@ -52,7 +52,7 @@ def serve_index(options: ServeOptions) -> None:
     documents, index, runs = options.sorted_sources(options.source)
     if runs:
         raise click.UsageError(
-            f"{runs[0]} is a file of results; the studio shows it, serve does not"
+            f"{runs[0]} is a result file; open it with: chunkwise studio {runs[0]}"
         )
     sources = ProjectSources(
         documents=documents, index=index, embedder=options.embedder or "", loading=options.loading,
@@ -63,7 +63,7 @@ def serve_index(options: ServeOptions) -> None:
         serve(sources, settings, has_pages=False, on_ready=ready)
     except KeyboardInterrupt:
         if not options.quiet:
-            say("the server has ended")
+            say("the server has stopped")
 
 
 command = DefaultGroup(serve_index, (users,))

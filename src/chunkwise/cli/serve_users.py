@@ -34,7 +34,7 @@ class NewUserOptions(UserOptions):
     """A user who is added, or known already."""
 
     role: Annotated[Role | None, Option(
-        "What the user may do", default_text="reader, or as it was", common=True
+        "Permissions", default_text="reader, or the current role", common=True
     )] = None  # fmt: skip
 
 
@@ -55,7 +55,7 @@ class UserListOptions(Options):
 
 @dataclass_command("add", NewUserOptions)
 def add(options: NewUserOptions) -> None:
-    """Add a user, or set another password; it is asked for, or read from stdin.
+    """Add a user or change a password; it is prompted for, or read from stdin.
 
     Examples:
       chunkwise serve users add users.json ana --role owner
@@ -70,17 +70,17 @@ def add(options: NewUserOptions) -> None:
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     if not password:
-        raise click.UsageError("the password is empty; type one, or hand it over on stdin")
+        raise click.UsageError("the password is empty; type one, or pipe it to stdin")
     change_accounts(
         options.file,
         lambda known: with_account(known, options.name, options.role, password=password),
     )
-    say(f"{options.name} is in {options.file}")
+    say(f"saved {options.name} in {options.file}")
 
 
 @dataclass_command("key", NewUserOptions)
 def key(options: NewUserOptions) -> None:
-    """Print a new key for a program, which is kept as its hash alone.
+    """Create a key for a program and print it once; only its hash is stored.
 
     Examples:
       chunkwise serve users key users.json wiki
@@ -93,12 +93,12 @@ def key(options: NewUserOptions) -> None:
         options.file, lambda known: with_account(known, options.name, options.role, key=made)
     )
     click.echo(made)
-    say(f"a key of {options.name}; it is shown this once, and sent as `Authorization: Bearer KEY`")
+    say(f"key of {options.name}, shown only once; send it as `Authorization: Bearer KEY`")
 
 
 @dataclass_command("role", UserRoleOptions)
 def role(options: UserRoleOptions) -> None:
-    """Give a user another role.
+    """Change a user's role.
 
     Examples:
       chunkwise serve users role users.json ana labeler
@@ -115,7 +115,7 @@ def role(options: UserRoleOptions) -> None:
 
 @dataclass_command("list", UserListOptions)
 def list_users(options: UserListOptions) -> None:
-    """List the users of a file with their roles.
+    """List users and their roles.
 
     Examples:
       chunkwise serve users list users.json
@@ -140,7 +140,7 @@ def list_users(options: UserListOptions) -> None:
 
 @dataclass_command("remove", UserOptions)
 def remove(options: UserOptions) -> None:
-    """Remove a user with its password and its keys.
+    """Remove a user, the password and all keys.
 
     Examples:
       chunkwise serve users remove users.json ana
@@ -148,7 +148,7 @@ def remove(options: UserOptions) -> None:
     from chunkwise.studio.accounts import change_accounts, without_account
 
     change_accounts(options.file, lambda known: without_account(known, options.name))
-    say(f"{options.name} is removed from {options.file}")
+    say(f"removed {options.name} from {options.file}")
 
 
 command = CommandGroup(

@@ -24,7 +24,7 @@ class ServedSourceOptions(LoadingOptions):
     """An index, or documents that are indexed in memory."""
 
     embedder: Annotated[Name | None, Option(
-        "Embedding model of unindexed documents", flag="-e", metavar="NAME", default_text="none: BM25 only",
+        "Embedding model for documents that aren't indexed", flag="-e", metavar="NAME", default_text="none: BM25 only",
         group="Configuration", common=True,
     )] = None  # fmt: skip
 
@@ -35,12 +35,12 @@ class ServedSourceOptions(LoadingOptions):
         for name in source:
             if "://" not in name and not has_magic(name) and not os.path.exists(name):
                 raise ChunkwiseError(
-                    f"{name} is not there; name a file, a folder, a glob or an index"
+                    f"{name} doesn't exist; expected a file, folder, glob or index"
                 )
         documents, index, runs = sort_sources(tuple(source))
         if index and self.embedder:
             raise click.UsageError(
-                f"{index} is an index, which has its own embedder; leave --embedder out"
+                f"{index} is an index, which stores its embedder; leave out --embedder"
             )
         return documents, index, runs
 
@@ -54,8 +54,8 @@ def tell_address(what: str, quiet: bool) -> Callable[[str, str], None]:
             click.echo(key)
         sys.stdout.flush()
         if not quiet:
-            below = "; below it stands a key for this run, which is not kept" if key else ""
-            say(f"{what} at this address{below}. Ctrl-C ends it")
+            below = ", with a key for this run below" if key else ""
+            say(f"{what} at this URL{below}; stop with Ctrl-C")
 
     return ready
 

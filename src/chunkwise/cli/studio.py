@@ -29,26 +29,27 @@ class StudioOptions(ListeningOptions, LlmOptions, ServedSourceOptions, HistoryOp
 
     source: Sources = ()
     demo: Annotated[bool, Option(
-        "Show the bundled corpus, with questions and two runs", group="Input", common=True
+        "Open the bundled corpus, with questions and two runs", group="Input", common=True
     )] = False  # fmt: skip
     test_queries: Queries = None
     labels: Labels = None
     into: Annotated[Name, Option(
-        "Index that a recommendation is applied to", metavar="PLACE", group="Server"
+        "Index to apply a recommendation to", metavar="PLACE", group="Server"
     )] = "kb"  # fmt: skip
     new_token: Annotated[bool, Option(
-        "Change the token in the address; old addresses end", group="Server"
+        "Replace the access token in the URL", group="Server"
     )] = False  # fmt: skip
     no_browser: Annotated[bool, Option(
-        "Only print the address", group="Server", common=True
+        "Print the URL without opening a browser", group="Server", common=True
     )] = False  # fmt: skip
 
 
 @dataclass_command("studio", StudioOptions)
 def command(options: StudioOptions) -> None:
-    """Look at documents, cuts, searches and runs in the browser, on this machine alone.
+    """Explore documents, chunks, searches and runs in the browser.
 
-    SOURCE are documents (files, folders, globs, archives), or an index, and files of results of evaluate and tune.
+    SOURCE is documents (files, folders, globs, archives) or an index, and result files of evaluate and tune. The
+    studio runs on this machine only, unless you set --host.
 
     Examples:
       chunkwise studio docs/
@@ -56,8 +57,8 @@ def command(options: StudioOptions) -> None:
       chunkwise studio kb
       chunkwise studio kb runs/*.json -Q q.json
 
-    Ctrl-C ends it. What you make is written to .chunkwise/ and to the folders of sweeps; the address stays the same at
-    the next start. docs/tutorials/studio.md is a tour.
+    Your work is saved in .chunkwise/ and in the sweep folders; the URL stays the same. Tour:
+    docs/tutorials/studio.md. Stop with Ctrl-C.
     """
     settings = options.settings()
     from chunkwise.studio.access_control import kept_token
@@ -69,8 +70,8 @@ def command(options: StudioOptions) -> None:
         click.echo(address)
         sys.stdout.flush()
         if not options.quiet:
-            token = "; it holds the token, so keep it to yourself" if "token=" in address else ""
-            say(f"the studio is open at this address{token}. Ctrl-C ends it")
+            token = ", which contains your access token" if "token=" in address else ""
+            say(f"the studio is open at this URL{token}; stop with Ctrl-C")
         if not options.no_browser and _has_screen():
             # A browser may take seconds to come up, and the server need not wait for it.
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
@@ -98,7 +99,7 @@ def _sources(options: StudioOptions) -> ProjectSources:
     if options.demo:
         if options.source:
             raise click.UsageError(
-                f"--demo shows the corpus inside the package; leave {options.source[0]} out, or leave --demo out"
+                f"--demo opens the bundled corpus; leave out {options.source[0]} or --demo"
             )
         package = Path(chunkwise.__file__).parent
         documents = (str(package / "corpus"),)
@@ -107,7 +108,8 @@ def _sources(options: StudioOptions) -> ProjectSources:
         documents, index, runs = options.sorted_sources(options.source)
     else:
         raise click.UsageError(
-            "nothing to show: name documents, an index or files of results, or see the sample: chunkwise studio --demo"
+            "nothing to show: give documents, an index or result files, or try: chunkwise studio "
+            "--demo"
         )
     return ProjectSources(
         documents=documents, index=index, runs=runs, questions=options.test_queries or questions,

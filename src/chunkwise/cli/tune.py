@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 FOLDER = "chunkwise-tune"
 _UNASKED = (
-    "no question could be taken from the documents: chunks and costs are compared, and nothing is recommended; "
-    "name a file of questions (--queries FILE)"
+    "no questions could be generated from the documents, so only chunks and costs are compared; "
+    "give test questions with --queries FILE"
 )
 
 
@@ -53,11 +53,11 @@ class SweepOptions(AllowOption, JobsOption, SourceOptions, JsonOrReport):
     """How a sweep is run, whatever it tries."""
 
     output: Annotated[Path, Option(
-        "Folder for the report and the recommendation", flag="-o", metavar="FOLDER", group="Output", common=True
+        "Output folder", flag="-o", metavar="FOLDER", group="Output", common=True
     )] = Path(FOLDER)  # fmt: skip
     page: Page = None
     dry_run: Annotated[
-        bool, Option("Only say how much work it is", group="Output", common=True)
+        bool, Option("Estimate the work, then exit", group="Output", common=True)
     ] = False
 
 
@@ -66,21 +66,21 @@ class TuneCommandOptions(TuneOptions, LiveOptions, KeepOptions, SweepOptions, gr
 
     test_queries: Queries = None
     pipeline: Annotated[Name | None, Option(
-        "Tune the PARAMETERS of your own pipeline", metavar="FILE.py:NAME", common=True
+        "Pipeline to tune, with its PARAMETERS", metavar="FILE.py:NAME", common=True
     )] = None  # fmt: skip
-    resume: Annotated[bool, Option("Continue the sweep in the output folder", common=True)] = False
+    resume: Annotated[bool, Option("Resume the sweep in the output folder", common=True)] = False
     review: Annotated[bool, Option(
-        "Review generated questions, most decisive first", common=True
+        "Review generated questions, most informative first", common=True
     )] = False  # fmt: skip
 
 
 @dataclass_command("tune", TuneCommandOptions)
 def command(options: TuneCommandOptions) -> None:
-    """Find the chunking and the search that work for your documents, and prove it.
+    """Recommend chunking and retrieval for your documents.
 
-    SOURCE is any number of documents (files, folders, globs, archives), or a plan (sweep.toml). The choice is made on
-    all questions and judged by leaving some out in turn; questions that the file marks as test never choose. Results
-    are kept: the same command continues where it was stopped.
+    SOURCE is documents (files, folders, globs, archives) or a plan (sweep.toml). All questions choose the
+    configuration, and nested cross-validation estimates its score; questions with split `test` never choose. Results
+    are cached: the same command resumes an interrupted sweep.
 
     Examples:
       chunkwise tune docs/ -Q q.json
@@ -89,7 +89,7 @@ def command(options: TuneCommandOptions) -> None:
       chunkwise tune docs/ -Q q.json --save
       chunkwise tune docs/ --review
 
-    Then: chunkwise index docs/ --into kb -c chunkwise-tune/recommendation.toml
+    Next: chunkwise index docs/ --into kb -c chunkwise-tune/recommendation.toml
     """
     from chunkwise.evaluation.sources import SCRIPTS, documents_beside
     from chunkwise.tuning.plan.prepare import sweep_from_source, sweep_of_pipeline
@@ -136,25 +136,24 @@ def tune_and_show(
 
     if options.page is not None and SweepFolder(options.output).keeps(options.page):
         raise click.UsageError(
-            f"{options.page} is one of the files that the sweep keeps in {options.output} and would be overwritten; "
-            "write to another file"
+            f"{options.page} belongs to the sweep in {options.output}; write to another file"
         )
     left_out = Skipped(
-        SkippedInputs(options.strict), lambda line: say(f"mended {line}"), on_remark=say
+        SkippedInputs(options.strict), lambda line: say(f"repaired {line}"), on_remark=say
     )
     if_interrupted = ""
 
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions | None:
         nonlocal if_interrupted
         _check_and_announce(prepared, options)
-        if_interrupted = f"what is done is kept in {folder}: the same command continues it"
+        if_interrupted = f"progress is saved in {folder}: run the same command to resume"
         return None if options.dry_run else _run_options(prepared, options)
 
     def write(completed: CompletedSweep, folder: Path) -> None:
         nonlocal if_interrupted
         if_interrupted = (
-            f"every score is stored in {folder}, and what was being written may be missing: "
-            f"chunkwise tune --resume -o {shlex.quote(str(folder))} writes it"
+            f"scores are saved in {folder}, but output files may be missing; write them: "
+            f"chunkwise tune --resume -o {shlex.quote(str(folder))}"
         )
         if keeper is not None:
             inputs = completed.prepared.inputs
@@ -181,7 +180,8 @@ def tune_and_show(
     outcomes = completed.result.outcomes if completed else ()
     if failed := [outcome for outcome in outcomes if outcome.error and not outcome.waits]:
         say(
-            f"{thousands(len(failed))} of {counted(len(outcomes), 'configuration')} failed: {failed[0].error}"
+            f"{thousands(len(failed))} of {counted(len(outcomes), 'configuration')} failed: "
+            f"{failed[0].error}"
         )
         sys.exit(SKIPPED)
     if completed and completed.prepared.sweep.at_least and not completed.result.chosen:
@@ -204,7 +204,8 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     known = {key for key, outcome in recorded.items() if not outcome.error}
     estimate = prepared.estimate(known, count_of(options.workers(material.characters)))
     lines = [
-        f"{counted(len(material.documents), 'document')}, {counted(len(material.questions), 'question')}",
+        f"{counted(len(material.documents), 'document')}, "
+        f"{counted(len(material.questions), 'question')}",
         *estimate.words,
     ]
     if sweep.pipeline:
@@ -228,7 +229,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
             say(line)
         if estimate.over(sweep.time, None):
             limit = format_number(sweep.time, "seconds")
-            say(f"that is more than {limit}: what is left then waits for the same command")
+            say(f"that exceeds {limit}: run the same command again for the rest")
     if over := estimate.over(None, sweep.max_cost and sweep.max_cost.amount):
         raise ChunkwiseError(f"{over}; try fewer chunkings, or raise --max-cost")
 
@@ -255,7 +256,9 @@ def _left_out(prepared: PreparedSweep) -> list[str]:
     for what, why in prepared.plan.left_out:
         by_reason.setdefault(why, []).append(what)
     return [
-        f"left out: {'; '.join(names[:3])}{f' and {thousands(len(names) - 3)} more' if len(names) > 3 else ''} ({why})"
+        "skipped: "
+        f"{'; '.join(names[:3])}{f' and {thousands(len(names) - 3)} more' if len(names) > 3 else ''} "
+        f"({why})"
         for why, names in by_reason.items()
     ]
 

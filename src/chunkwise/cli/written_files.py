@@ -32,20 +32,21 @@ def check_outputs(options: Options) -> None:
     places: list[Path] = []
     for field, path, place in _outputs(options):
         if place in places:
-            raise click.UsageError(f"{path} would be written twice; give one of them another name")
+            raise click.UsageError(f"two outputs have the same path {path}; rename one")
         places.append(place)
         if field.long_flag == "--html" and path.suffix.lower() not in _PAGES:
             raise click.UsageError(
-                f"{path} is to be a page: its name must end in {', '.join(_PAGES)}"
+                f"{path} is not a report name; expected an ending of {', '.join(_PAGES)}"
             )
         if any(os.path.realpath(name) == str(place) for name in _other_words(options)):
             raise click.UsageError(
-                f"{path} is read and would be overwritten; write to another file"
+                f"{path} is an input and would be overwritten; write to another file"
             )
         if field.writes == "new" and not getattr(options, "force", False) and _is_of_others(path):
             more = ", or add --force" if hasattr(options, "force") else ""
             raise click.UsageError(
-                f"{path} was not made by chunkwise and would be overwritten; write to another file{more}"
+                f"{path} isn't a chunkwise file and would be overwritten; write to another "
+                f"file{more}"
             )
         if not place.is_dir():
             check_writable(path)

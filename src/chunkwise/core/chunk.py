@@ -16,22 +16,22 @@ WRITTEN_CONTEXTS: tuple[WrittenContext, ...] = ("neighbors", "document")
 
 
 class Piece(NamedTuple):
-    """A chunk that a strategy returns if it knows more than a span."""
+    """A chunk returned by a strategy, with more than a span."""
 
     start: int
     end: int
     context: str = ""
-    """Text to index beside the chunk, never part of it (a split table's header)."""
+    """Text to index with the chunk but outside of it, such as a table header."""
     token_count: int = -1
-    """Exact count when the strategy already knows it; -1: to be counted."""
+    """Token count, if known; else -1."""
     parent: Span | None = None
-    """The larger span that is returned when this one is found; None: the piece itself."""
+    """The larger span to return when this one is found."""
     summary: str = ""
-    """Text made from others, where the piece is a summary; they are pieces of the level below."""
+    """The summary text of pieces of the level below."""
     summarized: tuple[Span, ...] = ()
-    """The spans that a summary covers, in order and without overlap; `start` and `end` are the outer bounds."""
+    """The spans a summary covers, in order and without overlap."""
     level: int = 0
-    """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
+    """RAPTOR level: 0 for chunks, 1 for summaries, 2 for summaries of summaries."""
 
 
 class SectionStretch(NamedTuple):
@@ -82,19 +82,19 @@ class Chunk(PlaceInDocument):
     end: int
     token_count: int
     context: str = ""
-    """Text indexed beside the chunk, never part of it."""
+    """Text indexed with the chunk, but not part of it."""
     strategy: str = ""
     outline: Outline | None = field(default=None, compare=False)
-    """Where the section path comes from; looked up when asked, most chunks never are."""
+    """Source of the section path, evaluated lazily."""
     parent: Span | None = None
-    """The larger span that is returned when this chunk is found."""
+    """The larger span returned when this chunk is found."""
     summary: str = ""
-    """The summary of `summarized`; empty: it is not a summary."""
+    """The summary text; empty for other chunks."""
     summarized: tuple[Span, ...] = ()
     level: int = 0
-    """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
+    """RAPTOR level: 0 for chunks, 1 for summaries, 2 for summaries of summaries."""
     context_token_count: int = -1
-    """Of `context`, counted as `token_count` is; -1: not counted."""
+    """Tokens in `context`; -1 if not counted."""
 
     def __new__(
         cls, document: Document, index: int, start: int, end: int, token_count: int, context: str = "",
@@ -130,12 +130,12 @@ class Chunk(PlaceInDocument):
 
     @property
     def index_text(self) -> str:
-        """What is embedded and searched: the context, then the text."""
+        """The indexed text: context, then text."""
         return f"{self.context}\n{self.text}" if self.context else self.text
 
     @property
     def section(self) -> tuple[str, ...]:
-        """Titles from the outermost heading down to the chunk's own."""
+        """Headings from the outermost to its own."""
         return self.outline.section(self.start, self.end) if self.outline else ()
 
     @property
@@ -144,12 +144,12 @@ class Chunk(PlaceInDocument):
 
     @property
     def chunk_size_config(self) -> int | None:
-        """The size that the strategy was given, in its own unit; None: it has none."""
+        """Size parameter of the strategy, in its unit."""
         return size_and_overlap(self.strategy)[0]
 
     @property
     def overlap_config(self) -> int | None:
-        """The overlap that the strategy was given, in its own unit; None: it has none."""
+        """Overlap parameter of the strategy, in its unit."""
         return size_and_overlap(self.strategy)[1]
 
     # The names other splitters use for the same two offsets.

@@ -48,13 +48,13 @@ _NO_TEXTS: tuple[tuple[type | UnionType, str, str], ...] = (
 
 
 def no_text(given: object) -> str:
-    """What stands where a text is needed, and what to do about it."""
+    """Describe a value given instead of text, and how to fix it."""
     if isinstance(given, Document):
-        return "a Document; a str is needed: chunkwise.ext.chunk_document takes it"
+        return "a Document; expected a str: chunkwise.ext.chunk_document takes it"
     for kind, name, remedy in _NO_TEXTS:
         if isinstance(given, kind):
-            return f"{name}; a str is needed: {remedy}"
-    return f"{shown(given)}; a str is needed"
+            return f"{name}; expected a str: {remedy}"
+    return f"{shown(given)}; expected a str"
 
 
 class Span(NamedTuple):
@@ -81,36 +81,36 @@ class Document:
     title: str = ""
     source: str = ""
     format: str = "text"
-    """How it is written: text (no markup is looked for), markdown, code, rst, tex, asciidoc, org; or what it was
-    extracted from: html, pdf, docx, pptx, table …"""
+    """Markup of the text (text, markdown, code, rst, tex, asciidoc, org) or source format (html, pdf, docx, pptx,
+    table …)."""
     language: str = ""
-    """Programming language of source code, in lower case; empty for prose."""
+    """Programming language of source code; empty for prose."""
     metadata: Mapping[str, object] = field(default_factory=dict, hash=False)
     blocks: tuple[Block, ...] | None = field(default=None, repr=False)
-    """Layout declared by the source format; None: to be found in the text."""
+    """Layout declared by the source format; None to detect it in the text."""
     pages: tuple[int, ...] = field(default=(), repr=False)
-    """Offset at which each page starts, the first page first."""
+    """Start offset of each page."""
     boxes: PageBoxes | None = field(default=None, repr=False, hash=False)
-    """The rectangle of each line on its page; None: unknown."""
+    """Rectangle of each line on its page, if known."""
     links: tuple[Link, ...] = field(default=(), repr=False)
-    """Links of formats whose text does not contain them, such as HTML."""
+    """Links that the text doesn't contain, as in HTML."""
     revision: str = field(default="", repr=False, compare=False)
-    """Of which state of its source it was read, where a store says: an index reads only what has another by now."""
+    """Version of its source in an object store; an index update skips unchanged ones."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str):
-            raise InvalidParameter(f"the id of a document is {self.id!r}; a str is needed")
+            raise InvalidParameter(f"the id of a document is {self.id!r}; expected a str")
         if not isinstance(self.text, str):
             raise InvalidParameter(f"the text of the document {self.id!r} is {no_text(self.text)}")
         for name in ("title", "source", "language"):
             if not isinstance(given := getattr(self, name), str):
                 own = ": pass metadata as `metadata`" if isinstance(given, Mapping) else ""
                 raise InvalidParameter(
-                    f"the {name} of the document {self.id!r} is {shown(given)}; a str is needed{own}"
+                    f"the {name} of the document {self.id!r} is {shown(given)}; expected a str{own}"
                 )
         if not isinstance(self.metadata, Mapping):
             raise InvalidParameter(
-                f"the metadata of the document {self.id!r} is {shown(self.metadata)}; a dict is needed: "
+                f"the metadata of the document {self.id!r} is {shown(self.metadata)}; expected a dict: "
                 '{"year": 2024}'
             )
         if self.blocks is None and self.format not in FORMATS:
@@ -120,11 +120,11 @@ class Document:
             )
 
     def page(self, position: int) -> int | None:
-        """Number of the page a position lies on, from 1; None where the format has no pages."""
+        """Page number of an offset, from 1; None without pages."""
         return bisect_right(self.pages, position) if self.pages else None
 
     def text_without(self, span: Span, hidden: Sequence[Span]) -> str:
-        """The text of a span without the places that are not to be shown, given in order."""
+        """Text of a span without the hidden spans."""
         start, parts = span.start, []
         for each in hidden:
             parts.append(self.text[start : max(start, each.start)])
@@ -132,7 +132,7 @@ class Document:
         return "".join(parts) + self.text[start : max(start, span.end)]
 
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
-        """The rectangles of a span, page by page; none if the format has no pages."""
+        """Rectangles of a span by page; empty without pages."""
         return () if self.boxes is None else self.boxes.within(start, end)
 
     def to_dict(self) -> dict[str, Any]:
@@ -179,7 +179,7 @@ class PlaceInDocument:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The spans it covers, in order: one, or several for a summary."""
+        """The spans covered, in order; several for a summary."""
         return self.summarized or (self.span,)
 
     @property
@@ -188,7 +188,7 @@ class PlaceInDocument:
 
     @property
     def page(self) -> int | None:
-        """Number of the page it starts on, from 1; None where the format has no pages."""
+        """Page number of its start, from 1; None without pages."""
         return self.document.page(self.start)
 
     @property
@@ -197,10 +197,10 @@ class PlaceInDocument:
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """Its rectangles, page by page, in PDF points; none if the format has no pages."""
+        """Rectangles by page, in PDF points; empty without pages."""
         return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
 
     @property
     def metadata(self) -> Mapping[str, object]:
-        """What its document is known by beside text and title: fields of its record, its front matter."""
+        """Metadata of its document: record fields, front matter."""
         return self.document.metadata

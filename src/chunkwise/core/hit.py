@@ -27,7 +27,7 @@ class HitPlace(NamedTuple):
         return self.document.text[self.start : self.end]
 
     def touches(self, doc_id: str, start: int, end: int) -> bool:
-        """Whether they share a character."""
+        """Whether the spans overlap."""
         return self.document.id == doc_id and self.start < end and start < self.end
 
 
@@ -40,58 +40,57 @@ class Hit(PlaceInDocument):
     end: int
     score: float
     rank: int
-    """From 1, the best. Hits come in this order, except multi-scale hits, which come in reading order."""
+    """Rank from 1. Hits are sorted by rank, multi-scale hits in reading order."""
     token_count: int
-    """Of its text as it is shown."""
+    """Tokens of the shown text."""
     section: tuple[str, ...] = ()
     chunk: int | None = None
-    """Index of the chunk in its document, where the hit is exactly one; None: a parent, a chunk with its
-    neighbors, a part of one, or sentences, whatever the chunks are."""
+    """Index of the chunk in its document, if the hit is exactly one chunk."""
     summary: str = ""
-    """The summary of `summarized`; empty: it is not a summary."""
+    """The summary text; empty for other chunks."""
     summarized: tuple[Span, ...] = ()
     summarized_tokens: tuple[int, ...] = ()
-    """Tokens of each of these spans; metrics count them for a summary."""
+    """Tokens of each summarized span."""
     level: int = 0
     matched_chunk: int | None = None
-    """Index of the chunk that matched, even if more is returned; None: sentences matched, not a chunk."""
+    """Index of the matching chunk, even if more is returned; None if sentences matched."""
     matched: Span | None = None
-    """Where that chunk is: the hit itself, or the child of which it is the parent."""
+    """Span of that chunk: the hit itself, or a child of it."""
     parent: Span | None = None
-    """The larger span that is returned for its chunks, if they have one."""
+    """The larger span returned for its chunks, if they have one."""
     opening: str = ""
-    """What is shown before its text where that begins inside a block: the fence of code, the header of a table."""
+    """Text shown before a hit that starts inside a block: a code fence or table header."""
     closing: str = ""
-    """What is shown behind it where it ends inside code: the fence that closes it."""
+    """Text shown after a hit that ends inside code: the closing fence."""
     elsewhere: tuple[HitPlace, ...] = ()
-    """Of a summary over several documents, its places in the others."""
+    """Spans of a summary in other documents."""
     hidden: tuple[Span, ...] = ()
-    """Places inside it that are not shown, in order: comments of Markdown."""
+    """Hidden spans inside it, such as Markdown comments."""
 
     @property
     def chunk_id(self) -> str | None:
-        """Of the chunk that the hit is; None where it is not exactly one."""
+        """Id of the chunk, if the hit is exactly one chunk."""
         return None if self.chunk is None else f"{self.doc_id}::{self.chunk}"
 
     @property
     def matched_id(self) -> str | None:
-        """Of the chunk that was found: the hit itself, or the child it is the parent of."""
+        """Id of the matching chunk."""
         return None if self.matched_chunk is None else f"{self.doc_id}::{self.matched_chunk}"
 
     @property
     def shown(self) -> str:
-        """Its text as a reader or a model gets it: no comment, no fence open, no row of a table without the header."""
+        """The text to show to a reader or model: without comments, with code fences and table headers."""
         text = self.text if self.level else self.document.text_without(self.span, self.hidden)
         return f"{self.opening}{text}{self.closing}"
 
     @property
     def span_tokens(self) -> tuple[int, ...]:
-        """Of each of `spans`."""
+        """Tokens of each span."""
         return self.summarized_tokens or (self.token_count,)
 
     @property
     def places(self) -> tuple[HitPlace, ...]:
-        """All its spans, in any document: what is cited, judged and compared with references."""
+        """All spans in all documents, used for citations and metrics."""
         own = zip(self.spans, self.span_tokens, strict=True)
         return (*(HitPlace(self.document, *span, size) for span, size in own), *self.elsewhere)
 

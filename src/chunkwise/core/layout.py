@@ -15,15 +15,15 @@ BLOCK_KINDS: tuple[BlockKind, ...] = ("heading", "paragraph", "item", "header", 
 
 
 class Block(NamedTuple):
-    """A block of layout that the source format declares; blocks are ordered and do not overlap."""
+    """A layout block of the source format; blocks are ordered and don't overlap."""
 
     kind: BlockKind
     start: int
     end: int
     level: int = 0
-    """Depth of a heading (1 = top) or nesting of a list item (0 = outermost)."""
+    """Heading depth (1 = top) or list nesting (0 = outermost)."""
     group: int = 0
-    """Items of one list and rows of one table share a number; neighbors differ."""
+    """Shared by the items of one list or the rows of one table."""
 
 
 class Link(NamedTuple):
@@ -52,16 +52,16 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageBoxes:
-    """The lines of a document in the order of its text: where each begins and ends in it, and its box.
+    """The lines of a document with their offsets and page rectangles.
 
-    Stored in arrays, corners in tenths of a point: a book of a thousand pages has fifty thousand lines.
+    Stored as arrays to save memory; corners are in tenths of a point.
     """
 
     starts: array[int] = field(default_factory=lambda: array("q"), repr=False)
     ends: array[int] = field(default_factory=lambda: array("q"), repr=False)
     pages: array[int] = field(default_factory=lambda: array("i"), repr=False)
     corners: array[int] = field(default_factory=lambda: array("i"), repr=False)
-    """Four a line, x0, y0, x1, y1, in tenths of a point."""
+    """x0, y0, x1, y1 of each line, in tenths of a point."""
 
     @classmethod
     def of(
@@ -88,13 +88,13 @@ class PageBoxes:
         return Box(self.pages[number], x0 / 10, y0 / 10, x1 / 10, y1 / 10)
 
     def lines(self, start: int, end: int) -> Iterator[Box]:
-        """Of each line that a span touches, the whole line."""
+        """Rectangles of the lines that a span touches."""
         first = bisect_right(self.ends, start)
         for number in range(first, bisect_left(self.starts, end) if start < end else first):
             yield self.line(number)
 
     def within(self, start: int, end: int) -> tuple[Box, ...]:
-        """The rectangles of a span: lines below each other in one column are one."""
+        """Rectangles of a span; adjacent lines of a column are merged."""
         found: list[Box] = []
         for box in self.lines(start, end):
             if found and _goes_on(found[-1], box):

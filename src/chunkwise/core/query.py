@@ -29,18 +29,18 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A span, or several alternative spans, that answer a part of a question."""
+    """A span, or one of several alternative spans, that answers a part of a question."""
 
     doc_id: str
     start: int
     end: int
     alternatives: tuple[Passage, ...] = ()
-    """Places that say the same: covering any of them is covering the reference."""
+    """Equivalent spans: covering one of them covers the reference."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.doc_id, str):
             raise InvalidParameter(
-                f"the doc_id of a reference is {shown(self.doc_id)}; a str is needed: the id of a document"
+                f"the doc_id of a reference is {shown(self.doc_id)}; expected a str: the id of a document"
             )
         of = f"the reference to {self.doc_id!r}"
         for name in ("start", "end"):
@@ -51,7 +51,7 @@ class Reference:
 
     @property
     def places(self) -> tuple[Passage, ...]:
-        """The place itself, then its alternatives."""
+        """The span and its alternatives."""
         return (Passage(self.doc_id, self.start, self.end), *self.alternatives)
 
 
@@ -87,10 +87,10 @@ class Query:
     answer: str | None = None
     facts: tuple[Fact, ...] = ()
     types: tuple[str, ...] = ()
-    """What kind of question it is, in words of its author: tables are made by them."""
+    """Question types, which reports group by."""
     labels: tuple[Label, ...] = ()
     split: str = ""
-    """validation or test; empty: not split."""
+    """validation, test or empty."""
 
     def __post_init__(self) -> None:
         of = f"the question {shown(self.id)}"
@@ -98,7 +98,7 @@ class Query:
             if not isinstance(given := getattr(self, name), str):
                 example = f": {str(given)!r}" if isinstance(given, int) else ""
                 raise InvalidParameter(
-                    f"the {name} of {of} is {shown(given)}; a str is needed{example}"
+                    f"the {name} of {of} is {shown(given)}; expected a str{example}"
                 )
         for name, kind in _KEPT:
             if getattr(self, name) != ():
@@ -123,14 +123,14 @@ def _keep_tuple(value: object, name: str, kind: type, of: str) -> None:
     if type(given) is not tuple:
         if isinstance(given, str | tuple | Mapping) or not isinstance(given, Iterable):
             raise InvalidParameter(
-                f"the {name} of {of} is {shown(given)}; a tuple of {kind.__name__} is needed: (…,)"
+                f"the {name} of {of} is {shown(given)}; expected a tuple of {kind.__name__}: (…,)"
             )
         given = tuple(given)
         object.__setattr__(value, name, given)
     for each in given:
         if not isinstance(each, kind):
             raise InvalidParameter(
-                f"the {name} of {of} has {shown(each)}; {kind.__name__} is needed"
+                f"the {name} of {of} has {shown(each)}; expected {kind.__name__}"
             )
 
 
@@ -139,7 +139,7 @@ def _whole_number(what: str, given: object) -> int:
         return index(given)  # type: ignore[arg-type]  # of NumPy, for one
     except TypeError:
         raise InvalidParameter(
-            f"{what} is {shown(given)}; a whole number is needed: an offset in the document's text"
+            f"{what} is {shown(given)}; expected an integer: an offset in the document's text"
         ) from None
 
 
@@ -149,4 +149,4 @@ class Score:
 
     value: float | None
     reason: str = ""
-    """Why it is unscored; empty where it is scored."""
+    """Why it is unscored, else empty."""

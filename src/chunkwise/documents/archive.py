@@ -30,7 +30,7 @@ HARMLESS = 16 << 20
 """Bytes an archive may unpack to however well it is compressed."""
 
 _BOMB = "(a zip bomb?); unpack it yourself if you trust it"
-_NOT_REACHED = "what follows it in the archive is not read"
+_NOT_REACHED = "the rest of the archive is not read"
 _REFUSED_LINES = 20
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 _DAMAGE = (
@@ -44,7 +44,7 @@ _DAMAGE = (
     OverflowError,
 )
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_INNER_ARCHIVE = "an archive inside an archive; unpack it first"
+_INNER_ARCHIVE = "a nested archive; unpack it first"
 # Documents that are zip files; when one is broken, only its name tells.
 _DOCUMENTS = {
     f".{name}": name.upper()
@@ -119,8 +119,9 @@ class UnpackBudget:
             are = one_or_many(self.left, "is", "are")
             room = f"of which {thousands(self.left)} {are} left" if self._spent else "no more"
             raise MemberTooLargeError(
-                f"unpacks to {counted(size, 'byte')}, but an archive of {thousands(self._packed)} may unpack to "
-                f"{thousands(self._spent + self.left)}, {room} {_BOMB}"
+                f"unpacks to {counted(size, 'byte')}, but the limit for an archive of "
+                f"{thousands(self._packed)} is {thousands(self._spent + self.left)}, {room} "
+                f"{_BOMB}"
             )
 
 
@@ -234,7 +235,7 @@ def _claim(info: tarfile.TarInfo, budget: UnpackBudget) -> str:
         budget.check_member(info.size)
     except MemberTooLargeError as error:
         return str(error)
-    return "says it is larger than its archive can be"
+    return "declares a size larger than its archive allows"
 
 
 def _decompressed(handle: BinaryIO) -> IO[bytes]:
@@ -255,7 +256,7 @@ def _inner_path(source: Source, name: str, on_unreadable: OnUnreadable) -> str |
     name = printable(name)
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or _DRIVE.match(name) or "\0" in name:
-        why = "its path leads out of the archive"
+        why = "its path is outside of the archive"
         on_unreadable(UnreadableDocument(f"{source.origin}/{name}", why))
         return None
     if not path.parts or any(is_left_out(part) for part in path.parts):
@@ -292,7 +293,7 @@ def open_container(data: bytes, origin: str) -> zipfile.ZipFile:
         budget = UnpackBudget(len(data))
         for info in archive.infolist():
             if info.flag_bits & 1:
-                raise UnreadableDocument(origin, "encrypted; save it without its password")
+                raise UnreadableDocument(origin, "encrypted; save it without a password")
             budget.spend(info.file_size)
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise UnreadableDocument(origin, "damaged or truncated zip container") from error

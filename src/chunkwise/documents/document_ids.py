@@ -68,13 +68,13 @@ class DocumentNames:
 
     def _problem(self, name: str, fits: set[int]) -> str:
         if not name.strip():
-            return "no document is named, and there are several; name it: doc_id"
+            return "several documents; give doc_id"
         if fits:
             ids = [self._documents[number].id for number in sorted(fits)]
-            return f"{shown(name)} fits {listed(list(map(repr, ids)), _NAMED)}; use the id of one"
+            return f"{shown(name)} matches {listed(list(map(repr, ids)), _NAMED)}; use one id"
         near = self._near(name)
         hint = f"near: {', '.join(map(repr, near))}" if near else self._example
-        return f"no document is {shown(name)}; {hint}"
+        return f"unknown document {shown(name)}; {hint}"
 
     def _near(self, name: str) -> list[str]:
         ids = self._some_ids
@@ -124,8 +124,7 @@ class Ids:
         self._taken.add(id)
         if id != given and self._on_renamed is not None:
             self._on_renamed(
-                f"two documents are called {given!r}: the second is {id!r} here, as ids must differ; "
-                "more that share a name are named alike"
+                f"duplicate document id {given!r}: the second one becomes {id!r}, and so on"
             )
             self._on_renamed = None
         return id

@@ -60,11 +60,11 @@ Inputs = Input | TableLike | Iterable[Input | TableLike]
 
 _Read = TypeVar("_Read")
 _NEEDED = (
-    "needed: the path of a file, folder or archive, a pattern, an address, '-', a Document, a table, or a list of them "
-    "(chunk_text takes a text)"
+    "expected the path of a file, folder or archive, a glob, a URL, '-', a Document, a table, "
+    "or a list of these (for a string, use chunk_text)"
 )
-_INDEX = "an index made by chunkwise, not a folder of documents; name the documents themselves"
-_READ_IT = "name a file itself to read it"
+_INDEX = "a chunkwise index, not documents; give the documents instead"
+_READ_IT = "to read a file anyway, give its path"
 
 
 class Unreadables:
@@ -73,7 +73,8 @@ class Unreadables:
     def __init__(self, on_unreadable: WhenUnreadable = "warn") -> None:
         if not callable(on_unreadable) and on_unreadable not in ("warn", "raise", "ignore"):
             raise InvalidParameter(
-                f"on_unreadable is {on_unreadable!r}; allowed: 'warn', 'raise', 'ignore', or a function that takes "
+                f"on_unreadable is {on_unreadable!r}; allowed: 'warn', 'raise', 'ignore', or a "
+                "function that takes "
                 "an UnreadableDocument"
             )
         self._what = on_unreadable
@@ -122,7 +123,7 @@ def _helped(problem: UnreadableDocument) -> UnreadableDocument:
     if problem.reason not in (NO_SUCH_FILE, TOO_LONG_A_PATH) or not _may_be_text(problem.source):
         return problem
     name = " ".join(problem.source.split())
-    why = f"{NO_SUCH_FILE}; a text goes to chunkwise.chunk_text, or into a chunkwise.Document"
+    why = f"{NO_SUCH_FILE}; for a string, use chunkwise.chunk_text or chunkwise.Document"
     return UnreadableDocument(shown(name), why)
 
 
@@ -164,14 +165,15 @@ def _no_table(given: Input | TableLike) -> Input:
     if isinstance(given, str | os.PathLike | Document):
         return given
     raise InvalidParameter(
-        f"source is a table ({type(given).__name__}); make documents of its rows first: list(chunkwise.read(table))"
+        f"source is a table ({type(given).__name__}); convert its rows first: "
+        "list(chunkwise.read(table))"
     )
 
 
 def _checked(given: Input | TableLike) -> Input | TableLike:
     if isinstance(given, str | os.PathLike | Document) or is_table(given):
         return given
-    raise InvalidParameter(f"among the sources is {type(given).__name__}; {_NEEDED}")
+    raise InvalidParameter(f"one source is {type(given).__name__}; {_NEEDED}")
 
 
 IsKnown = Callable[[Source], bool]
@@ -359,8 +361,8 @@ class _Found:
             return nothing
         if left_out:
             files = one_or_many(self.met, "the only file", f"all {counted(self.met, 'file')}")
-            return f"{self._names.file_filter.patterns} leaves out {files}"
-        return f"nothing to read in it but {in_words(self._passed_over)}; {_READ_IT}"
+            return f"{self._names.file_filter.patterns} excludes {files}"
+        return f"it contains only {in_words(self._passed_over)}; {_READ_IT}"
 
 
 def _head(source: Source) -> bytes:
@@ -398,7 +400,7 @@ def _of_folder(folder: str, names: _Names, on_unreadable: OnUnreadable) -> Itera
             yield from _file(below, path, names)
     nothing = _INDEX if is_index_folder(folder) else "no files in this folder"
     if not found.met and no_documents_among(os.listdir(folder), partial(file_head, folder)):
-        nothing = "nothing in it but the questions of a test set"
+        nothing = "it contains only the questions of a test set"
     if why := found.end(nothing):
         on_unreadable(UnreadableDocument(printable(folder), why))
 

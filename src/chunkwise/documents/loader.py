@@ -28,7 +28,7 @@ WhenUnreadable = OnUnreadable | Literal["warn", "raise", "ignore"]
 
 
 class LoadOptions(ReadOptions):
-    """How documents are read.
+    """How to read documents.
 
     Example:
         >>> chunkwise.read("handbook/", chunkwise.options.LoadOptions(include=("*.md",)))
@@ -49,7 +49,7 @@ class LoadOptions(ReadOptions):
         super().__post_init__()
         if isinstance(self.leave_out, str | bytes | os.PathLike):
             raise InvalidParameter(
-                f"leave_out is {self.leave_out!r}; a list of paths is needed: [{self.leave_out!r}]"
+                f"leave_out is {self.leave_out!r}; expected a list of paths: [{self.leave_out!r}]"
             )
         object.__setattr__(self, "leave_out", tuple(self.leave_out))
         for name in ("include", "exclude"):
@@ -95,11 +95,11 @@ OptionValue = str | int | list[str] | None
 
 def _check_pattern(name: str, pattern: str) -> None:
     if not pattern.strip("/ ."):
-        raise InvalidParameter(f"{name} has the pattern {pattern!r}, which names nothing")
+        raise InvalidParameter(f"{name} has an empty pattern, {pattern!r}")
     try:
         matches(pattern, "")
     except re.error as error:
-        raise InvalidParameter(f"{name} has {pattern!r}, not a valid pattern: {error}") from error
+        raise InvalidParameter(f"{name} has an invalid pattern, {pattern!r}: {error}") from error
 
 
 class Loader(Protocol):
@@ -223,7 +223,7 @@ def choose_loader(source: Source, options: LoadOptions) -> tuple[str, Loader]:
         with crash_is_unreadable(source, name):
             if loader.accepts(file_name, head):
                 return name, loader
-    raise UnreadableDocument(source.origin, "of no known format")
+    raise UnreadableDocument(source.origin, "unknown format")
 
 
 @contextmanager
@@ -243,4 +243,4 @@ def crash_is_unreadable(source: Source, loader: str) -> Iterator[None]:
         raise UnreadableDocument(source.origin, f"{' '.join(what.split())}; {_REPORT}") from error
 
 
-_REPORT = "send its authors this line, the file if you may, and what `chunkwise doctor` prints"
+_REPORT = "report this message to its authors, with the output of `chunkwise doctor` and, if possible, the file"

@@ -95,6 +95,6 @@ def _pieces(source: Source, encoding: str) -> Iterator[str]:
     except OSError as error:
         raise UnreadableDocument(source.origin, os_reason(error)) from error
     except UnicodeError as error:  # it was valid a moment ago
-        raise UnreadableDocument(source.origin, "written to while it was read") from error
+        raise UnreadableDocument(source.origin, "changed while it was read") from error
     if len(head) < _HEAD:
         yield head

@@ -34,9 +34,9 @@ def check_ocr(ocr: Ocr) -> None:
     try:
         words = shlex.split(ocr)
     except ValueError as error:
-        raise InvalidParameter(f"ocr is {ocr!r}, no command: {error}") from error
+        raise InvalidParameter(f"ocr is {ocr!r}, which isn't a command: {error}") from error
     if not words:
-        raise InvalidParameter(f"ocr is empty; needed: a command such as {EXAMPLE}, or a function")
+        raise InvalidParameter(f"ocr is empty; expected a command such as {EXAMPLE}, or a function")
 
 
 def recognized(picture: bytes, suffix: str, ocr: Ocr, origin: str) -> str:
@@ -45,7 +45,7 @@ def recognized(picture: bytes, suffix: str, ocr: Ocr, origin: str) -> str:
         text = ocr(picture)
         if not isinstance(text, str):
             raise InvalidParameter(
-                f"ocr returned {type(text).__name__}; the text of the picture is needed"
+                f"ocr returned {type(text).__name__}; expected the text of the image"
             )
         return text
     words = shlex.split(ocr)
@@ -62,12 +62,10 @@ def _output(words: Sequence[str], origin: str, data: bytes = b"") -> str:
     try:
         done = subprocess.run(words, input=data, capture_output=True, timeout=_SECONDS, check=False)
     except FileNotFoundError as error:
-        raise UnreadableDocument(
-            origin, f"the OCR command {words[0]!r} is not there; install it"
-        ) from error
+        raise UnreadableDocument(origin, f"the OCR command {words[0]!r} isn't installed") from error
     except OSError as error:
         raise UnreadableDocument(
-            origin, f"the OCR command {words[0]!r} cannot be run: {error.strerror}"
+            origin, f"cannot run the OCR command {words[0]!r}: {error.strerror}"
         ) from error
     except subprocess.TimeoutExpired as error:
         raise UnreadableDocument(
@@ -77,7 +75,7 @@ def _output(words: Sequence[str], origin: str, data: bytes = b"") -> str:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         why = f": {said[-1].strip()[:200]}" if said else ""
         raise UnreadableDocument(
-            origin, f"the OCR command ended with status {done.returncode}{why}"
+            origin, f"the OCR command exited with status {done.returncode}{why}"
         )
     return done.stdout.decode("utf-8", "replace").replace("\f", "\n").strip()
 

@@ -59,7 +59,7 @@ InputItem = Source | Document | UnreadableDocument
 SMALL = 16 << 20
 """Bytes of a file that a loader without surprises reads in this process: they come to twenty times as much at most."""
 _COPIED = 1 << 20
-EMPTY = "empty: no text in it"
+EMPTY = "empty"
 _HERE = "chunkwise.documents.reading:outcomes_for_another"
 _stay_here: set[type] = set()
 """Third parties' loaders that were found not to be fit for another process."""
@@ -155,8 +155,8 @@ def _loaded(source: Source, options: LoadOptions) -> Iterator[Document | Unreada
             done = error.done
             if _is_ours(loader):
                 warn_user(
-                    f"{source.origin} is read without limits of memory and time: what was asked for, or what is in "
-                    "it, cannot be sent to another process"
+                    f"{source.origin} is read without memory and time limits: its options or "
+                    f"contents can't be pickled for another process"
                 )
             else:
                 _stay_here.add(type(loader))
@@ -165,7 +165,7 @@ def _loaded(source: Source, options: LoadOptions) -> Iterator[Document | Unreada
     try:
         yield from islice(_outcomes(source, name, loader, options), done, None)
     except MemoryError:
-        yield UnreadableDocument(source.origin, "takes more memory to read than there is")
+        yield UnreadableDocument(source.origin, "needs more memory than available")
 
 
 def _is_ours(loader: Loader) -> bool:
@@ -177,8 +177,8 @@ def _tell_not_started(error: NotStarted) -> None:
     if not _has_told:
         _has_told = True
         warn_user(
-            f"documents are read without limits of memory and time: no process can be started for them ({error}); it "
-            "will be tried again"
+            f"documents are read without memory and time limits: cannot start a process "
+            f"({error}); will retry"
         )
 
 
@@ -216,12 +216,10 @@ def _guarded(
 def _ended(name: str, error: ProcessDied) -> str:
     if error.was_killed:
         return (
-            f"the process that read it was ended from outside ({error}), most likely for lack of memory: free some, "
-            "run with one job (-j 1), or read this file by itself"
+            f"its reader process was killed ({error}), most likely for lack of memory; free "
+            f"memory, use one job (-j 1), or read this file separately"
         )
-    return (
-        f"damaged, or made to do harm: the parser behind the {name} loader crashed on it ({error})"
-    )
+    return f"damaged or malicious: the {name} parser crashed ({error})"
 
 
 def outcomes_for_another(
@@ -364,14 +362,14 @@ def read(
     """Read documents.
 
     Args:
-        source: Files, folders, globs, archives, addresses, tables or `Document`s.
-        options: How files are read.
+        source: Files, folders, globs, archives, URLs, tables or `Document`s.
+        options: How to read files.
 
     Returns:
         An iterator of documents.
 
     Raises:
-        ChunkwiseError: No document could be read.
+        ChunkwiseError: No readable documents.
 
     Example:
         >>> texts = [document.text for document in chunkwise.read("handbook/")]

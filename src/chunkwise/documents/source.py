@@ -24,7 +24,7 @@ _REASONS = {
     errno.EACCES: "permission denied",
     errno.EPERM: "permission denied",
     errno.EISDIR: "a folder, not a file",
-    errno.ENOTDIR: "a part of its path is not a folder",
+    errno.ENOTDIR: "a parent in its path is not a folder",
     errno.ELOOP: "a loop of symbolic links",
     errno.ENAMETOOLONG: TOO_LONG_A_PATH,
     errno.ENXIO: "not a regular file (a socket or device)",
@@ -52,7 +52,7 @@ def special_file(mode: int) -> str | None:
     if stat.S_ISDIR(mode):
         return "a folder, not a file"
     kind = "FIFO" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
-    return f"not a regular file (a {kind}); pipe it in and name it '-' to read it"
+    return f"not a regular file (a {kind}); to read it, pipe it to '-'"
 
 
 def _without_blocking(path: str, flags: int) -> int:

@@ -66,7 +66,7 @@ def walk(folder: str, on_unreadable: OnUnreadable, depth: int | None = None) -> 
             if not _is_folder(entry):
                 children.append((below + entry.name, level))
             elif entry.is_symlink():
-                why = "a link to a folder is not followed; name the folder itself to read it"
+                why = "symbolic links to folders aren't followed; give the folder itself"
                 on_unreadable(UnreadableDocument(printable(os.path.join(path, entry.name)), why))
             elif (depth is None or level < depth) and not is_built(entry.name, names):
                 children.append((below + entry.name + "/", level + 1))
@@ -106,8 +106,10 @@ _BY_SUFFIX = {f".{end}": kind for kind, ends in _KINDS.items() for end in ends.s
 _DRAWN = (".svg", ".svgz", ".ai", ".eps")
 """Pictures made of lines, which no OCR reads."""
 _LOCKS = frozenset(
-    "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml poetry.lock pipfile.lock cargo.lock composer.lock "
-    "gemfile.lock uv.lock pdm.lock go.sum mix.lock podfile.lock flake.lock bun.lock bun.lockb packages.lock.json "
+    "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml poetry.lock pipfile.lock "
+    "cargo.lock composer.lock "
+    "gemfile.lock uv.lock pdm.lock go.sum mix.lock podfile.lock flake.lock bun.lock bun.lockb "
+    "packages.lock.json "
     "gradle.lockfile conda-lock.yml deno.lock pubspec.lock cartfile.resolved package.resolved".split()
 )
 _MINIFIED = re.compile(r"[.-]min\.(?:js|css|mjs|cjs)\Z|\.(?:js|css|mjs|cjs)\.map\Z", re.IGNORECASE)
@@ -218,7 +220,7 @@ _PAGE = b'<meta name="generator" content="chunkwise">'
 _ISSUE_FIELDS = frozenset("kind doc_id source chunk offset line column before after".split())
 
 
-OWN_PAGE = "a page written by chunkwise, not a document"
+OWN_PAGE = "a chunkwise report, not a document"
 """Why a page is not read, be it HTML or data."""
 
 

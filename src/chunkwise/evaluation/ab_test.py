@@ -128,7 +128,7 @@ def read_live_log(
         said = (record.get(field) for field in _WHEN)
         when[at] = next((each for each in said if isinstance(each, str)), "")
     if kind is None:
-        raise ChunkwiseError(f"no entry in {shown_name(name)} that can be read")
+        raise ChunkwiseError(f"no readable entries in {shown_name(name)}")
     if kind == "labels":
         queries = list(_placed(drafts, documents, on_bad, shown_name(name)))
     return LiveLog(kind, queries, outcomes, when)
@@ -150,19 +150,19 @@ def _outcome(record: Mapping[str, object]) -> float:
     if _WINNER in record:
         said = str(record[_WINNER]).strip().lower()
         if said not in _WINS:
-            raise WrongField(f"its winner is {shown(record[_WINNER])}; a, b or tie is expected")
+            raise WrongField(f"its winner is {shown(record[_WINNER])}; expected a, b or tie")
         return _WINS[said]
     if all(name in record for name in _TEAM_CLICKS):
         a, b = (_count(record[name], name) for name in _TEAM_CLICKS)
         return float((b > a) - (a > b))
-    raise WrongField("neither clicks_a and clicks_b nor a winner among its fields")
+    raise WrongField("no fields clicks_a and clicks_b, or winner")
 
 
 def _count(value: object, name: str) -> int:
     if isinstance(value, list):
         return len(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise WrongField(f"its {name} is {shown(value)}; a number of clicks is expected")
+        raise WrongField(f"its {name} is {shown(value)}; expected a number of clicks")
     return value
 
 
@@ -174,12 +174,13 @@ def _clicked(record: Mapping[str, object], known: Mapping[str, int]) -> Iterator
         fields: Mapping[str, Any] = record_of(place, "a click")
         id = string(fields, "doc_id", "document", "id")
         if id not in known:
-            raise WrongField(f"a click is in {id!r}, which is none of the documents")
+            raise WrongField(f"a click is in {id!r}, which isn't among the documents")
         start, end = fields.get("start", 0), fields.get("end", known[id])
         fits = type(start) is int and type(end) is int and 0 <= start < end <= known[id]
         if not fits:
             raise WrongField(
-                f"a click in {id!r} is from {shown(start)} to {shown(end)}; it has {counted(known[id], 'character')}"
+                f"a click in {id!r} is from {shown(start)} to {shown(end)}; it has "
+                f"{counted(known[id], 'character')}"
             )
         yield Reference(id, start, end)
 
@@ -268,7 +269,7 @@ def ab_test(
         return ABResult("a", "b", "wins", "interleaved", sequence, 0, tolerance, named)
     if a is None or b is None:
         raise InvalidParameter(
-            "nothing says what a and b are; only a log of both teams needs neither"
+            "a and b are missing; only a log with both teams' results needs neither"
         )
     asked: dict[Query, str] = {}
     for query in log.queries:
@@ -297,8 +298,8 @@ def ab_test(
 def _common_objective(first: Results, second: Results) -> str:
     if first.objective != second.objective:
         raise InvalidParameter(
-            f"a is judged by {first.objective} and b by {second.objective}, since they return different amounts; "
-            "name one metric for both: --metric recall@1000t"
+            f"the main metric is {first.objective} for a and {second.objective} for b; choose "
+            f"one for both: --metric recall@1000t"
         )
     return first.objective
 

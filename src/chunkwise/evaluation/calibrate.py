@@ -92,8 +92,8 @@ def known_pairs(
     if not any(relevant.values()) and not any(irrelevant.values()):
         wanted = "labeled passage" if chosen == "labels" else "reference"
         raise ChunkwiseError(
-            f"no question has a {wanted}; a judge is compared with people's labels (--against labels) or with "
-            "references (--against spans)"
+            f"no question has a {wanted}; compare with human labels (--against labels) or "
+            f"references (--against spans)"
         )
     order = [query.id for query in queries]
     random.Random(options.seed).shuffle(order)
@@ -269,7 +269,7 @@ def documents_and_questions(
     documents = documents_of(inputs[0] if len(inputs) == 1 else list(inputs), reading, left_out)
     testset = questions_read(test_queries, documents, left_out)
     if not testset.queries:
-        raise ChunkwiseError(f"no question is left in {testset.name}: no judge can be measured")
+        raise ChunkwiseError(f"no usable questions in {testset.name}")
     return documents, testset.queries
 
 

@@ -28,7 +28,7 @@ from chunkwise.records.fields import string_in
 
 _NUMBERED = re.compile(r"(.+)::(?:chunk_)?([0-9]{1,12})", re.DOTALL)
 _PLACED = re.compile(r"(.+)@([0-9]{1,12})-([0-9]{1,12})", re.DOTALL)
-_HOW_TO_TELL = "; name the chunks with --chunks (chunks=… in Python)"
+_HOW_TO_TELL = "; pass the chunks with --chunks (chunks=… in Python)"
 
 
 class NoChunk(NamedTuple):
@@ -80,7 +80,7 @@ class ChunkNames:
         if len(known) == 1:
             return known[0]
         if known:
-            told = f"the id {shown(id, 60)} is that of {counted(len(known), 'chunk')}; also name the document"
+            told = f"{counted(len(known), 'chunk')} have the id {shown(id, 60)}; also give the document"
             return NoChunk(told, False)
         if (own := _NUMBERED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
             return self._numbered(n, int(own[2]))
@@ -91,19 +91,19 @@ class ChunkNames:
         if document is not None and id.isascii() and id.isdigit() and len(id) <= 12:
             return self._numbered(document, int(id))
         hint = _HOW_TO_TELL if self._chunking is None else ""
-        return NoChunk(f"no chunk is known by the id {shown(id, 60)}{hint}", not hint)
+        return NoChunk(f"unknown chunk id {shown(id, 60)}{hint}", not hint)
 
     def _numbered(self, document: int, number: int) -> Passage | NoChunk:
         """A chunk by its place among those of its document, as our ids count them."""
         name = shown(self.documents[document].id, 60)
         if self._chunking is None:
-            return NoChunk(f"the chunks of {name} are not known{_HOW_TO_TELL}", False)
+            return NoChunk(f"the chunks of {name} are unknown{_HOW_TO_TELL}", False)
         low, high = self._chunking.document.searchsorted([document, document + 1]).tolist()
         if low + number >= high:
-            told = f"{name} has no chunk {thousands(number)}; it has {thousands(high - low)}, from 0 on"
+            told = f"{name} has no chunk {thousands(number)}; it has {thousands(high - low)}, counted from 0"
             return NoChunk(told, True)
         if not self._chunking.is_chunk[low + number]:
-            told = f"chunk {thousands(number)} of {name} is a summary, which has no single span"
+            told = f"chunk {thousands(number)} of {name} is a summary, which covers several spans"
             return NoChunk(told, False)
         start, end = (
             int(each[low + number]) for each in (self._chunking.start, self._chunking.end)
@@ -152,8 +152,8 @@ class ChunkNames:
 _CLAIMS = ("claim", "sentence", "statement")
 _QUOTES = ("quote", "cited_text", "text", "page_content")
 _FILE = re.compile(r"[^\s.]\.\w{1,5}\Z")
-NOTHING_NAMED = "it names no document, no chunk and no quote"
-CONTRADICTORY = "the chunk it names is not where it points"
+NOTHING_NAMED = "it has no document, chunk or quote"
+CONTRADICTORY = "its chunk and its offsets disagree"
 
 
 def nameless_quotes(citations: Iterable[object]) -> list[str]:
@@ -274,4 +274,4 @@ class CitedPlaces:
         if start is None or start < len(document.text):
             return ""
         told = thousands(start) if start < 10**15 else shown_offset(start)
-        return f"{told} lies behind the end of {document.id}"
+        return f"{told} is beyond the end of {document.id}"

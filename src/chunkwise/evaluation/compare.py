@@ -54,13 +54,13 @@ def warnings_of(first: Results, second: Results, names: tuple[str, str]) -> list
     """A sentence for each thing that differs and should not."""
     a, b = names
     found = [
-        f"{a} and {b} were made with different {what}: a difference may come from them"
+        f"{a} and {b} have different {what}, which may cause a difference"
         for what in changed_data(first, second)
     ]
     found += _amounts(first, second, names)
     found += changed_rules(first, second, names)
     if first.questions and first.questions == second.questions:
-        found.append(f"{a} and {b} found the same for every question: is one a copy of the other?")
+        found.append(f"{a} and {b} have identical hits for every question: is one a copy?")
     return found
 
 
@@ -78,7 +78,7 @@ def changed_rules(first: Results, second: Results, names: tuple[str, str]) -> li
     a, b = names
     rules = _rules(first), _rules(second)
     return [
-        f"{key} differs ({a}: {_or_none(one)}, {b}: {_or_none(other)}): scores are not alike"
+        f"{key} differs ({a}: {_or_none(one)}, {b}: {_or_none(other)}): scores aren't comparable"
         for key in rules[0]
         # What is asked of one run alone is compared with nothing.
         if key in rules[1] and (one := rules[0][key]) != (other := rules[1][key])
@@ -92,8 +92,8 @@ def _amounts(first: Results, second: Results, names: tuple[str, str]) -> list[st
         return []
     a, b = names
     return [
-        f"{a} returns {one}, {b} {other}: more context finds more; compare runs with the same, or by recall within "
-        "a budget (-m recall@1000t)"
+        f"{a} returns {one}, {b} {other}, and more context raises recall; compare at equal "
+        f"size, or recall at a token budget (-m recall@1000t)"
     ]
 
 
@@ -302,14 +302,13 @@ def compare(
 ) -> Comparison:
     """Compare runs on the questions they share, with paired tests.
 
-    Each run is compared with the first, metric by metric, and with the best of several. Holm's correction covers all
-    these tests together.
+    Each run is compared with the first, and with the best of several. Holm's correction covers all tests.
 
     Args:
-        runs: Results, kept runs or files of results; or one list of them.
+        runs: Results, saved runs or result files; or one list of them.
         metrics: Metrics to compare [default: all]; fewer metrics detect smaller differences.
-        sources: Names of the runs in tables.
-        lower: Says whether lower values of a metric are better.
+        sources: Names of the runs.
+        lower: Function that returns whether lower values of a metric are better.
         seed: Seed of the permutation tests.
 
     Returns:
@@ -325,7 +324,8 @@ def compare(
     given = _runs(runs)
     if sources and len(sources) != len(given):
         raise InvalidParameter(
-            f"{len(sources)} sources of {counted(len(given), 'run')}; name one file a run, or none"
+            f"{len(sources)} sources for {counted(len(given), 'run')}; expected one per run, or "
+            "none"
         )
     if not sources and not any(isinstance(run, Results) for run in given):
         sources = [os.fspath(run) for run in given if not isinstance(run, Results)]
@@ -350,13 +350,15 @@ def _runs(given: Sequence[RunLike | Sequence[RunLike]]) -> list[RunLike]:
     for number, run in enumerate(alone, 1):
         if not isinstance(run, kinds):
             raise InvalidParameter(
-                f"run {number} is {_short(run)}; a run is what chunkwise.evaluate() returned, or the path of its file: "
+                f"run {number} is {_short(run)}; expected results of "
+                "chunkwise.evaluate(), or the path of their file: "
                 'compare(before, after), or compare("a.json", "b.json", metrics=["recall@5"])'
             )
         runs.append(run)
     if len(runs) < 2:
         raise InvalidParameter(
-            f"{counted(len(runs), 'run')}; a comparison needs two or more: compare(before, after)"
+            f"{counted(len(runs), 'run')} given; a comparison needs at least two: "
+            "compare(before, after)"
         )
     return runs
 

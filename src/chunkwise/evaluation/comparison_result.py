@@ -28,14 +28,14 @@ NO_DIFFERENCE = "inconclusive"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One of the runs compared."""
+    """A compared run."""
 
     name: str
-    """a, b, c …, in the order given."""
+    """a, b, c … in the given order."""
     label: str
     questions: int
     source: str = ""
-    """The file it was read from."""
+    """Its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,45 +90,45 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A run against the first one."""
+    """A run compared with the first one."""
 
     first: str
     second: str
     """Names of the runs."""
     questions: int
-    """In both, by id, with the same text."""
+    """Questions in both runs, by id, with the same text."""
     other_text: tuple[str, ...]
-    """Ids that are in both with another text: they are left out."""
+    """Shared ids with different texts, which are skipped."""
     only_first: int
     only_second: int
     metrics: Mapping[str, Tested]
     unpaired: tuple[str, ...]
-    """Metrics of both without a single question that both have a score for."""
+    """Shared metrics without a question scored in both."""
     by_type: Mapping[str, Mapping[str, MetricDifference]]
-    """By type of question, then by metric; each with its own 95% interval, not corrected."""
+    """Differences by question type and metric, with uncorrected 95% intervals."""
     objective: str
-    """The metric by which questions changed."""
+    """The metric of changed questions."""
     first_better: tuple[Change, ...]
     second_better: tuple[Change, ...]
-    """Questions that changed most, the largest change first."""
+    """Most changed questions, largest change first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """Which of several runs is best by one metric, on the questions that all of them have a score for."""
+    """The best of several runs by one metric, on the questions scored in all of them."""
 
     best: str
     tied: tuple[str, ...]
-    """Runs that are not shown to be worse, the best among them."""
+    """Runs that aren't significantly worse, including the best."""
     best_share: Mapping[str, float]
-    """Of 10,000 resamples of the questions, those in which a run is best."""
+    """Share of 10,000 bootstrap samples in which each run is best."""
     questions: int
     needed: int | None
-    """Questions that would about separate the best two."""
+    """Approximate number of questions needed to separate the best two."""
 
 
 class Worse(NamedTuple):
-    """A run that is shown to be worse than the first by one metric."""
+    """A significant regression of a run in one metric."""
 
     run: str
     first: str
@@ -143,13 +143,13 @@ class Comparison(Table):
     runs: tuple[Run, ...]
     contrasts: tuple[Contrast, ...]
     best: Mapping[str, Best]
-    """By metric; empty for two runs, whose verdicts say the same."""
+    """The best run by metric; empty for two runs."""
     tests: int
-    """Over which Holm's correction is made: each run against the first, and against the best of several."""
+    """Number of tests that Holm's correction covers."""
     figures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
-    """Of whole chunkings and what they cost, one a run: no samples, so not tested."""
+    """Metrics and costs per corpus, one value per run, not tested."""
     warnings: tuple[str, ...] = ()
-    """What makes the runs less comparable than they look."""
+    """Warnings about limited comparability."""
 
     def rows(self) -> Iterator[dict[str, object]]:
         """List each run's difference to the first, by metric."""
@@ -171,7 +171,7 @@ class Comparison(Table):
         return {"format": FORMAT, "version": _VERSION, **found}
 
     def worse(self, metrics: Sequence[str] | None = None) -> list[Worse]:
-        """Where a run is shown to be worse than the first, by these metrics; None: by any."""
+        """Significant regressions in these metrics [default: all]."""
         there = list(dict.fromkeys(name for each in self.contrasts for name in each.metrics))
         wanted = there if metrics is None else chosen_metrics(there, metrics)
         return [
@@ -248,10 +248,9 @@ def check_common(
     )
     if not pairing.runs[0]:
         others = len(pairing.other_text)
-        why = f"; ids that are in both have other texts ({thousands(others)})" if others else ""
+        why = f"; {thousands(others)} shared ids have different texts" if others else ""
         raise NotComparable(
-            f"no question is in both {a} and {b}{why}; runs are compared question by question: "
-            "evaluate both with the same questions"
+            f"{a} and {b} have no question in common{why}; evaluate both with the same questions"
         )
     if not metrics:
         told = "; ".join(
@@ -259,7 +258,7 @@ def check_common(
             for run, name in zip(runs, names, strict=True)
         )
         raise ChunkwiseError(
-            f"no metric is in both ({told}); evaluate both with the same metrics, k and budget"
+            f"no metric in common ({told}); evaluate both with the same metrics, k and budget"
         )
 
 
@@ -280,7 +279,8 @@ def chosen_metrics(there: Sequence[str], wanted: Sequence[str]) -> list[str]:
             spelled = dict.fromkeys(each for m in there for each in (m.partition("@")[0], m))
             hint = did_you_mean(name, spelled, otherwise="")
             raise InvalidParameter(
-                f"no metric {name!r} is in both; {f'{hint} ' if hint else ''}there are: {', '.join(there)}"
+                f"{name!r} isn't a shared metric; {f'{hint} ' if hint else ''}known: "
+                f"{', '.join(there)}"
             )
         found.update(dict.fromkeys(fitting))
     return list(found)
@@ -291,7 +291,7 @@ def _by_id(run: Results, name: str) -> Mapping[str, QuestionResult]:
     for question in run.questions:
         if question.id in found:
             raise ChunkwiseError(
-                f"{name} has two questions with the id {question.id!r}; an id names one question"
+                f"{name} has two questions with the id {question.id!r}; ids must be unique"
             )
         found[question.id] = question
     return found

@@ -24,9 +24,9 @@ class CostKind(NamedTuple):
 
 COSTS = {
     "chunks": CostKind("chunks"),
-    "mean_tokens": CostKind("tokens a chunk, mean"),
-    "median_tokens": CostKind("tokens a chunk, median"),
-    "p95_tokens": CostKind("tokens at most in 95% of the chunks"),
+    "mean_tokens": CostKind("tokens per chunk, mean"),
+    "median_tokens": CostKind("tokens per chunk, median"),
+    "p95_tokens": CostKind("tokens per chunk, 95th percentile"),
     "max_tokens": CostKind("tokens in the longest chunk"),
     "document_tokens": CostKind("tokens in the documents"),
     "indexed_tokens": CostKind("tokens indexed"),

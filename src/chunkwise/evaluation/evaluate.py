@@ -85,7 +85,7 @@ from chunkwise.text.tokens.tokenizers import (
 _OF_QUESTIONS = frozenset(("references", "reference answer", "facts", "labels"))
 """What metrics need that only questions can have."""
 _WITHOUT_REFERENCES = (
-    ", ask a judge (--judge llm), or name what needs none (--metrics boundary_issues)"
+    ", use a judge (--judge llm), or metrics that need neither (--metrics boundary_issues)"
 )
 TestQueries = str | os.PathLike[str] | TestSet | Iterable[Query | Mapping[str, object]]
 """A file of any known format, or questions that are there already: values, or records as a file has them."""
@@ -117,41 +117,41 @@ def evaluate(
     jobs: Jobs = 1,
     listeners: Listeners = Listeners(),
 ) -> Results:
-    """Score how well questions are answered by what is retrieved, with confidence intervals.
+    """Score retrieval on test questions, with confidence intervals.
 
-    Unusable rows are skipped and listed in the result. A question whose passage was found elsewhere than it
-    says is used. Your own retriever is called as `live` says; questions it fails on have no score.
+    Unusable questions are skipped and listed in the results; moved passages are located. Questions on which your own
+    retriever fails are unscored.
 
     Args:
-        source: Documents (files, folders, `Document`s), an `Index` or its place, or a test set with documents.
-        queries: Test questions: a file of any known format, values or records; those of the test set without it.
-        strategy: How documents are cut: a name with parameters, or an object with `split`.
-        embedder: Embedding model by name, or your own; "none" for BM25 only.
-        retriever: A name, or your own: a function of a question (also async), a retriever of LangChain or
-            LlamaIndex, `./file.py:name` of one, an address or a command (`command:python mine.py`).
-        reranker: Reranks the top hits: a name, an endpoint or your own.
-        k: Hits per question (5).
-        budget: Tokens per question, in place of `k`.
-        metrics: Metrics or groups of them, by name or as objects; all without it.
-        judge: "llm" for the metrics for which `llm` is asked; another judge by name, `./file.py:Class` or object adds
-            retrieval_precision by its verdicts. Several are a list, or joined by commas.
-        llm: The language model that judges: a name, a model or a client; the local one without it.
-        hits: A file of another system's results, scored instead of searching.
-        chunks: Another tool's chunks of the documents.
-        index: The other options of indexing.
-        search: The other options of searching.
-        score: The other options of scoring.
-        live: How a retriever of your own is asked.
-        options: How documents are read.
-        jobs: Processes, or a cluster.
-        listeners: Called with the progress and with what is left out.
+        source: Documents (files, folders, `Document`s), an index, or a test set with documents.
+        queries: Test questions: a file of any supported format, `Query` values or records [default: those of `source`].
+        strategy: Chunking strategy: a name with parameters, or an object with `split`.
+        embedder: Embedding model: a name or an object; "none" for BM25 only.
+        retriever: A name, or your own: a function (also async), a LangChain or LlamaIndex retriever, `./file.py:name`,
+        a URL or a command (`command:python mine.py`).
+        reranker: Reranker of the top hits: a name, a URL or an object.
+        k: Hits per question [default: 5].
+        budget: Token budget per question, instead of `k`.
+        metrics: Metrics or groups, by name or as objects [default: all].
+        judge: "llm" for LLM metrics; another judge (name, `./file.py:Class` or object) adds its retrieval_precision.
+        Pass several as a list, or separated by commas.
+        llm: Language model of the judge: a name, an object or a client [default: local].
+        hits: File of another system's hits to score.
+        chunks: Chunks made by another tool.
+        index: All other index options.
+        search: All other search options.
+        score: All other scoring options.
+        live: How to call your own retriever.
+        options: How to read documents.
+        jobs: Number of processes, or a `RayCluster`.
+        listeners: Callbacks for progress and skipped input.
 
     Returns:
         The scores of every metric and question.
 
     Raises:
-        InvalidOption: An option is out of bounds, or does not apply.
-        ChunkwiseError: There is nothing to evaluate, or a file cannot be read.
+        InvalidOption: An option is invalid or doesn't apply.
+        ChunkwiseError: Nothing to evaluate, or an unreadable file.
 
     Example:
         >>> chunkwise.evaluate("docs/", "questions.json", strategy="sentences", k=5)
@@ -174,9 +174,7 @@ def evaluate(
         searching = searching.filled_from(known.settings.search)
     k, budget = searching.k, searching.budget
     if k is not None and budget is not None:
-        raise InvalidOption(
-            "k", k, f"the budget, {budget} tokens, limits the hits: give one of them"
-        )
+        raise InvalidOption("k", k, f"k conflicts with the budget of {budget} tokens; use one")
     k = _USUAL_K if k is None else k
     Filter.of(searching)  # wrong conditions are an error before anything is read
     searching = replace(
@@ -297,7 +295,7 @@ def _refuse_settings(made_with: IndexOptions, searching: SearchOptions, of: str)
     """Hits are there already: nothing is cut, indexed or searched for them; their tokens are counted."""
     searching = replace(searching, tokenizer=None, budget=None)
     for name, value in {**made_with.changed(), **searching.changed()}.items():
-        raise InvalidOption(name, value, f"{of} are evaluated; leave it out")
+        raise InvalidOption(name, value, f"doesn't apply to {of}; leave it out")
 
 
 _DEPTH_OF_BUDGET = 50
@@ -363,7 +361,8 @@ def testset_in_memory(given: Iterable[Query | Mapping[str, object]]) -> TestSet:
     """
     if not isinstance(given, Iterable):
         raise InvalidParameter(
-            f"queries is {type(given).__name__}; needed: the path of a file of questions, or a list of Query"
+            f"queries is {type(given).__name__}; expected the path of a question file, or a list "
+            "of Query"
         )
     queries: list[Query] = []
     drafts: dict[str, Draft] = {}
@@ -373,7 +372,8 @@ def testset_in_memory(given: Iterable[Query | Mapping[str, object]]) -> TestSet:
             continue
         if not isinstance(each, Mapping):
             raise InvalidParameter(
-                f"question {number} is {type(each).__name__}; a chunkwise.Query is needed, or a record such as "
+                f"question {number} is {type(each).__name__}; expected a chunkwise.Query, or a "
+                "record such as "
                 '{"query": "…", "relevant_text": "…"}'
             )
         draft = draft_of(
@@ -405,11 +405,11 @@ def _questions(
     splits = sorted({query.split for query in testset.queries if query.split})
     if split and split not in splits:
         known = f"it has {', '.join(splits)}" if splits else "it is not split"
-        raise ChunkwiseError(f"no question of the test set is in the split {split!r}; {known}")
+        raise ChunkwiseError(f"no questions in the split {split!r}; {known}")
     asked = [query for query in testset.queries if not split or query.split == split]
     if not asked:
         raise ChunkwiseError(
-            f"no question is left in {testset.name or 'the test set'}: nothing can be evaluated{_first(left_out)}"
+            f"no usable questions in {testset.name or 'the test set'}{_first(left_out)}"
         )
     return asked, {**testset.about(asked), "left_out": left_out.dropped_questions, "split": split}
 
@@ -432,9 +432,9 @@ def _placed(
         wrong = [p for p in places if not 0 <= p.start < p.end <= sizes.get(p.doc_id, -1)]
         if wrong:
             id, start, end = wrong[0]
-            there = f"has {counted(sizes[id], 'character')}" if id in sizes else "is not there"
+            there = f"has {counted(sizes[id], 'character')}" if id in sizes else "doesn't exist"
             lines.append(
-                f"question {query.id!r}: it refers to {from_to(start, end)} of {id!r}, which {there}"
+                f"question {query.id!r} refers to {from_to(start, end)} of {id!r}, which {there}"
             )
         else:
             kept.append(query)
@@ -446,9 +446,7 @@ def _refuse_repeated(queries: Sequence[Query]) -> None:
     """Scores, hits and answers are joined with their questions by the ids."""
     times = Counter(query.id for query in queries)
     if twice := [id for id, count in times.items() if count > 1]:
-        raise InvalidParameter(
-            f"several questions have the same id: {listed(list(map(repr, twice)), 3)}"
-        )
+        raise InvalidParameter(f"duplicate question ids: {listed(list(map(repr, twice)), 3)}")
 
 
 def named_judges(
@@ -469,9 +467,7 @@ def named_judges(
             continue
         made = get_judge(each)
         if made.name in registry.builtin:
-            raise InvalidParameter(
-                f"a judge is named {made.name!r}, as one of our own is; give it another name"
-            )
+            raise InvalidParameter(f"the judge name {made.name!r} is built in; choose another name")
         of_judge(made.name)
         names.append(made.name)
         judges[made.name] = made
@@ -486,7 +482,8 @@ def _refuse_unasked(names: Sequence[str], measuring: Measures) -> None:
             every = {metric.name: metric for metric in (*known_metrics().values(), of_judge(name))}
             known = [metric.name for metric in every.values() if metric.opinion_of == name]
             raise InvalidParameter(
-                f"judge is {name!r}, and no metric that was chosen asks it; those that do: {', '.join(known)}"
+                f"judge is {name!r}, but no chosen metric uses it; metrics that do: "
+                f"{', '.join(known)}"
             )
 
 
@@ -494,7 +491,7 @@ def _client(names: Sequence[str], llm: str | LanguageModel | LlmClient | None) -
     """The language model that is asked; None: none is."""
     if LLM not in names:
         if llm is not None:
-            raise InvalidParameter("llm is given, and nothing asks it; say judge='llm'")
+            raise InvalidParameter("llm is given but unused; add judge='llm'")
         return None
     return llm if isinstance(llm, LlmClient) else LlmClient(get_language_model(llm or "local"))
 

@@ -189,7 +189,7 @@ class Scoring:
     verdicts: JudgeVerdicts = field(default_factory=dict)
     """Of judges that were asked already; of another, they are asked for when a metric needs them."""
     answers: Mapping[str, Answer] = field(default_factory=dict)
-    """By the id of the question; empty: nobody answered."""
+    """Answers by question id."""
     by_llm: Mapping[str, Sequence[Score]] = field(default_factory=dict)
     """Scores that a language model's verdicts gave, by metric."""
 

@@ -176,21 +176,21 @@ def gate(
 ) -> Gate:
     """Test whether runs are worse than the first one.
 
-    A run fails if it is significantly worse, corrected over the named metrics, by more than `min_effect`. Metrics of
-    a whole chunking have no test: they fail if they are worse by more than that.
+    A run fails if it is significantly worse (Holm's correction over `metrics`) by more than `min_effect`. Metrics per
+    corpus are not tested and fail if they are worse by more than that.
 
     Args:
-        runs: Results, kept runs or files of results; the first is the baseline.
+        runs: Results, saved runs or result files; the first is the baseline.
         metrics: Metrics that can fail [default: all].
-        min_effect: Smallest difference that counts.
-        no_new_zero: Also fail if a question newly scores 0.
-        accept: What may differ between the runs, "documents" or "questions", and "generated" questions.
-        options: The three above as one value, which they override.
-        fails_by_tests: False: only questions that newly score 0 fail.
-        lower: Says whether lower values of a metric are better.
+        min_effect: Ignore smaller differences.
+        no_new_zero: Also fail if a question falls to 0.
+        accept: Allowed differences: "documents", "questions"; or unreviewed "generated" questions.
+        options: All gate options; the keywords above override them.
+        fails_by_tests: False: only questions that fall to 0 fail.
+        lower: Function that returns whether lower values of a metric are better.
 
     Returns:
-        The comparison, and which runs failed.
+        The comparison and the failed runs.
 
     Raises:
         ChunkwiseError: The runs share no question or no metric.
@@ -221,7 +221,7 @@ def gate(
     except NotComparable as error:
         return Gate(labels, min_effect, not_comparable=(*reasons, str(error)), left_out=left_out)
     if not tested and not whole:
-        reasons.append(f"no run has a score by {listed(left_out)}; name a metric that has one")
+        reasons.append(f"no run has a score for {listed(left_out)}; choose another metric")
     checks = _whole_checks(results, whole, min_effect, lower)
     zeros: list[NewZero] = []
     changed: list[ChangedQuestions] = []
@@ -230,7 +230,7 @@ def gate(
             if own.unpaired:
                 names = listed(own.unpaired)
                 reasons.append(
-                    f"no question has a score in both {own.first} and {own.second} by {names}"
+                    f"no question has a score for {names} in both {own.first} and {own.second}"
                 )
         checks = [*_checks(comparison, scored, min_effect), *checks]
     for pair in scored:
@@ -282,8 +282,8 @@ def unreviewed(data: Mapping[str, Json], accept: Sequence[Accepted]) -> list[str
     if "generated" in accept or not QuestionCounts.of(data.get("questions")).is_unreviewed:
         return []
     return [
-        "the questions were generated, and fewer than 25 were reviewed or written by people; review them (chunkwise "
-        f"testset review), or name it: {_accepting('generated')}"
+        f"fewer than 25 of these generated questions are reviewed; review them (chunkwise "
+        f"testset review), or accept this: {_accepting('generated')}"
     ]
 
 
@@ -298,7 +298,8 @@ def _differing(
     """A sentence for each thing that makes a difference between the two say nothing."""
     a, b = names
     found = [
-        f"{a} and {b} were made with other {what}; evaluate both with the same, or name it: {_accepting(what)}"
+        f"{a} and {b} have different {what}; evaluate both with the same, or accept this: "
+        f"{_accepting(what)}"
         for what in changed_data(first, second)
         if what not in accept
     ]
@@ -307,8 +308,9 @@ def _differing(
         gone = [question.id for question in first.questions if question.id not in asked]
         if gone:
             found.append(
-                f"{counted(len(gone), 'question')} of {a} not in {b}, such as {gone[0]!r}: left out there, or another "
-                f"split; evaluate both with the same, or name it: {_accepting('questions')}"
+                f"{counted(len(gone), 'question')} of {a} missing from {b}, such as "
+                f"{gone[0]!r}; evaluate both with the same questions, or accept this: "
+                f"{_accepting('questions')}"
             )
     return [*found, *changed_rules(first, second, names)]
 
@@ -333,10 +335,10 @@ def _lost_scores(scored: Scored, judged: Sequence[NewZero]) -> list[str]:
         before = int(had[:, list(scored.metrics).index(names[0])].sum())
         reasons = Counter(second[row].unscored.get(names[0], "no reason is kept") for row in lost)
         found.append(
-            f"{thousands(len(lost))} of the {counted(before, 'question')} with a score by {listed(names)} in {a} "
+            f"{thousands(len(lost))} of the {counted(before, 'question')} with a score by "
+            f"{listed(names)} in {a} "
             f"{one_or_many(len(lost), 'has', 'have')} none in {b}, such as {first[lost[0]].id!r}: "
-            f"{main_reason(reasons)}; evaluate again where they can be scored, or name it: "
-            f"{_accepting('questions')}"
+            f"{main_reason(reasons)}; score them, or accept this: {_accepting('questions')}"
         )
     return found
 
@@ -425,16 +427,16 @@ def _new_zeros(scored: Scored, lower: Lower) -> list[NewZero]:
 def check_words(check: GateCheck) -> str:
     """ "b is shown to be worse than a: -0.160 (-0.220 to -0.100), p < 0.001"."""
     told = {
-        "worse": f"{check.run} is shown to be worse than {check.first}",
+        "worse": f"{check.run} is significantly worse than {check.first}",
         "equivalent": f"{check.run} is as good as {check.first}, within {as_set(check.margin)}",
-        "better": f"{check.run} is shown to be better than {check.first}",
+        "better": f"{check.run} is significantly better than {check.first}",
         "worse within the margin": f"{check.run} is worse than {check.first}, by no more than {as_set(check.margin)}",
         "inconclusive": f"inconclusive between {check.run} and {check.first}",
     }[check.verdict]
     if check.tested is None:
         if check.verdict == "worse":
             told = f"{check.run} is worse than {check.first}"
-        return f"{told}: {format_change(check.difference, kind_of(check.metric))} (of the whole chunking, not tested)"
+        return f"{told}: {format_change(check.difference, kind_of(check.metric))} (per corpus, not tested)"
     found = check.tested
     p = check.equivalence if check.verdict == "equivalent" else found.adjusted
     kind = kind_of(check.metric)
@@ -461,7 +463,7 @@ def missed_limits(results: Results, limits: list[MetricLimit]) -> list[str]:
         figure = results.summary[name]
         mean = figure.mean
         if mean is None:
-            lines.append(f"{name} could not be scored; {format_score(name, limit)} was asked for")
+            lines.append(f"{name} is unscored; required: {format_score(name, limit)}")
         elif (
             sign * round(mean, 9) < sign * limit
         ):  # a mean of 0.8 may come out as 0.7999999999999999

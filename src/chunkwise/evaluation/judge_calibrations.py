@@ -117,7 +117,7 @@ class Calibration:
     def weakness(self) -> str:
         """Why its figures say little, in words; empty where they may be read."""
         if self.unscored_share > MOST_UNSCORED:
-            return f"{thousands(sum(self.unscored.values()))} of {counted(self.verdicts, 'verdict')} could not be had"
+            return f"{thousands(sum(self.unscored.values()))} of {counted(self.verdicts, 'verdict')} failed"
         if self.kappa is not None and self.kappa.mean < WEAK:
             return f"κ is {format_number(self.kappa.mean, 'number')}, under {as_set(WEAK)}{self._one_word}"
         return ""
@@ -341,7 +341,7 @@ def _read(path: Path) -> list[Calibration]:
 
 
 NOT_MEASURED = "not measured: chunkwise testset calibrate"
-_AGAINST = {"labels": "people's labels", "spans": "gold spans"}
+_AGAINST = {"labels": "human labels", "spans": "gold spans"}
 
 
 class AskedJudge(NamedTuple):

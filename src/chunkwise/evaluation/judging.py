@@ -54,7 +54,8 @@ def judged(
             found[name] += judge.judge(queries[block], hits[block])
         advance(
             len(queries[block]),
-            f"{thousands(min(low + _AT_ONCE, len(queries)))} of {counted(len(queries), 'question')}",
+            f"{thousands(min(low + _AT_ONCE, len(queries)))} of "
+            f"{counted(len(queries), 'question')}",
         )
     return found
 
@@ -94,7 +95,7 @@ def judge_of(name: str, rules: Measures) -> Judge:
     if name == SpanJudge.name:
         return SpanJudge(rules.score.relevance_threshold)
     if name != SimilarityJudge.name:
-        return _Absent(name, f"the judge {name} was not asked")
+        return _Absent(name, f"the judge {name} was not used")
     try:
         embedder = get_embedder(rules.judge_model or DEFAULT)
     except ChunkwiseError as error:
@@ -125,7 +126,7 @@ class _Guarded:
         try:
             found = [list(own) for own in self._judge.judge(queries, hits)]
             if [len(own) for own in found] != [len(own) for own in hits]:
-                raise ChunkwiseError(f"the judge {self.name} did not give one score a hit")
+                raise ChunkwiseError(f"the judge {self.name} didn't return one score per hit")
         except Exception as error:  # somebody else's judge: its figure is unscored, the others stay
             return _Absent(self.name, error_words(error)).judge(queries, hits)
         return found

@@ -119,19 +119,19 @@ def lint(
     """Find chunk boundaries that split words, sentences, lists, tables, code or headings.
 
     Args:
-        source: Documents, or an index, whose chunks are checked.
-        strategy: How documents are cut [default: structure].
-        chunks: Chunks of another tool, or a file of them.
-        kinds: Kinds of issues to look for [default: all].
-        options: How files are read.
-        jobs: Processes, or a `RayCluster`.
+        source: Documents, or an index with chunks.
+        strategy: Chunking strategy [default: structure].
+        chunks: Chunks of another tool, or their file.
+        kinds: Kinds of issues [default: all].
+        options: How to read files.
+        jobs: Number of processes, or a `RayCluster`.
 
     Returns:
-        The issues, each with its span.
+        The issues with their spans.
 
     Raises:
-        InvalidParameter: The strategy or a kind of issue is unknown.
-        ChunkwiseError: No document could be read.
+        InvalidParameter: An unknown strategy or kind of issue.
+        ChunkwiseError: No readable documents.
 
     Example:
         >>> result = chunkwise.lint("handbook/", "recursive(max_tokens=200)")
@@ -163,14 +163,15 @@ def lint_subject(
         for name, value in (("strategy", strategy), ("chunks", chunks)):
             if value is not None:
                 raise InvalidParameter(
-                    f"an index is examined, which has its chunks already: leave out {name}, or name the documents"
+                    f"an index stores its chunks: leave out {name}, or pass the documents"
                 )
         return LintSubject(KnownStrategy(index.settings.strategy), chunked_documents(index.source))
     assert not isinstance(source, Index)
     if chunks is not None:
         if strategy is not None:
             raise InvalidParameter(
-                f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) are given; leave one of them out"
+                f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) conflict; leave one "
+                "out"
             )
         given = _given_chunks(source, chunks, options)
         return LintSubject(KnownStrategy(chunks_name(chunks)), given)

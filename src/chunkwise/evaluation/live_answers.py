@@ -41,13 +41,11 @@ def hit_records(answer: object) -> Records:
     """Records of what a retriever handed out; a text in the place of one says why it is none."""
     found = hits_in(answer)
     if found is None:
-        raise RetrieverFailed(
-            "it gave nothing (None); a list of hits is needed, an empty one where there are none"
-        )
+        raise RetrieverFailed("it returned None; expected a list of hits, which may be empty")
     if isinstance(found, str | Mapping):
         found = [found]
     if not isinstance(found, Iterable):
-        raise RetrieverFailed(f"it gave {type(found).__name__}; a list of hits is needed")
+        raise RetrieverFailed(f"it returned {type(found).__name__}; expected a list of hits")
     return [record_of_object(each) for each in islice(found, MOST_HITS)]
 
 
@@ -104,7 +102,7 @@ def _tell_failures(
     for reason, ids in of_reason.items():
         if reason != but:
             others = f" and {counted(len(ids) - 1, 'other')}" if len(ids) > 1 else ""
-            on_bad(f"question {ids[0]!r}{others}: {name} did not answer: {reason}")
+            on_bad(f"question {ids[0]!r}{others}: {name} failed: {reason}")
 
 
 def ask_live(
@@ -149,7 +147,8 @@ def ask_live(
                 if len(failed) == number == _GIVE_UP < len(queries):
                     _tell_failures(failed, retriever.name, on_bad, but=reason)
                     raise ChunkwiseError(
-                        f"{retriever.name} fails on each of the first {counted(_GIVE_UP, 'question')}: {reason}"
+                        f"{retriever.name} failed on all of the first "
+                        f"{counted(_GIVE_UP, 'question')}: {reason}"
                     )
         records.append(own)
         if query.id not in failed:
@@ -159,7 +158,7 @@ def ask_live(
     is_dead = bool(failed) and len(failed) == len(queries)
     _tell_failures(failed, retriever.name, on_bad, but=reason if is_dead else None)
     if is_dead:
-        raise ChunkwiseError(f"{retriever.name} answers none of the questions: {reason}")
+        raise ChunkwiseError(f"{retriever.name} failed on every question: {reason}")
     return LiveAnswers(records, failed, seconds)
 
 

@@ -123,7 +123,7 @@ def _part(text: str) -> object:
     elif not callable(part) or _is_asked(part, declared):
         if values:
             raise InvalidParameter(
-                f"{name} has no parameter {next(iter(values))!r}; it is asked as it is, and nothing makes it"
+                f"{name} is an object and takes no parameter {next(iter(values))!r}"
             )
         return part
     of_index, of_query = split_values(declared, values)
@@ -221,8 +221,8 @@ class CallableRetriever:
         self._ask: Callable[..., Any] = getattr(part, method) if method else part  # type: ignore[assignment]
         if not callable(self._ask):
             raise InvalidParameter(
-                f"{name} is {type(part).__name__}, which cannot be asked: give a function of a question, or an object "
-                f"with {', '.join(_METHODS[:4])}"
+                f"{name} is {type(part).__name__}; expected a function of a question, or an "
+                f"object with {', '.join(_METHODS[:4])}"
             )
         self.name = name
         self._timeout = timeout
@@ -286,7 +286,7 @@ def _asked_by(ask: object, name: str, values: Mapping[str, object]) -> tuple[str
     if not any(each.kind is each.VAR_KEYWORD for each in every):
         for other in values.keys() - {each.name for each in every}:
             raise InvalidParameter(
-                f"{name}: what is asked takes no {other!r}; parameters of a question are given with each question"
+                f"{name} takes no {other!r}; question parameters are given with each question"
             )
     every = [each for each in every if each.name not in values]
     number = next((each.name for each in every if each.name in _KS), None)
@@ -297,8 +297,8 @@ def _asked_by(ask: object, name: str, values: Mapping[str, object]) -> tuple[str
     needed = [each.name for each in rest if _is_needed(each)]
     if needed:
         raise InvalidParameter(
-            f"{name} needs {', '.join(needed)} beside the question; give them usual values, or name a function without "
-            "parameters that returns one of a question alone"
+            f"{name} needs {', '.join(needed)} in addition to the question; give them "
+            f"defaults, or use a factory that returns a function of the question"
         )
     return (first.name if first.kind is first.KEYWORD_ONLY else ""), number
 
@@ -317,20 +317,20 @@ class HttpShape:
     end: str = ""
     score: str = ""
     timeout: float | None = None
-    attempts: int = param(2, "times a question is sent at most", low=1, high=20)
+    attempts: int = param(2, "maximum attempts per question", low=1, high=20)
     key: str = ANY_OTHER
     """The environment variable that holds the key, where the server wants one."""
 
     def __post_init__(self) -> None:
         parameters.check(self)
         if not self.query:
-            raise InvalidParameter("query is empty; it is the name of the field with the question")
+            raise InvalidParameter("query is empty; expected the name of the question field")
 
     def read(self, answer: object) -> object:
         """The hits of an answer, with the fields that are called otherwise under their usual names."""
         found = _inside(answer, self.hits) if self.hits else answer
         if self.hits and not isinstance(found, list):
-            raise RetrieverFailed(f"the answer has no list in {self.hits!r}")
+            raise RetrieverFailed(f"the response has no list in {self.hits!r}")
         renamed = {
             name: at
             for name in ("text", "doc_id", "start", "end", "score")
@@ -391,7 +391,9 @@ class CommandRetriever:
         except ValueError as error:
             raise InvalidParameter(f"cannot read the command {command!r}: {error}") from None
         if not self._words:
-            raise InvalidParameter(f"{COMMAND} names no command; as in '{COMMAND}python mine.py'")
+            raise InvalidParameter(
+                f"{COMMAND} has no command; expected for example '{COMMAND}python mine.py'"
+            )
         self.name = f"{COMMAND}{command}"
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
@@ -411,7 +413,7 @@ class CommandRetriever:
         except (ValueError, RecursionError):
             self.close()
             shown = " ".join(answer[:200].decode("utf-8", "replace").split())
-            raise RetrieverFailed(f"it wrote no JSON but: {shown[:120]!r}") from None
+            raise RetrieverFailed(f"it wrote invalid JSON: {shown[:120]!r}") from None
 
     def _answer(self, line: bytes) -> bytes:
         process = self._running()
@@ -427,7 +429,7 @@ class CommandRetriever:
                     f"it wrote a line of more than {counted(_MOST_CHARACTERS, 'byte')}"
                 )
             status = process.wait()
-            raise RetrieverFailed(f"it ended with status {status} and no line for this question")
+            raise RetrieverFailed(f"it exited with status {status} before answering this question")
         return answer
 
     def _running(self) -> subprocess.Popen[bytes]:

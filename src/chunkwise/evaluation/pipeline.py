@@ -50,7 +50,7 @@ def pipeline_part(name: str) -> Any:
     part = registry.get(name)
     if not callable(part):
         raise InvalidParameter(
-            f"{name} is {type(part).__name__}; a function or a class is needed that builds a pipeline"
+            f"{name} is {type(part).__name__}; expected a function or class that builds a pipeline"
         )
     return part
 
@@ -63,7 +63,7 @@ def declared_parameters(name: str, part: Any) -> dict[str, PipelineParameter]:
         return _of_dataclass(part)
     if not isinstance(declared, Mapping):
         raise InvalidParameter(
-            f"{DECLARATION} of {name} is {type(declared).__name__}; a mapping is needed"
+            f"{DECLARATION} of {name} is {type(declared).__name__}; expected a mapping"
         )
     return {str(each): _parameter(str(each), given) for each, given in declared.items()}
 
@@ -120,7 +120,8 @@ def _range(name: str, declared: _Declared) -> Sequence[PipelineValue]:
     low, high, steps = declared.low, declared.high, declared.steps
     if low is None or high is None or not low < high:
         raise InvalidParameter(
-            f"{DECLARATION}: {name} has neither values nor a range; as in {{'low': 100, 'high': 800, 'steps': 3}}"
+            f"{DECLARATION}: {name} has neither values nor a range; expected for example "
+            f"{{'low': 100, 'high': 800, 'steps': 3}}"
         )
     made = [low + (high - low) * at / (steps - 1) for at in range(steps)]
     if isinstance(low, int) and isinstance(high, int):
@@ -149,7 +150,7 @@ def check_builder(
     try:
         inspect.signature(part).bind(**of_index)
     except TypeError as error:
-        raise InvalidParameter(f"{name} cannot be built: {error}") from None
+        raise InvalidParameter(f"cannot build {name}: {error}") from None
     except ValueError:  # of another language: it says nothing of its parameters
         return
 
@@ -159,7 +160,7 @@ def build_pipeline(name: str, part: Any, values: Mapping[str, Any]) -> object:
     made = parameters.build(part, name, values)
     made = asyncio.run(made) if inspect.iscoroutine(made) else made
     if made is None:
-        raise InvalidParameter(f"{name}() gave nothing; it is to return what is asked")
+        raise InvalidParameter(f"{name}() returned None; expected a retriever")
     return made
 
 

@@ -80,29 +80,29 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One metric over all questions, or over those of one type or document."""
+    """One metric over all questions, or those of one type or document."""
 
     mean: float | None
-    """None: not a single question could be scored."""
+    """None if no question is scored."""
     low: float | None = None
-    """The 95% interval; None for metrics of a whole chunking, which is not a sample."""
+    """95% confidence interval; None for metrics per corpus."""
     high: float | None = None
     scored: int = 0
     unscored: Mapping[str, int] = field(default_factory=dict)
-    """Reasons, and for how many questions each is why there is no score."""
+    """Number of unscored questions by reason."""
     verdict: str = ""
-    """excellent, good, below; empty where the metric has no such words."""
+    """excellent, good or below; empty if the metric has no targets."""
     unjudged_hits: Mapping[str, int] = field(default_factory=dict)
-    """Reasons, and how many single hits of scored questions have no verdict for each."""
+    """Number of unjudged hits by reason."""
 
     @property
     def questions(self) -> int:
-        """Scored or not."""
+        """All questions, scored or not."""
         return self.scored + sum(self.unscored.values())
 
     @property
     def of_how_many(self) -> str:
-        """`2 of 27 questions` where not all are scored; empty: all are."""
+        """`2 of 27 questions` if some are unscored, else empty."""
         return (
             f"{thousands(self.scored)} of {counted(self.questions, 'question')}"
             if self.unscored
@@ -118,10 +118,10 @@ class Figures(dict[str, Figure]):
     """By metric; a name that is not there is answered with those that are."""
 
     def __missing__(self, name: object) -> Figure:
-        there = f"there are: {', '.join(self) or 'none'}"
+        there = f"known: {', '.join(self) or 'none'}"
         near = did_you_mean(str(name), self, there)
         hint = there if near == there else f"{near} {there}"
-        raise UnknownMetric(f"no metric {name!r} among the results; {hint}")
+        raise UnknownMetric(f"the results have no metric {name!r}; {hint}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,17 +168,17 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """One question: what was found, what was missed, every score."""
+    """Hits, missed references and scores of one question."""
 
     id: str
     text: str
     types: tuple[str, ...]
     documents: tuple[str, ...]
-    """Those of its references, each once."""
+    """Documents of its references."""
     scores: Mapping[str, float | None]
-    """By metric, in the order of the summary."""
+    """Scores by metric, in the order of the summary."""
     unscored: Mapping[str, str]
-    """Why, for each metric without a score."""
+    """Reasons by unscored metric."""
     hits: tuple[FoundSpan, ...]
     missed: tuple[Missed, ...]
     context_tokens: int
@@ -191,15 +191,15 @@ class Agreement:
     first: str
     second: str
     kappa: float | None
-    """Cohen's; None where both always say the same one thing, or no hit has both verdicts."""
+    """Cohen's kappa; None if undefined."""
     same: float | None
-    """Share of the hits on which they agree."""
+    """Share of hits they agree on."""
     hits: int
 
 
 @dataclass(frozen=True, slots=True)
 class MetricAdvice:
-    """A low score, its most frequent cause and what to try next."""
+    """Advice for a low score."""
 
     metric: str
     text: str
@@ -210,13 +210,13 @@ class KnownJudge:
     """The calibration of a judge on this machine."""
 
     against: str
-    """labels or spans."""
+    """Ground truth: labels or spans."""
     same_questions: bool
     accuracy: float | None
     kappa: float | None
     verdicts: int
     weakness: str = ""
-    """Why it says little, in words; empty: it says something."""
+    """Why the judge is unreliable; empty if it isn't."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -227,12 +227,12 @@ class Results(Table):
     """
 
     configuration: Mapping[str, Json]
-    """Documents, strategy, model, retriever, k, budget, thresholds, seed: what to run to see this again."""
+    """All settings needed to reproduce the run."""
     versions: Mapping[str, str]
     data: Mapping[str, Json]
-    """Hashes and counts of documents and questions, and what was left out with the reason."""
+    """Hashes and counts of documents and questions, and skipped ones with reasons."""
     summary: Mapping[str, Figure]
-    """By metric, as `recall@5`."""
+    """Results by metric, such as `recall@5`."""
     by_type: Mapping[str, Mapping[str, Figure]]
     by_document: Mapping[str, Mapping[str, Figure]]
     cuts: CutCounts | None
@@ -240,14 +240,14 @@ class Results(Table):
     agreement: tuple[Agreement, ...]
     advice: tuple[MetricAdvice, ...]
     worst: tuple[str, ...]
-    """Ids of the questions with the lowest `objective`, the worst first."""
+    """Ids of the questions with the lowest `objective`, worst first."""
     objective: str
-    """The metric questions are ordered by."""
+    """The main metric, which orders questions."""
     detectable: Mapping[str, float]
-    """By metric: the least difference to another run that this many questions can show."""
+    """Minimum detectable difference by metric."""
     questions: tuple[QuestionResult, ...]
     calibrations: Mapping[str, KnownJudge] = field(default_factory=dict, compare=False)
-    """By judge: what was known of it on this machine, from `chunkwise testset calibrate`; not there: nothing."""
+    """Calibrations by judge, from `chunkwise testset calibrate`."""
     timing: Mapping[str, float] = field(default_factory=dict, compare=False)
     """Seconds of each stage."""
 
@@ -257,7 +257,7 @@ class Results(Table):
 
     @property
     def label(self) -> str:
-        """What a table calls it: the strategy, the retriever and what follows it, or the file of the hits."""
+        """Short name: strategy, retriever and steps, or the file of hits."""
         made = self.configuration
         strategy = made.get("strategy")
         context = made.get("context")
@@ -268,7 +268,7 @@ class Results(Table):
 
     @property
     def steps(self) -> list[str]:
-        """What was done with the ranking before it was returned: two runs may differ only by this."""
+        """Steps after ranking, such as reranking."""
         values = ((name, self.configuration.get(name)) for name in STEPS)
         return [
             f"{name} {short_name(str(value))}"
@@ -277,7 +277,7 @@ class Results(Table):
         ]
 
     def save(self, path: str | Path) -> None:
-        """Write the file that `read_results` reads, whole or not at all.
+        """Write the results atomically to a file for `read_results`.
 
         Args:
             path: The JSON file.
@@ -321,12 +321,12 @@ def results_text(results: Results) -> str:
         return saved_text(results, FORMAT, VERSION, "questions")
     except ValueError:
         raise InvalidParameter(
-            "results hold a number that is NaN or infinite; what has no score is None, with a reason"
+            "results contain NaN or infinity; use None and a reason for unscored values"
         ) from None
 
 
 def read_results(path: str | Path) -> Results:
-    """Read results that `Results.save` wrote.
+    """Read results written by `Results.save`.
 
     Args:
         path: The file.
@@ -335,7 +335,7 @@ def read_results(path: str | Path) -> Results:
         The results.
 
     Raises:
-        ChunkwiseError: The file cannot be read, is damaged or of another version.
+        ChunkwiseError: The file is unreadable, damaged or of another version.
 
     Example:
         >>> chunkwise.read_results("results.json").summary["recall@5"]

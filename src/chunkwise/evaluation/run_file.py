@@ -85,9 +85,9 @@ class Questions:
         if text is not None and (found := self._by_text.get(_folded(text))):
             return found
         if id is None and text is None:
-            return f"no question; name it by {_IDS[0]} or by its text in {_QUESTION_TEXTS[0]}"
+            return f"no question; expected its id in {_IDS[0]} or its text in {_QUESTION_TEXTS[0]}"
         told = f"with the id {id!r}" if id is not None else shown(text or "", 60)
-        return f"no question {told} among the test questions"
+        return f"no test question {told}"
 
 
 def _folded(text: str) -> str:
@@ -126,7 +126,7 @@ def read_answers(
         if isinstance(meant, str):
             on_bad(f"{where}: {meant}")
         elif answer is None:
-            on_bad(f"{where}: no answer; name it {', '.join(_TEXTS)}")
+            on_bad(f"{where}: no answer; expected a field {', '.join(_TEXTS)}")
         else:
             for question in meant:
                 cited = CitedPlaces(
@@ -138,11 +138,11 @@ def read_answers(
                 refusal = not citations and _is_refusal(answer, fields.get("found"))
                 id = queries[question].id
                 if id in found:
-                    on_bad(f"{where}: a second answer to {id!r}; the first is kept")
+                    on_bad(f"{where}: duplicate answer to {id!r}; using the first")
                 else:
                     found[id] = Answer(answer, citations, refusal)
     if not rows:
-        raise ChunkwiseError(f"no answer in {path}; an answer is a record with query_id and answer")
+        raise ChunkwiseError(f"no answers in {path}; expected records with query_id and answer")
     return found
 
 
@@ -163,7 +163,7 @@ def _citations(
     if given is None:
         return ()
     if not isinstance(given, list):
-        on_bad(f"{where}: its citations are {kind(given)}, not a list; they are left out")
+        on_bad(f"{where}: citations are {kind(given)}, not a list; skipped")
         return ()
     found = []
     for at, each in enumerate(given, 1):
@@ -175,7 +175,7 @@ def _citations(
                 on_bad(f"{where}, citation {at}: {wrong}; {_WRONG}")
             found.append(citation)
         else:
-            on_bad(f"{where}, citation {at}: a record is needed, this is {kind(each)}")
+            on_bad(f"{where}, citation {at}: expected a record, got {kind(each)}")
     return tuple(found)
 
 
@@ -233,7 +233,8 @@ def read_hits(
     rows = list(_rows(path, Questions(queries), on_bad))
     if not rows:
         raise ChunkwiseError(
-            f"no hit in {path} that belongs to a test question; a hit has query_id, doc_id, start and end, or a text"
+            f"no hits for the test questions in {path}; expected query_id, doc_id, start and "
+            "end, or a text"
         )
     return _located(rows, queries, documents, on_bad, chunks, tokenizer)
 
@@ -332,7 +333,7 @@ def _rows(path: str, questions: Questions, on_bad: OnBadRow) -> Iterator[_HitRow
         if isinstance(meant, str):
             on_bad(f"{where}: {meant}")
         elif nested is None and (error := string_in(fields, "error")):
-            on_bad(f"{where}: it was not answered: {shown(error, 60)}")
+            on_bad(f"{where}: failed: {shown(error, 60)}")
         elif nested is None:
             yield _row(where, meant, fields)
         else:
@@ -341,7 +342,7 @@ def _rows(path: str, questions: Questions, on_bad: OnBadRow) -> Iterator[_HitRow
                     inner = {"text": each} if isinstance(each, str) else each
                     yield _row(f"{where}, hit {at}", meant, inner)
                 else:
-                    problem = f"a text or a record is needed, this is {each!r:.40}"
+                    problem = f"expected text or a record, got {each!r:.40}"
                     yield _row(f"{where}, hit {at}", meant, {}, problem)
 
 
@@ -427,7 +428,9 @@ def _run(path: str, text: str, on_bad: OnBadRow) -> Iterator[FileRow]:
             fields = {"query_id": parts[0], "doc_id": parts[2], "score": parts[4]}
             yield FileRow(f"{path}, line {at}", fields)
         elif parts:
-            on_bad(f"{path}, line {at}: a TREC run has {_COLUMNS} columns, this line {len(parts)}")
+            on_bad(
+                f"{path}, line {at}: a TREC run has {_COLUMNS} columns, this line has {len(parts)}"
+            )
 
 
 def _places(rows: Sequence[_HitRow], chunks: ChunkNames) -> Iterator[_Place | str]:
@@ -470,7 +473,7 @@ def _places(rows: Sequence[_HitRow], chunks: ChunkNames) -> Iterator[_Place | st
             yield _by_offsets(row.said, documents[number])
 
 
-NO_END = "its end is not known; name the chunks it is one of with --chunks (chunks=… in Python)"
+NO_END = "its end is unknown; pass the chunks with --chunks (chunks=… in Python)"
 
 
 def _named_chunk(row: _HitRow, number: int | str | None, chunks: ChunkNames) -> Passage | str:
@@ -506,8 +509,8 @@ def _anywhere(
         if len(at) != 1:
             first, second = (documents[number].id for number in several[:2].tolist())
             return (
-                f"its text is in {counted(len(several), 'document')}, as in {first!r} and {second!r}; name "
-                "the one it is from by doc_id"
+                f"its text is in {counted(len(several), 'document')}, such as {first!r} and "
+                f"{second!r}; add doc_id"
             )
     return _by_text(said, places, documents)
 
@@ -515,18 +518,18 @@ def _anywhere(
 def _lost(said: StatedPlace, document: Document) -> str:
     """Why a text that is said to be the document's own is none."""
     if is_in_blank_head(document, said.start, said.text or ""):
-        return f"it is front matter of {document.id}, which is not text"
+        return f"it is front matter of {document.id}, not text"
     extracted = document.format not in AS_WRITTEN
     how = f", whose text is extracted from {document.format}" if extracted else ""
-    return f"its text stands nowhere in {document.id}{how}"
+    return f"its text isn't in {document.id}{how}"
 
 
 def _by_text(
     said: StatedPlace, places: TextPlaces | None, documents: Sequence[Document]
 ) -> _Place | str:
     if places is None:
-        told = "its text stands nowhere in the documents"
-        return told if said.text else "neither a document nor a text"
+        told = "its text isn't in any document"
+        return told if said.text else "no document or text"
     number, start, end = places.nearest(said.start)
     return _Place(documents[number], start, end)
 
@@ -539,8 +542,8 @@ def _by_offsets(said: StatedPlace, document: Document) -> _Place | str:
         end = start + len(said.text or "")
     if start is None or end is None or not 0 <= start < end <= size:
         return (
-            f"{shown_offset(start)}–{shown_offset(end)} is not a place in {document.id}, "
-            f"which has {counted(size, 'character')}"
+            f"{shown_offset(start)}–{shown_offset(end)} isn't a span of {document.id}, which "
+            f"has {counted(size, 'character')}"
         )
     return _Place(document, start, end)
 

@@ -101,7 +101,7 @@ class Skipped:
                 line += f"; nearest is {near.doc_id} {from_to(near.start, near.end)}: {shown!r}"
             # What is skipped may be an alternative or a label alone.
             (skipped if problem.dropped else kept).append(
-                line if problem.dropped else f"{line} (the question is kept)"
+                line if problem.dropped else f"{line} (question kept)"
             )
         self._dropped |= dropped
         self.mended += mended
@@ -138,7 +138,7 @@ class Skipped:
         more = len(self.rows) - before - _ROWS_TOLD
         if more > 0:
             self._on_bad(
-                f"{path}: and {counted(more, 'more row')}; the results keep a line about each (left_out_rows)"
+                f"{path}: and {counted(more, 'more row')}, listed in the results (left_out_rows)"
             )
 
     @property
@@ -209,19 +209,19 @@ def refuse_bare(queries: Sequence[Query], file: str, or_else: str = "") -> None:
     known = (each.references or each.answer or each.facts or each.labels for each in queries)
     if queries and not any(known):
         raise InvalidParameter(
-            f"no question of {file or 'the test set'} has a reference, an answer, facts or labels: whether the right "
-            'text is found cannot be scored; add {"relevant_text": "…"}, or a BEIR folder\'s qrels/test.tsv'
-            + or_else
+            f"no question of {file or 'the test set'} has a reference, answer, facts or "
+            "labels, so retrieval can't be scored; add "
+            ' {"relevant_text": "…"}, or a BEIR folder\'s qrels/test.tsv' + or_else
         )
 
 
 def no_questions_file(name: str) -> ChunkwiseError:
-    """For a file that is not there; a text where a path is needed is told who takes what."""
+    """For a missing file, with a hint for strings passed as paths."""
     if " " not in name.strip() and "\n" not in name:
         return ChunkwiseError(f"{name} does not exist")
     return ChunkwiseError(
-        f"{shown(' '.join(name.split()))} does not exist; queries are the path of a file of questions, or a list of "
-        "chunkwise.Query values"
+        f"{shown(' '.join(name.split()))} doesn't exist; expected the path of a question file, "
+        f"or a list of chunkwise.Query"
     )
 
 
@@ -236,8 +236,8 @@ def carried_questions(source: Inputs | Index) -> str:
         if os.path.exists(path) and carries_documents(path):
             return path
     raise InvalidParameter(
-        "no questions are named: give a file of them (queries=…, or --queries FILE on the command line), or a "
-        "test set that holds questions and documents as the source (BEIR, SQuAD, AutoRAG)"
+        "no questions given: pass a file (queries=…, or --queries FILE on the command line), or "
+        "a test set with documents as the source (BEIR, SQuAD, AutoRAG)"
     )
 
 
@@ -250,7 +250,7 @@ def no_documents(source: Inputs | Index, questions: str | os.PathLike[str]) -> l
     return [] if is_source and carries_documents(file) else [file]
 
 
-NOTHING = "there is no document to evaluate; name files, folders or an index"
+NOTHING = "no documents to evaluate; give files, folders or an index"
 
 
 def known_index(
@@ -262,12 +262,12 @@ def known_index(
     """An index that is there: it has its settings and its chunks already."""
     if chunks is not None:
         raise InvalidParameter(
-            f"chunks are given ({chunks_name(chunks)}), and the index has its own; leave it out, or name the documents "
-            "instead of the index"
+            f"chunks ({chunks_name(chunks)}) conflict with an index, which stores its own; "
+            f"leave them out, or pass the documents"
         )
     for name, value in made_with.changed().items():
         known = getattr(found.settings, name)
-        reason = f"the index was made with {known!r}; leave it out, or name the documents"
+        reason = f"the index was built with {known!r}; leave it out, or pass the documents"
         raise InvalidOption(name, value, reason)
     if not len(found):
         raise ChunkwiseError(NOTHING)
@@ -292,7 +292,8 @@ def new_index(
     if chunks is not None:
         if strategy is not None:
             raise InvalidParameter(
-                f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) are given; leave one of them out"
+                f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) conflict; leave one "
+                "out"
             )
         source = documents_of(source, options, left_out)
         with left_out.rows_of(chunks_name(chunks)) as bad:
@@ -380,8 +381,8 @@ def documents_beside(test_queries: str, tell: Callable[[str], None]) -> str:
     Read the folder without `SCRIPTS`: what asks the questions lies there, too.
     """
     if carries_documents(test_queries):
-        tell(f"no documents are named: those of {test_queries} are taken")
+        tell(f"no documents given: using those of {test_queries}")
         return test_queries
     beside = str(Path(test_queries).parent)
-    tell(f"no documents are named: those in {beside}/ beside the questions are taken, without code")
+    tell(f"no documents given: using those in {beside}/, except code")
     return beside

@@ -53,7 +53,7 @@ class EvaluatedSystem:
     index: Index | None = None
     """What is asked, where it is an index."""
     position: Position | None = None
-    """How exact the offsets of chunks from a file are."""
+    """Accuracy of the offsets of chunks from a file."""
     chunk_ids: Sequence[tuple[str, Passage]] = ()
     """What the file calls its chunks, where they come from one."""
     tokenizer: TokenizerLike = DEFAULT_TOKENIZER

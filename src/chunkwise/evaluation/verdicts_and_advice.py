@@ -174,14 +174,14 @@ def _text(
     told = ", ".join(_figure(metric, summary[metric]) for metric in metrics)
     side = "under" if targets.lower_is_better else "over"
     limits = "".join(
-        " With so many hits a question no ranking of these chunks reaches more than "
-        f"{format_score(metric, most)} by {metric}: the questions have fewer chunks that answer them."
+        f" With this many hits, {metric} can't exceed {format_score(metric, most)}, since "
+        f"questions have fewer relevant chunks."
         for metric in metrics
         if (most := reachable.get(metric)) is not None and out_of_reach(metric, most)
     )
     return (
-        f"{told}: good is {side} {format_score(metrics[0], targets.good)}.{limits} Usual causes: {known.causes}. "
-        f"What to try: {known.remedies}."
+        f"{told}: good is {side} {format_score(metrics[0], targets.good)}.{limits} Common "
+        f"causes: {known.causes}. Try: {known.remedies}."
     )
 
 
@@ -273,6 +273,6 @@ def _scores_by_type(results: Results) -> dict[str, list[float]]:
 def _known_type(values: Mapping[str, list[float]], name: str) -> list[float]:
     if name not in values:
         raise InvalidParameter(
-            f"no question of the type {name!r} has a score; there are: {', '.join(values) or 'no types at all'}"
+            f"no scored questions of type {name!r}; known types: {', '.join(values) or 'none'}"
         )
     return values[name]

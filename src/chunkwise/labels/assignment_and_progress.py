@@ -22,7 +22,7 @@ def people_needed(query_id: str, share: float = SHARE) -> int:
     """1 or 2, by the question alone: the same for everybody and at any time."""
     if not 0 <= share <= 1:
         raise InvalidParameter(
-            f"share is {share}; it is from 0 (nobody) to 1 (every question goes to two)"
+            f"share is {share}; expected 0 (no question has two labelers) to 1 (all do)"
         )
     drawn = int.from_bytes(hashlib.sha256(query_id.encode("utf-8", "replace")).digest()[:8], "big")
     return 2 if drawn < share * 2**64 else 1

@@ -48,7 +48,7 @@ def format_of(path: Path, named: str | None = None) -> LabelFormat:
         return "jsonl"
     if not path.is_file():
         raise InvalidParameter(
-            f"{path} may be Argilla's or Label Studio's; say which with --format"
+            f"{path} may be in Argilla or Label Studio format; choose with --format"
         )
     rows = read_json(str(path))
     first = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
@@ -92,7 +92,8 @@ def _lost(format: str, events: list[LabelEvent], written: list[LabelEvent]) -> l
     gone = len(events) - len(written)
     if gone:
         lines.append(
-            f"{format} has no room for {counted(gone, 'event')}: undone ones, skips, questions nothing answers"
+            f"{format} can't represent {counted(gone, 'event')}: undone labels, skips, "
+            "unanswerable questions"
         )
     return lines
 
@@ -123,10 +124,11 @@ def _write_beir(store: LabelStore, path: Path) -> tuple[int, list[str]]:
         handle.write("query-id\tcorpus-id\tscore\n")
         for query_id, name, grade in lines:
             handle.write(f"{_cell(query_id)}\t{_cell(name)}\t{grade}\n")
-    lost = ["beir has one grade for a passage, and neither people, times, gold spans nor skips"]
+    lost = ["beir stores one grade per passage, without labelers, times, gold spans or skips"]
     if open_ones:
         lost.append(
-            f"{counted(open_ones, 'passage')} left out: people disagree; `chunkwise testset labels adjudicate` decides"
+            f"skipped {counted(open_ones, 'disputed passage')}; decide: chunkwise testset labels "
+            "adjudicate"
         )
     return len(lines), lost
 
@@ -208,14 +210,14 @@ def _read_beir(path: Path) -> Iterator[LabelEvent]:
     )
     files = sorted((path / "qrels").glob("*.tsv"))
     if not files:
-        raise LabelProblem(f"{path} has no qrels/*.tsv; a BEIR folder has its judgments there")
+        raise LabelProblem(f"{path} has no qrels/*.tsv; expected a BEIR folder")
     for file in files:
         for number, cells in enumerate(_tsv(file), 1):
             if len(cells) < 3 or not re.fullmatch(r"-?[0-9]{1,9}", cells[-1]):
                 if number == 1:
                     continue  # the header
                 raise LabelProblem(
-                    f"{file}, line {number} is not a query, passage and grade with tabs between"
+                    f"{file}, line {number}: expected query, passage and grade, separated by tabs"
                 )
             query_id, name, grade = cells[0], cells[1], int(cells[-1])
             place, text = _PLACE.fullmatch(name), texts.get(name, "")
@@ -226,7 +228,7 @@ def _read_beir(path: Path) -> Iterator[LabelEvent]:
             )
             if end <= start:
                 raise LabelProblem(
-                    f"{file}, line {number}: {name!r:.80} is not a passage of corpus.jsonl, so it has no place"
+                    f"{file}, line {number}: {name!r:.80} isn't a passage of corpus.jsonl"
                 )
             yield _made(
                 "beir", kind="grade", query_id=query_id, query=queries.get(query_id, ""), who="qrels",
@@ -242,7 +244,7 @@ def _tsv(file: Path) -> Iterator[list[str]]:
 
 def _records(path: Path) -> Iterator[Mapping[str, Any]]:
     if not path.is_file():
-        raise LabelProblem(f"{path} is not there; a BEIR folder has one")
+        raise LabelProblem(f"{path} is missing; expected a BEIR folder")
     for row in read_json_lines(str(path)):
         if row.problem or not isinstance(row.value, dict):
             raise LabelProblem(f"{path}, {row.where}: {row.problem or 'no record'}")
@@ -289,7 +291,7 @@ def _read_label_studio(path: Path) -> Iterator[LabelEvent]:
 def _listed(path: Path) -> list[dict[str, Any]]:
     rows = read_json(str(path))
     if not isinstance(rows, list) or not all(isinstance(each, dict) for each in rows):
-        raise LabelProblem(f"{path} holds no list of records")
+        raise LabelProblem(f"{path} has no list of records")
     return rows
 
 
@@ -297,7 +299,7 @@ def _record(row: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:
     value = row.get(name)
     if not isinstance(value, dict):
         raise LabelProblem(
-            f"{where} has no {name}; records as `chunkwise testset labels export` writes them are read"
+            f"{where} has no {name}; expected the format of `chunkwise testset labels export`"
         )
     return value
 
@@ -310,7 +312,8 @@ def _answer(
     start, end = about.get("start"), about.get("end")
     if (kind != "gold" and not grade) or type(start) is not int or type(end) is not int:
         raise LabelProblem(
-            f"{where}: {name} is {value!r:.60} at {start!r:.20} to {end!r:.20}; a grade 0 to 3 and a place are needed"
+            f"{where}: {name} is {value!r:.60} at {start!r:.20} to {end!r:.20}; expected a "
+            "grade from 0 to 3 and a span"
         )
     return _made(
         format, kind=kind, query_id=str(about.get("query_id", "")), query=str(text.get("query", "")),

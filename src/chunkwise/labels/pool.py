@@ -55,7 +55,7 @@ def pool_of(
     named = tuple(dict.fromkeys(retrievers)) or pool_retrievers(index)
     if len(named) < 2:
         raise InvalidParameter(
-            f"only {named[0]} is named; a pool needs two retrievers, or the one that is judged chooses its own gold"
+            f"only {named[0]} given; a pool needs at least two retrievers to be fair"
         )
     found = {name: _hits(index, query.text, name, depth, embedder) for name in named}
     return pooled(query, found, depth)

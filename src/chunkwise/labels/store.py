@@ -87,37 +87,39 @@ def check_event(event: LabelEvent) -> None:
     check_name(event.who)
     for name in ("key", "query_id"):
         if not getattr(event, name).strip():
-            raise InvalidParameter(f"{name} is empty; every label has one")
+            raise InvalidParameter(f"{name} is empty; every label needs one")
     if event.kind in WITH_PLACE and (not event.doc_id or not 0 <= event.start < event.end):
         raise InvalidParameter(
-            f"the place is {event.doc_id!r:.80}, {event.start} to {event.end}; a document and two offsets are needed, "
-            "the second behind the first"
+            f"the span is {event.doc_id!r:.80}, {event.start} to {event.end}; expected a "
+            f"document and start < end"
         )
     if (event.kind in WITH_GRADE) != (event.grade is not None) or event.grade not in (
         None,
         *GRADES,
     ):
         allowed = (
-            "a grade is 0, 1, 2 or 3" if event.kind in WITH_GRADE else "only a passage has a grade"
+            "a grade is 0, 1, 2 or 3" if event.kind in WITH_GRADE else "only passages have grades"
         )
         raise InvalidParameter(f"grade is {event.grade!r:.20} for {event.kind}; {allowed}")
     if event.seconds is not None and not (math.isfinite(event.seconds) and event.seconds >= 0):
-        raise InvalidParameter(f"seconds is {event.seconds!r}; 0 or more is needed")
+        raise InvalidParameter(f"seconds is {event.seconds!r}; the minimum is 0")
     if event.comment and event.kind != "flag":
-        raise InvalidParameter(f"a comment goes with a flag, and not with {event.kind}")
+        raise InvalidParameter(f"only flags have comments, not {event.kind}")
     if len(event.comment) > LONGEST_COMMENT:
         raise InvalidParameter(
-            f"comment has {counted(len(event.comment), 'character')}; at most {LONGEST_COMMENT} are kept"
+            f"comment has {counted(len(event.comment), 'character')}; the maximum is "
+            f"{LONGEST_COMMENT}"
         )
     if (event.kind == "undo") != bool(event.undoes):
-        raise InvalidParameter("an undo names the event that it undoes, and nothing else does")
+        raise InvalidParameter("an undo needs the event to undo, and only an undo has one")
 
 
 def check_name(who: str) -> None:
     """Names are shown in tables and compared as they are written."""
     if not who.strip() or who != who.strip() or len(who) > LONGEST_NAME or not who.isprintable():
         raise InvalidParameter(
-            f"who is {who!r:.100}; a name is needed, on one line, with {counted(LONGEST_NAME, 'character')} at most"
+            f"who is {who!r:.100}; expected a one-line name of at most "
+            f"{counted(LONGEST_NAME, 'character')}"
         )
 
 
@@ -143,21 +145,26 @@ WAIT = 10.0
 """Seconds for which another writer is waited for."""
 LABELS_FILE = SqliteFormat(
     "file of labels", 0x63686C62, (
-        "create table events (number {serial}, key text not null unique, kind text not null, query_id text not null,"
+        "create table events (number {serial}, key text not null unique, kind text not null, "
+        "query_id text not null,"
         " query text not null, who text not null, happened text not null, doc_id text not null,"
-        " start integer not null, end_ integer not null, passage text not null, grade integer, seconds real,"
+        " start integer not null, end_ integer not null, passage text not null, grade integer, "
+        "seconds real,"
         " pool text not null, undoes text not null, comment text not null)",
         "create index events_of_question on events (query_id, number)",
         "create table pools (number {serial}, key text not null unique, query_id text not null,"
         " happened text not null, content text not null)",
         "create index pools_of_question on pools (query_id, number)",
-        "create table openings (number {serial}, query_id text not null, who text not null, happened text not null)",
+        "create table openings (number {serial}, query_id text not null, who text not null, "
+        "happened text not null)",
     ), LabelProblem,
-    "put a copy in its place, or move it away and take an export in: chunkwise testset labels import labels.jsonl",
+    "restore a backup, or remove it and import an export: chunkwise testset labels import "
+    "labels.jsonl",
 )  # fmt: skip
 
 _COLUMNS = (
-    "key, kind, query_id, query, who, happened, doc_id, start, end_, passage, grade, seconds, pool, undoes, comment"
+    "key, kind, query_id, query, who, happened, doc_id, start, end_, passage, grade, seconds, "
+    "pool, undoes, comment"
 )  # fmt: skip
 _NAMES = (
     "key", "kind", "query_id", "query", "who", "when", "doc_id", "start", "end", "text", "grade", "seconds",
@@ -247,7 +254,8 @@ class LabelStore:
         made = replace(pool, when=pool.when or utc_now())
         with self._database.writing() as statements:
             statements.execute(
-                "insert or ignore into pools (key, query_id, happened, content) values (?, ?, ?, ?)",
+                "insert or ignore into pools (key, query_id, happened, content) values (?, ?, ?, "
+                "?)",
                 made.key, made.query_id, made.when, json_text(made),
             )  # fmt: skip
         return made
@@ -316,10 +324,10 @@ def _check_undone(statements: Statements, new: Sequence[LabelEvent]) -> None:
         rows = statements.rows("select kind, who from events where key = ?", event.undoes)
         kind, who = rows[0] if rows else beside.get(event.undoes, ("", ""))
         if not kind or kind == "undo":
-            raise UnknownName(f"there is no label {event.undoes!r:.80} that could be undone")
+            raise UnknownName(f"there is no label {event.undoes!r:.80} to undo")
         if who != event.who:
             raise InvalidParameter(
-                f"{event.who} cannot undo what {who} said; who disagrees adjudicates it"
+                f"{event.who} can't undo a label by {who}; adjudicate it instead"
             )
         if statements.rows("select 1 from events where undoes = ?", event.undoes):
             raise InvalidParameter("this label was undone already")

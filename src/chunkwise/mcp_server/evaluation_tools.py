@@ -46,14 +46,16 @@ _MAX_PROBLEMS = 20
 _MAX_SCORED = 100
 """Questions whose scores are in one answer."""
 
-Metrics = Annotated[Strings, Field(description="names of metrics; default: all without an LLM")]
+Metrics = Annotated[Strings, Field(description="metric names; default: all that need no LLM")]
 
 
 def _report(text: str, *more: str) -> str:
     """Reports quote documents and questions: all of it goes between marks."""
     shown, is_whole = TextBudget().cut(text)
     return answer_text(
-        *quoted([Quotation(shown, "report")]), *more, "" if is_whole else "The report is cut here."
+        *quoted([Quotation(shown, "report")]),
+        *more,
+        "" if is_whole else "The report is truncated here.",
     )
 
 
@@ -95,7 +97,7 @@ def lint(
         Strings,
         Field(description="kinds of issues, such as mid_sentence, split_table; default: all"),
     ] = [],  # noqa: B006
-    most: Annotated[int, Field(ge=0, le=200, description="most issues to show")] = 20,
+    most: Annotated[int, Field(ge=0, le=200, description="maximum issues to show")] = 20,
 ) -> ToolAnswer[LintAnswer]:
     """Find where chunks of the index, or of files of the project folder, are cut badly.
 
@@ -103,7 +105,8 @@ def lint(
     """
     if strategy and not path:
         raise InvalidParameter(
-            "a strategy is given without a path; the index has its chunks already: leave it out, or name files"
+            "a strategy needs a path, since the index stores its chunks; leave it out, or give "
+            "files"
         )
     linter = Linter(kinds or None)
     sample, issues, problems = LintSample(most), list[LintedIssue](), list[str]()
@@ -136,7 +139,7 @@ def lint(
             subject = lint_subject(index)
             add(subject.outcomes, len(index))
     if not documents:
-        raise ChunkwiseError(problems[0] if problems else "there is no document to examine")
+        raise ChunkwiseError(problems[0] if problems else "no documents to check")
     cuts, label = linter.tally.cuts(), subject.strategy.label
     answer = LintAnswer(
         as_line(label), documents, cuts.chunks, cuts.with_issues, dict(cuts.counts), tuple(issues), left_out,
@@ -191,7 +194,7 @@ def evaluate(
         list[dict[str, Any]],
         Field(
             max_length=MOST_QUESTIONS,
-            description='records such as {"query": "…", "relevant_text": "…"}; or none, and a file',
+            description='records such as {"query": "…", "relevant_text": "…"}, unless you give a file',
         ),
     ] = [],  # noqa: B006
     test_queries: Annotated[
@@ -199,13 +202,13 @@ def evaluate(
     ] = "",
     search: SearchOptions = SearchOptions(),
     metrics: Metrics = [],  # noqa: B006
-    keep: Annotated[bool, Field(description="store the run in the history of the project")] = False,
+    keep: Annotated[bool, Field(description="save the run in the project's history")] = False,
 ) -> ToolAnswer[EvaluationAnswer]:
     """Measure with 95% intervals how well the index retrieves the known passages of questions; no LLM is called."""
     if keep:
         workspace.refuse_writing("keep")
     if bool(questions) == bool(test_queries):
-        raise InvalidParameter("give questions, or test_queries, a file of them")
+        raise InvalidParameter("give questions, or a file of questions as test_queries")
     asked: Any = questions
     if test_queries:
         asked = str(workspace.file(test_queries))
@@ -233,7 +236,7 @@ def evaluate(
     )  # fmt: skip
     by_id = {document.id: document for document in documents}
     text = terminal_text(evaluation_report(results, by_id))
-    stored = f"It is run {run} of the history." if run is not None else ""
+    stored = f"Saved as run {run}." if run is not None else ""
     return ToolAnswer(_report(text, *answer.problems, stored), answer)
 
 
@@ -276,7 +279,7 @@ class CompareAnswer:
     """In both runs; None: unknown."""
     metrics: tuple[MetricVerdict, ...]
     warnings: tuple[str, ...]
-    """What makes the runs less comparable than they look."""
+    """Warnings about limited comparability."""
 
 
 def compare(
@@ -284,9 +287,9 @@ def compare(
     call: ToolCall,
     before: Annotated[
         str,
-        Field(min_length=1, description="a file of results, or the number of a run, such as 12"),
+        Field(min_length=1, description="a result file, or the number of a run, such as 12"),
     ],
-    after: Annotated[str, Field(min_length=1, description="another one, of the same kind")],
+    after: Annotated[str, Field(min_length=1, description="the other one, of the same kind")],
     metrics: Metrics = [],  # noqa: B006
 ) -> ToolAnswer[CompareAnswer]:
     """Compare two runs on the same questions: two files of results, or two runs of the history by their numbers."""
@@ -297,7 +300,8 @@ def compare(
         return _compare_in_history(workspace, first, second)
     if any(numbers):
         raise InvalidParameter(
-            f"{as_line(before)!r} and {as_line(after)!r} are a file and a number; name two files, or two numbers"
+            f"{as_line(before)!r} and {as_line(after)!r} mix a file and a number; give two files "
+            "or two numbers"
         )
     runs = [read_results(workspace.file(name)) for name in names]
     call.check()
@@ -319,7 +323,7 @@ def compare(
 
 def _compare_in_history(workspace: Workspace, before: int, after: int) -> ToolAnswer[CompareAnswer]:
     if before == after:
-        raise InvalidParameter(f"run {before} has no difference to itself; name two runs")
+        raise InvalidParameter(f"cannot compare run {before} with itself; give two runs")
     history = workspace.known_history()
     difference = history.difference(before, after)
     verdicts = tuple(
@@ -358,7 +362,7 @@ def update_index(
     workspace.refuse_writing("update_index")
     if not workspace.sources.index:
         raise InvalidParameter(
-            "these documents are indexed in memory; make a permanent index with `chunkwise index`"
+            "this index is in memory; create a permanent one with `chunkwise index`"
         )
     places = [workspace.path(path) for path in paths]
     problems: list[str] = []
@@ -376,6 +380,7 @@ def update_index(
         )  # fmt: skip
     summary = (
         f"{counted(answer.added, 'document')} added, {thousands(answer.changed)} changed, "
-        f"{thousands(answer.unchanged)} unchanged; the index has {counted(answer.documents, 'document')}."
+        f"{thousands(answer.unchanged)} unchanged; the index has "
+        f"{counted(answer.documents, 'document')}."
     )
     return ToolAnswer("\n".join((*answer.problems, summary)), answer)

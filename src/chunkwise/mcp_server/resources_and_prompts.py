@@ -47,7 +47,7 @@ RunBounded = Callable[[Context[Any, Any] | None, Callable[[ToolCall], Any]], Awa
 """Calls some work in a thread, within the bounds of a call."""
 Offset = Annotated[int, Field(ge=0)]
 Budget = Annotated[
-    int, Field(ge=1, le=20_000, description="most tokens of the passages; default 1,000")
+    int, Field(ge=1, le=20_000, description="token budget of the passages; default 1,000")
 ]
 
 
@@ -57,7 +57,7 @@ def add_document_resources(server: MCPServer[Any], workspace: Workspace, run: Ru
     # Ids look like paths, and are none: only documents of the index are looked up by them.
     @server.resource(
         DOCUMENTS + "{id}{?start,end}", name="document", title="A document of the index",
-        description=f"Its text, {thousands(MOST_CHARACTERS)} characters at most; start and end choose a part.",
+        description=f"Its text, at most {thousands(MOST_CHARACTERS)} characters; use start and end to select a part.",
         security=ResourceSecurity(exempt_params={"id"}),
     )  # fmt: skip
     async def document(
@@ -72,7 +72,7 @@ def add_document_resources(server: MCPServer[Any], workspace: Workspace, run: Ru
             head = "\n".join(filter(None, (shown_id(found.id), as_line(found.title))))
             shown = quoted([Quotation(head, "document"), Quotation(text[first:last], "text")])
             place = f"Characters {thousands(first)} to {thousands(last)} of {thousands(len(text))}"
-            more = f"; the rest begins at ?start={last}" if last < len(text) else ""
+            more = f"; continue with ?start={last}" if last < len(text) else ""
             return answer_text(*shown, f"{place}{more}.")
 
         return str(await run(context, read))
@@ -83,7 +83,7 @@ def add_document_resources(server: MCPServer[Any], workspace: Workspace, run: Ru
             return await call_next(ctx)
         cursor = str((ctx.params or {}).get("cursor") or 0)
         if not re.fullmatch("[0-9]{1,12}", cursor):
-            raise MCPError(types.INVALID_PARAMS, "the cursor is not one that a list ended with")
+            raise MCPError(types.INVALID_PARAMS, "the cursor is invalid")
 
         def ids(call: ToolCall) -> list[str]:
             with workspace.index(call) as index:
@@ -160,7 +160,7 @@ def add_prompts(server: MCPServer[Any], workspace: Workspace, run: RunBounded) -
     @server.prompt(title="Answer with citations")
     async def ask(
         context: Context[Any, Any],
-        question: Annotated[str, Field(min_length=1, description="what you want to know")],
+        question: Annotated[str, Field(min_length=1, description="the question")],
         budget: Budget = DEFAULT_BUDGET,
     ) -> str:
         """Passages retrieved for a question, and the request to cite one in every sentence of the answer."""

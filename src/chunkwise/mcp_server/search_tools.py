@@ -194,14 +194,15 @@ def described_passage(passage: FoundPassage) -> str:
 
 def _search_text(answer: SearchAnswer, budget: int | None) -> str:
     if not answer.passages:
-        return answer.note or "there is no room for the passages that were found; ask for fewer"
+        return answer.note or "the passages don't fit; ask for fewer"
     summary = f"{counted(len(answer.passages), 'passage')}, {counted(answer.token_count, 'token')}"
     summary += f" within a budget of {thousands(budget)}" if budget is not None else ""
     if answer.left_out:
         summary += (
-            f"; {thousands(answer.left_out)} more had no room: ask for fewer, or with a budget"
+            f"; {thousands(answer.left_out)} more omitted for length: ask for fewer, or set a "
+            "budget"
         )
-    hint = "`read` shows the text around a passage: give its document, start and end."
+    hint = "To see the text around a passage, call `read` with its document, start and end."
     return answer_text(*passage_blocks(answer.passages), f"{summary}. {hint}")
 
 
@@ -227,14 +228,18 @@ class ReadAnswer:
 def read(
     workspace: Workspace,
     call: ToolCall,
-    document: Annotated[str, Field(description="the id of the document, as `search` gives it")],
-    start: Annotated[int, Field(ge=0, description="first character, from 0")] = 0,
+    document: Annotated[str, Field(description="the document id returned by `search`")],
+    start: Annotated[int, Field(ge=0, description="start offset, from 0")] = 0,
     end: Annotated[
-        int | None, Field(ge=0, description="where to end; default: 4,000 characters further on")
+        int | None, Field(ge=0, description="end offset; default: start + 4,000")
     ] = None,
     around: Annotated[
         int,
-        Field(ge=0, le=5_000, description="characters before and after it, up to whole sentences"),
+        Field(
+            ge=0,
+            le=5_000,
+            description="context characters on each side, extended to whole sentences",
+        ),
     ] = 300,
 ) -> ToolAnswer[ReadAnswer]:
     """Read a span of a document of the index with the text before and after it.
@@ -271,7 +276,7 @@ def read(
     head = Quotation(f"{answer.doc_id}\n{answer.title}".strip(), "document")
     shown = quoted([head, *(Quotation(part, name) for part, name in parts if part)])
     place = f"characters {thousands(start)} to {thousands(end)} of {thousands(len(text))}"
-    more = f"; it continues at start={end}" if answer.next_start is not None else ""
+    more = f"; continue with start={end}" if answer.next_start is not None else ""
     return ToolAnswer(answer_text(*shown, f"{place}{more}."), answer)
 
 
@@ -304,11 +309,11 @@ class ChunkAnswer:
 def chunk(
     workspace: Workspace,
     call: ToolCall,
-    text: Annotated[str, Field(description="the text itself")] = "",
+    text: Annotated[str, Field(description="the text to chunk")] = "",
     document: Annotated[str, Field(description="or the id of a document of the index")] = "",
     path: Annotated[str, Field(description="or a file of the project folder")] = "",
     strategy: StrategySpec = DEFAULT_STRATEGY,
-    most: Annotated[int, Field(ge=1, le=500, description="most chunks to show")] = 50,
+    most: Annotated[int, Field(ge=1, le=500, description="maximum chunks to show")] = 50,
 ) -> ToolAnswer[ChunkAnswer]:
     """Show how a strategy cuts a text, a document of the index or a file of the project folder; nothing is stored."""
     if sum(map(bool, (text, document, path))) != 1:
@@ -357,7 +362,7 @@ def _documents_of(
 ) -> Iterator[Document]:
     place = workspace.path(path)
     if not place.is_file():
-        raise InvalidParameter(f"{as_line(path)!r} is a folder; name a file")
+        raise InvalidParameter(f"{as_line(path)!r} is a folder; expected a file")
     for outcome in InputReader([str(place)], workspace.loading(place)).documents():
         call.check()
         if isinstance(outcome, UnreadableDocument):

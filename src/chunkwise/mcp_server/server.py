@@ -126,12 +126,12 @@ class RunningCalls:
         if isinstance(error, ChunkwiseError):
             return self.workspace.shown(as_data(str(error))[:_MAX_ERROR_CHARACTERS])
         if isinstance(error, MemoryError):
-            return "there is not enough memory for this; ask for less at once"
+            return "not enough memory; ask for less at once"
         if isinstance(error, TimeoutError):
-            return "this took too long and was stopped; ask for less at once"
+            return "timed out; ask for less at once"
         kind = type(error).__name__
-        self.on_fault(f"this went wrong, and it is a fault of chunkwise: {kind}: {error}")
-        return f"this went wrong, and it is a fault of chunkwise ({kind}); the server's stderr has the details"
+        self.on_fault(f"internal error in chunkwise: {kind}: {error}")
+        return f"internal error in chunkwise ({kind}); see the server's stderr"
 
     def stop(self) -> None:
         for call in list(self.running):
@@ -234,12 +234,13 @@ def _instructions(workspace: Workspace) -> str:
         else "Nothing is written."
     )
     files = (
-        "Paths are relative to the project folder; nothing outside it is opened."
+        "Paths are relative to the project folder; no other files are opened."
         if workspace.project
-        else "No files can be named: the server was started without a project folder."
+        else "Files are unavailable: the server was started without a project folder."
     )
     return (
-        f"Documents of one index. Use `search` before you answer from them, `read` for the text around a passage, "
+        "Documents of one index. Use `search` before you answer from them, `read` for the text "
+        "around a passage, "
         f"and cite document and characters. {files} {writing} {NOTICE}"
     )
 
@@ -311,8 +312,8 @@ def serve_http(
     settings = ServerSettings(host=host, port=port)
     if not settings.is_local:
         raise InvalidParameter(
-            f"host is {host!r}; allowed: 127.0.0.1, localhost, ::1, since whoever reaches it could read your "
-            "documents. From another machine go through a tunnel: ssh -L 8420:127.0.0.1:8420 HOST"
+            f"host is {host!r}; allowed: 127.0.0.1, localhost, ::1, to protect your documents. "
+            f"From another machine, use a tunnel: ssh -L 8420:127.0.0.1:8420 HOST"
         )
     address = settings.check()
     from chunkwise.studio.connections import server_of

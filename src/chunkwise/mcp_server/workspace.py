@@ -98,7 +98,7 @@ class Workspace:
         if sources.project is not None:
             self.project = Path(os.path.realpath(sources.project))
             if not self.project.is_dir():
-                raise InvalidParameter(f"project is {str(sources.project)!r}; name a folder")
+                raise InvalidParameter(f"project is {str(sources.project)!r}; expected a folder")
         self._lock = threading.RLock()
         self._index: Index | None = None
         self._seen: tuple[int, int, int] | None = None
@@ -169,7 +169,8 @@ class Workspace:
                     return number, source.document(number)
         known = ", ".join(repr(shown_id(each)) for each in ids[:3])
         raise InvalidParameter(
-            f"no document has the id {one_line(id, 120)!r}; {'ids are as in ' + known if known else 'there is none'}: "
+            f"no document has the id {one_line(id, 120)!r}; "
+            f"{'ids are as in ' + known if known else 'there is none'}: "
             "take one that `search` or the list of resources gave"
         )
 
@@ -194,8 +195,7 @@ class Workspace:
         found = self.history()
         if found is None:
             raise InvalidParameter(
-                "there are no runs here: the server was started without a project folder; start it with "
-                "--project FOLDER or --history PLACE"
+                "no runs: the server was started without --project FOLDER or --history PLACE"
             )
         return found
 
@@ -208,15 +208,13 @@ class Workspace:
         shown = one_line(name, 120)
         if self.project is None:
             raise NotAllowed(
-                f"{shown!r} is a path, and the server was started without a project folder; start it with "
-                "--project FOLDER"
+                f"{shown!r} is a path, but the server was started without --project FOLDER"
             )
         outside = NotAllowed(
-            f"{shown!r} lies outside of the project folder, the only one whose files are opened here; name a path "
-            "inside of it, such as 'docs/leave.md'"
+            f"{shown!r} is outside of the project folder; expected a path such as 'docs/leave.md'"
         )
         if not name or "\0" in name:
-            raise InvalidParameter(f"{shown!r} is not a path; name a file of the project folder")
+            raise InvalidParameter(f"{shown!r} isn't a path in the project folder")
         lexical = Path(os.path.normpath(self.project / name))
         if lexical != self.project and self.project not in lexical.parents:
             raise outside
@@ -226,12 +224,11 @@ class Workspace:
             try:
                 kind = at.lstat().st_mode
             except (OSError, ValueError):
-                raise InvalidParameter(
-                    f"{shown!r} is not there; paths are those of the project folder"
-                ) from None
+                raise InvalidParameter(f"{shown!r} doesn't exist in the project folder") from None
             if stat.S_ISLNK(kind):
                 raise NotAllowed(
-                    f"{shown!r} leads through a link, and links are not followed here; name the file itself"
+                    f"{shown!r} contains a symbolic link, which isn't followed; give the file "
+                    "itself"
                 )
         if not stat.S_ISREG(lexical.lstat().st_mode) and not lexical.is_dir():
             raise NotAllowed(f"{shown!r} is neither a file nor a folder")
@@ -241,10 +238,11 @@ class Workspace:
         """A file of the project whose neighbors lead nowhere else: formats of several files read these, too."""
         found = self.path(name)
         if not found.is_file():
-            raise InvalidParameter(f"{one_line(name, 120)!r} is a folder; name a file")
+            raise InvalidParameter(f"{one_line(name, 120)!r} is a folder; expected a file")
         if any(self._outward(found.parent)):
             raise NotAllowed(
-                f"beside {one_line(name, 120)!r} lies a link that leads out of the project folder; move the file "
+                f"beside {one_line(name, 120)!r} lies a link that leads out of the project "
+                "folder; move the file "
                 "into a folder without such links"
             )
         return found
@@ -262,7 +260,8 @@ class Workspace:
                 seen += 1
                 if seen > _MOST_ENTRIES:
                     raise ChunkwiseError(
-                        f"{folder.name} has more than {counted(_MOST_ENTRIES, 'file')}; name a folder with fewer"
+                        f"{folder.name} has more than {counted(_MOST_ENTRIES, 'file')}; choose a "
+                        "smaller folder"
                     )
                 path = Path(at) / name
                 if path.is_symlink():
@@ -274,5 +273,5 @@ class Workspace:
         """What would change something, where only reading is allowed."""
         if not self.allow_write:
             raise NotAllowed(
-                f"{what} writes, and this server only reads; whoever runs it may start it with --allow-write"
+                f"{what} needs write access; the server must be started with --allow-write"
             )

@@ -86,53 +86,53 @@ def is_nowhere(hit: Hit) -> bool:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything metrics can read of one run; most need `queries`, `hits`, `answers`, `documents` and `index`."""
+    """Input of metrics: queries, hits, answers, documents and index of one run."""
 
     queries: Sequence[Query]
     hits: Hits
-    """What is read for each question: the k hits, or those that fill the budget; of name@k, the first k."""
+    """Hits per question: k, or those within the budget; for name@k the first k."""
     documents: Sequence[Document] = ()
     answers: Mapping[str, Answer] = field(default_factory=dict)
-    """By the id of the question; empty: nobody answered."""
+    """Answers by question id."""
     index: Index | None = None
-    """What was asked; None: hits of another system."""
+    """The index; None for hits of another system."""
     chunking: Chunking | None = None
-    """Every chunk there is to be found; None: they are not known."""
+    """All chunks, if known."""
     position: Position | None = None
-    """How exact the offsets of chunks from a file are."""
+    """Accuracy of the offsets of chunks from a file."""
     relevance_threshold: float = 0.5
     unit: Literal["characters", "tokens"] = "characters"
     tokenizer: TokenizerLike = DEFAULT_TOKENIZER
     embedder: str | Embedder = ""
-    """Compares texts; empty: the default."""
+    """Embedder for text similarity; empty: the default."""
     ask_judge: Callable[[str, Sequence[Query], Hits], Verdicts] | None = None
-    """Gives the verdicts of the judge of this name."""
+    """Function that returns the verdicts of a judge by name."""
     _made: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, key: str, make: Callable[[], T]) -> T:
-        """What several metrics need, made when the first of them asks; `key` is theirs alone."""
+        """Compute a value shared by several metrics once, under a unique key."""
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]  # type: ignore[return-value]
 
     def verdicts(self, judge: str) -> Verdicts:
-        """One score a hit, by the judge of this name."""
+        """One score per hit by this judge."""
         if self.ask_judge is None:
-            return [[Score(None, f"{judge} was not asked") for _ in own] for own in self.hits]
+            return [[Score(None, f"{judge} was not used") for _ in own] for own in self.hits]
         return self.ask_judge(judge, self.queries, self.hits)
 
     def with_hits(self, hits: Hits) -> Evidence:
-        """The same run with other hits looked at."""
+        """The same run with other hits."""
         return replace(self, hits=hits, _made={})
 
     @property
     def texts(self) -> dict[str, str]:
-        """The text of each document by its id."""
+        """Document texts by id."""
         return {document.id: document.text for document in self.documents}
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The position of each document by its id."""
+        """Document positions by id."""
         return {document.id: number for number, document in enumerate(self.documents)}
 
     @property
@@ -141,14 +141,14 @@ class Evidence:
         return Gold.of(self.queries, self.numbers, self.texts)
 
     def tables(self) -> tuple[Gold, HitTable]:
-        """References and hits as arrays, in the unit of the run."""
+        """References and hits as arrays, in the run's unit."""
         gold, found = self.gold, HitTable.of(self.hits, self.numbers)
         if self.unit == "tokens":
             gold, found, *_ = in_tokens(gold, found, None, self.documents, self.tokenizer)
         return gold, found
 
     def chunk_spans(self) -> Iterator[tuple[Analyzed, list[Span]]]:
-        """Every document with its chunks; where these are not known, with what was found in it."""
+        """Documents with their chunks, or with their hits if chunks are unknown."""
         own: list[list[Span]] = [[] for _ in self.documents]
         numbers = self.numbers
         found = [hit for each in self.hits for hit in each if not is_nowhere(hit) and not hit.level]

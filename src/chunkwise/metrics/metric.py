@@ -34,23 +34,22 @@ class CutIssue:
 
 @dataclass(frozen=True, slots=True)
 class CutCounts:
-    """What the boundaries of the chunks are like."""
+    """Counts of boundary issues."""
 
     chunks: int
     with_issues: int
-    """Chunks that begin or end badly, each once."""
+    """Chunks with a boundary issue."""
     counts: Mapping[str, int]
-    """Cuts of every kind, also those that do not occur; a cut may be of several kinds."""
+    """Boundaries by kind of issue; one boundary can have several."""
     examples: tuple[CutIssue, ...]
-    """A few of each kind."""
+    """Examples of each kind."""
     cuts_with_issues: int | None = None
-    """Cuts of any kind, each once: where one chunk ends and the next begins is one cut, also where they overlap. None:
-    not counted."""
+    """Boundaries with any issue, each counted once; None: not counted."""
 
 
 Scores = NDArray[np.float64]
 
-NO_CHUNKS = "the hits come without the chunks of an index; name their file with --chunks (chunks=… in Python)"
+NO_CHUNKS = "the hits have no chunks; pass the file of chunks with --chunks (chunks=… in Python)"
 """Why a metric of a whole chunking has no score."""
 
 Need = Literal[
@@ -62,11 +61,11 @@ Need = Literal[
 NEEDS: Mapping[Need, str] = MappingProxyType(
     {
         "references": "references (gold spans)",
-        "labels": "people's labels",
+        "labels": "human labels",
         "facts": "expected facts",
         "reference answer": "a reference answer",
         "answers": "answers (--answers)",
-        "citations": "answers that cite (--answers)",
+        "citations": "answers with citations (--answers)",
         "embedder": "an embedder",
         "vectors": "an index with vectors",
         "chunks": "the chunks of an index",
@@ -85,7 +84,7 @@ Value = float | str | Score
 
 
 class Targets(NamedTuple):
-    """Thresholds of a metric's ratings; a value must exceed a threshold to earn its rating."""
+    """Thresholds of a metric's ratings."""
 
     good: float
     excellent: float
@@ -173,8 +172,8 @@ class Metric:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InvalidParameter(
-                f"a metric is named {self.name!r}; small letters, digits and _ are allowed, parts joined by a dot: "
-                "coverage.rare_words"
+                f"metric name {self.name!r}; allowed: lower-case letters, digits, _ and dots: "
+                f"coverage.rare_words"
             )
         for name, kind in (("better", Better), ("at", At), ("per", Per), ("needs", list[Need])):
             try:
@@ -182,17 +181,19 @@ class Metric:
             except msgspec.ValidationError:
                 allowed = NEEDS if name == "needs" else get_args(kind)
                 raise InvalidParameter(
-                    f"{name} of the metric {self.name!r} is {shown(getattr(self, name))}; allowed: {', '.join(allowed)}"
+                    f"{name} of the metric {self.name!r} is {shown(getattr(self, name))}; "
+                    f"allowed: {', '.join(allowed)}"
                 ) from None
         if self.score is not None and not callable(self.score):
             raise InvalidParameter(
-                f"score of the metric {self.name!r} is {shown(self.score)}; a function of the evidence is needed"
+                f"score of the metric {self.name!r} is {shown(self.score)}; expected a function "
+                "of the evidence"
             )
         low, high = self.bounds
         if self.per == "question" and not 0 <= low < high <= 1:
             raise InvalidParameter(
-                f"{self.name} has the bounds {as_set(low)} to {as_set(high)}; "
-                "the score of a question is a share from 0 to 1: divide it by the most it can be"
+                f"{self.name} has the bounds {as_set(low)} to {as_set(high)}; question scores "
+                f"must be between 0 and 1: divide by the maximum"
             )
 
     @property

@@ -38,12 +38,12 @@ GROUPS: Mapping[str, str] = MappingProxyType(
     {
         "retrieval": "Retrieval",
         "retrieval_precision": "Retrieval",
-        "labels": "What people labeled",
+        "labels": "Human labels",
         "completeness": "Retrieval",
-        "boundary_issues": "The chunks themselves",
+        "boundary_issues": "Chunks",
         "citation_accuracy": "Answers",
         "answers": "Answers",
-        "chroma": "As the Chroma report defines them",
+        "chroma": "Chroma report definitions",
     }
 )
 """Our own groups in the order of the tables, and what a page calls their metrics."""
@@ -85,14 +85,14 @@ def _others(path: tuple[str, ...]) -> dict[str, Metric]:
 def _checked(name: str, part: object) -> Metric:
     if isinstance(part, type):
         raise InvalidParameter(
-            f"{name} is a class; an object of it is needed: {name}(name, help, score=…)"
+            f"{name} is a class; expected an instance: {name}(name, help, score=…)"
         )
     if not isinstance(part, Metric):
         raise InvalidParameter(
-            f"{name} is {type(part).__name__}, and no metric; a metric is chunkwise.ext.Metric(name, help, score=…)"
+            f"{name} is {type(part).__name__}; expected chunkwise.ext.Metric(name, help, score=…)"
         )
     if part.name in _own():
-        raise InvalidParameter(f"{name} declares {part.name!r}, which is one of our own metrics")
+        raise InvalidParameter(f"{name} declares {part.name!r}, which is a built-in metric")
     return part
 
 
@@ -205,7 +205,7 @@ def help_of(label: str) -> str:
         return ""
     told = [metric.help]
     if label.partition("@")[2].endswith("t"):
-        told.append("Within so many tokens of context.")
+        told.append("Within this many context tokens.")
     if metric.better == "lower":
         told.append("Less is better.")
     return " ".join(told)
@@ -216,7 +216,7 @@ def title_of(metric: Metric) -> str:
     if metric.question is not None:
         return "The four questions"
     if metric.per == "chunking":
-        return "The chunks themselves"
+        return "Chunks"
     return GROUPS.get(metric.group, metric.group.replace("_", " ").capitalize())
 
 
@@ -284,16 +284,15 @@ def parse(text: str, k: int = 5, budget: int | None = None) -> MetricAt:
         raise _unknown(text.strip())
     if match is None:
         raise InvalidParameter(
-            f"{text!r}: behind @ stands a number of hits, as in {name}@5, or of tokens, as in recall@1000t"
+            f"{text!r}: expected a number of hits after @, as in {name}@5, or of tokens, as in "
+            "recall@1000t"
         )
     if match["at"] is None:
         return _usual(metric, k, budget)
     if metric.at == "none":
-        raise InvalidParameter(f"{text!r}: {name} depends on no number of hits; write {name}")
+        raise InvalidParameter(f"{text!r}: {name} has no cutoff; use {name}")
     if match["tokens"] and metric.at == "hits":
-        raise InvalidParameter(
-            f"{text!r}: {name} counts hits and is not measured within tokens; write {name}@{k}"
-        )
+        raise InvalidParameter(f"{text!r}: {name} counts hits, not tokens; use {name}@{k}")
     return MetricAt(metric, int(match["at"]), bool(match["tokens"]))
 
 
@@ -307,9 +306,9 @@ def _usual(metric: Metric, k: int, budget: int | None) -> MetricAt:
 
 def _unknown(name: str) -> UnknownName:
     known = list(dict.fromkeys(["all", *groups(), *known_metrics()]))
-    listed = f"known: all, {', '.join(groups())}; `chunkwise list metrics` lists every single one"
+    listed = f"known: all, {', '.join(groups())}; `chunkwise list metrics` lists all"
     hint = did_you_mean(name, known, listed)
-    return UnknownName(f"no metric is named {name!r}; {hint}")
+    return UnknownName(f"unknown metric {name!r}; {hint}")
 
 
 def chosen(
@@ -325,7 +324,7 @@ def chosen(
     """
     wanted = _named(names)
     if not wanted:
-        raise InvalidParameter(f"no metric is named; allowed: all, {', '.join(groups())}")
+        raise InvalidParameter(f"no metrics given; allowed: all, {', '.join(groups())}")
     found: dict[str, None] = {}
     for name in wanted:
         for each in _members(name, budget, asked):
@@ -401,10 +400,10 @@ def _members(name: str, budget: int | None, asked: Collection[str]) -> tuple[str
 def _unnamed(metric: Metric) -> str:
     if metric.asks == LLM:
         return (
-            f"{metric.name} asks a language model; say so, and which: --judge llm --llm local (judge='llm', "
-            "llm='local' in Python)"
+            f"{metric.name} needs an LLM judge: --judge llm --llm local (judge='llm', "
+            f"llm='local' in Python)"
         )
     return (
-        f"{metric.name} asks the judge {metric.asks}; say so: --judge {metric.asks} "
+        f"{metric.name} needs the judge {metric.asks}: --judge {metric.asks} "
         f"(judge={metric.asks!r} in Python)"
     )

@@ -118,10 +118,8 @@ def why_unscored(wanted: MetricAt, *, references: int, chunking: Chunking | None
     if not references:
         return "the question has no references"
     if chunking is None:
-        return f"{wanted.metric.name} counts the chunks of an index, and there is none"
-    return (
-        f"{wanted.metric.name} counts chunks, and hits of this question are not chunks of the index"
-    )
+        return f"{wanted.metric.name} needs the chunks of an index"
+    return f"{wanted.metric.name} counts chunks, but these hits aren't chunks of the index"
 
 
 class RunHits(RetrievedTables, Protocol):
@@ -217,15 +215,17 @@ def checked_scores(metric: Metric, evidence: Evidence, given: object) -> list[Sc
     several = isinstance(given, Sequence) and not isinstance(given, str)
     if metric.per == "chunking":
         if several:
-            raise ChunkwiseError(f"{metric.name} gave several values; one of the whole is needed")
+            raise ChunkwiseError(f"{metric.name} returned several values; expected one")
         return [_score(metric, given.score if isinstance(given, WholeScore) else given)]
     if not several:
-        raise ChunkwiseError(f"{metric.name} gave {shown(given)}; one value a question is needed")
+        raise ChunkwiseError(
+            f"{metric.name} returned {shown(given)}; expected one value per question"
+        )
     values = list(given)  # type: ignore[call-overload]
     if len(values) != len(evidence.queries):
         raise ChunkwiseError(
-            f"{metric.name} gave {counted(len(values), 'value')} for {counted(len(evidence.queries), 'question')}; "
-            "one each is needed"
+            f"{metric.name} returned {counted(len(values), 'value')} for "
+            f"{counted(len(evidence.queries), 'question')}"
         )
     return [_score(metric, each) for each in values]
 
@@ -236,7 +236,7 @@ def _failed(error: Exception) -> Score:
 
 def _score(metric: Metric, value: Any) -> Score:
     if isinstance(value, str):
-        return Score(None, value or f"{metric.name} gave no value and no reason")
+        return Score(None, value or f"{metric.name} returned no value and no reason")
     if isinstance(value, Score):
         if value.value is None:
             return value
@@ -244,9 +244,9 @@ def _score(metric: Metric, value: Any) -> Score:
     low, high = metric.bounds
     number = float(value)
     if math.isnan(number):
-        return Score(None, f"{metric.name} gave NaN")
+        return Score(None, f"{metric.name} returned NaN")
     if not low - 1e-9 <= number <= high + 1e-9:
         raise ChunkwiseError(
-            f"{metric.name} gave {number!r}; it is from {as_set(low)} to {as_set(high)}"
+            f"{metric.name} returned {number!r}; expected {as_set(low)} to {as_set(high)}"
         )
     return Score(number)

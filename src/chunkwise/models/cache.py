@@ -47,7 +47,8 @@ _FORMAT = SqliteFormat(
     0x63686361,
     (
         "create table models (id integer primary key, identity text not null unique)",
-        "create table vectors (key blob primary key, model integer not null, value blob not null, seal blob not null)",
+        "create table vectors (key blob primary key, model integer not null, value blob not "
+        "null, seal blob not null)",
         "create index vectors_of_model on vectors (model)",
     ),
     _OtherCache,
@@ -110,9 +111,8 @@ class ModelCache:
         if damaged and not self._told_damage:
             self._told_damage = True
             warn_user(
-                f"the cache {self.path} has values with other bytes than were written "
-                f"({thousands(damaged)} of {thousands(len(keys))} wanted now): "
-                "they are asked for again; is the disk in good order?"
+                f"the cache {self.path} has {thousands(damaged)} damaged entries of "
+                f"{thousands(len(keys))} read; recomputing them. Check the disk"
             )
         return found
 
@@ -132,7 +132,7 @@ class ModelCache:
         """Forgets all, or the models whose identity starts so; how many entries that were."""
         if model == "":
             raise InvalidParameter(
-                "model is ''; name the start of an identity, or none to clear all"
+                "model is ''; expected the start of a model identity, or None for all"
             )
         return self._or_error(lambda each: _delete(each, model)) if self.path.exists() else 0
 
@@ -169,14 +169,15 @@ class ModelCache:
             except (sqlite3.Error, OSError) as error:
                 if reason_of(error) in BUSY:
                     warn_user(
-                        f"the cache {self.path} was in use by another process for more than "
-                        f"{thousands(_BUSY_SECONDS)} seconds; going on without it this once"
+                        f"the cache {self.path} was locked for more than "
+                        f"{thousands(_BUSY_SECONDS)} seconds; continuing without it"
                     )
                     return nothing
                 self._refused = True
                 warn_user(
-                    f"the cache {self.path} cannot be used ({error}); going on without it: "
-                    f"free the disk, name another folder with {HOME_VARIABLE}, or do without one: {CACHE_VARIABLE}=off"
+                    f"continuing without the cache {self.path} ({error}); free disk space, "
+                    f"set another folder with {HOME_VARIABLE}, or disable it with "
+                    f"{CACHE_VARIABLE}=off"
                 )
                 return nothing
 
@@ -212,7 +213,7 @@ class ModelCache:
         for file, ending in zip(self._files(), ("", "-wal", "-shm"), strict=True):
             with suppress(FileNotFoundError):
                 file.rename(away.with_name(away.name + ending))
-        warn_user(f"the cache {self.path} was damaged, or another version's; it is now {away}")
+        warn_user(f"the cache {self.path} was damaged or from another version; moved to {away}")
 
 
 def _select(
@@ -352,7 +353,8 @@ class CachedEmbedder:
             known.update(rows)
         if left := sum(key not in known for key in missing):
             raise ChunkwiseError(
-                f"{identity} gave no vector for {thousands(left)} of {counted(len(missing), 'text')}"
+                f"{identity} returned no vector for {thousands(left)} of "
+                f"{counted(len(missing), 'text')}"
             )
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, key in enumerate(keys):
@@ -376,8 +378,8 @@ class CachedEmbedder:
     def _check_length(self, length: int) -> None:
         if length != self.dimensions:
             raise ChunkwiseError(
-                f"{self.identity} gives vectors of {length} dimensions, {self.dimensions} are known of it: "
-                "correct its `dimensions` or, if the model of this name has changed, forget the old vectors with "
+                f"{self.identity} returns {length} dimensions, expected {self.dimensions}: "
+                f"correct its `dimensions` or, if the model has changed, clear its cache: "
                 f"chunkwise models cache clear --model {shlex.quote(self.identity)}"
             )
 

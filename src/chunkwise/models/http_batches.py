@@ -60,9 +60,9 @@ def as_done(
 class Batches:
     """How much goes into one request, and how many requests are under way at once."""
 
-    batch: int = param(64, "texts of a request at most", low=1)
-    concurrency: int = param(4, "requests under way at once", low=1)
-    batch_characters: int | None = param(None, "characters of a request at most", low=1)
+    batch: int = param(64, "maximum texts per request", low=1)
+    concurrency: int = param(4, "concurrent requests", low=1)
+    batch_characters: int | None = param(None, "maximum characters per request", low=1)
 
     def __post_init__(self) -> None:
         check(self)
@@ -101,7 +101,7 @@ def ask_in_halves(
             return ask_in_halves(ask, texts[:middle]) + ask_in_halves(ask, texts[middle:])
         raise EndpointError(
             error.endpoint,
-            f"did not take the text that begins {first_words(texts[0])}; it {error.reason}",
-            f"cut smaller chunks if it is too long for the model; {error.advice}",
+            f"rejected the text starting {first_words(texts[0])}; it {error.reason}",
+            f"use smaller chunks if it exceeds the model's limit; {error.advice}",
             error.status,
         ) from None

@@ -31,7 +31,7 @@ def split_url(url: str) -> SplitResult:
         usable = False
     if not usable or not url.isprintable() or " " in url:
         # Not the URL itself: it may hold a key.
-        raise InvalidParameter("no URL of an endpoint; allowed: https://host/path or http://…")
+        raise InvalidParameter("not an endpoint URL; allowed: https://host/path or http://…")
     return parts
 
 
@@ -45,9 +45,7 @@ def parse_public_url(url: str) -> SplitResult:
         )
     for name, _ in parse_qsl(parts.query, keep_blank_values=True):
         if names_secret(name) or name.lower() == "code":
-            raise InvalidParameter(
-                f"the URL for {parts.hostname} has a key behind its question mark; {advice}"
-            )
+            raise InvalidParameter(f"the URL for {parts.hostname} has a key in its query; {advice}")
     return parts
 
 
@@ -153,11 +151,17 @@ class Endpoint:
     model: str = ""
     key_variable: str | None = None
     timeout: float = param(60.0, "the longest answer", unit="seconds", low=0.001, high=86_400.0)
-    attempts: int = param(5, "times a request is made at most", low=1, high=20)
+    attempts: int = param(5, "maximum attempts per request", low=1, high=20)
     backoff: float = param(
-        0.5, "the first pause, which then doubles", unit="seconds", low=0.0, high=86_400.0
+        0.5,
+        "first delay between attempts; later ones double",
+        unit="seconds",
+        low=0.0,
+        high=86_400.0,
     )
-    longest_wait: float = param(60.0, "the longest pause", unit="seconds", low=0.0, high=86_400.0)
+    longest_wait: float = param(
+        60.0, "longest delay between attempts", unit="seconds", low=0.0, high=86_400.0
+    )
     most_bytes: int = param(64 << 20, "the largest answer taken", unit="bytes", low=1)
     method: str = "POST"
     key_form: str = "Authorization: Bearer {}"
@@ -182,7 +186,7 @@ class Endpoint:
         key = os.environ.get(self.key_variable, "").strip() if self.key_variable else ""
         if key and not (key.isascii() and key.isprintable() and " " not in key):
             raise EndpointError(
-                self.place, "was not asked", f"{self.key_variable} has characters no key has"
+                self.place, "was not called", f"{self.key_variable} has invalid characters"
             )
         return use_key(key) if key else None
 
@@ -259,7 +263,7 @@ class JsonClient:
                     raise self._refusal(answer)
                 wait = answer.wait
                 if wait is not None and wait > _TOO_LONG * endpoint.longest_wait:
-                    raise self._refusal(answer, f", and asks to wait {thousands(wait)} s")
+                    raise self._refusal(answer, f", retry after {thousands(wait)} s")
                 failure, is_lost = self._refusal(answer, asked), answer.status in _GAVE_UP
             if is_lost and lost:
                 lost(again)
@@ -325,7 +329,7 @@ class JsonClient:
         elif self.endpoint.key_variable in BY_HOST.values():
             variable = self.endpoint.key_variable
             raise EndpointError(
-                self.endpoint.place, "was not asked: it wants a key", f"export {variable}=your key"
+                self.endpoint.place, "was not called: it needs a key", f"export {variable}=your key"
             )
         url = self.endpoint.url
         until = time.monotonic() + self.endpoint.timeout
@@ -340,7 +344,7 @@ class JsonClient:
                     raise EndpointError(
                         self.endpoint.place,
                         f"redirects to {target or 'no address'}",
-                        "nothing was sent there; give that URL if you trust it",
+                        "not followed; use that URL if you trust it",
                     )
                 content = self._read(response, until)
                 wait = retry_after(response.headers.get("retry-after"))
@@ -352,7 +356,7 @@ class JsonClient:
             # Without its cause: the request that hangs on it has the key in a header.
             said = excerpt(f"{type(error).__name__}: {error}", key)
             was_sent = not isinstance(error, httpx2.ConnectError)
-            raise _NotReached(f"could not be asked ({said})", was_sent=was_sent) from None
+            raise _NotReached(f"failed ({said})", was_sent=was_sent) from None
 
     def _read(self, response: Any, until: float) -> bytes:
         """The whole body, no longer than allowed; of a refusal the beginning is enough."""
@@ -374,7 +378,7 @@ class JsonClient:
             return json.loads(body, parse_constant=_no_number)
         except (ValueError, RecursionError):  # a UnicodeDecodeError is a ValueError
             said = excerpt(body[:4096].decode("utf-8", "replace"), self.endpoint.key())
-            raise self._failure(f"did not answer with JSON but with: {said or 'nothing'}") from None
+            raise self._failure(f"returned invalid JSON: {said or 'nothing'}") from None
 
     @property
     def _late(self) -> str:
@@ -393,18 +397,16 @@ class JsonClient:
         endpoint = self.endpoint
         if status in (401, 403):
             if endpoint.key_variable is None:
-                return "no key was sent; give the name of the environment variable that holds it"
+                return "no key was sent; set the environment variable for it"
             if endpoint.key() is None:
-                return f"the environment variable {endpoint.key_variable} is not set: put the key there"
-            return f"check the key in {endpoint.key_variable} and what it may use"
+                return f"set the key in the environment variable {endpoint.key_variable}"
+            return f"check the key in {endpoint.key_variable} and its permissions"
         if status == 429:
-            return (
-                "the limit of the endpoint or of the account is reached; ask less at once, or later"
-            )
+            return "rate limit or quota exceeded; send fewer concurrent requests, or retry later"
         if status >= 500:
-            return "the fault is on the server's side; try again later"
+            return "server error; try again later"
         if not endpoint.model:
-            return "check the URL and what was asked"
+            return "check the URL and the request"
         return f"check the URL and the model name ({endpoint.model!r})"
 
 
@@ -413,7 +415,7 @@ def model_client(
 ) -> JsonClient:
     """A client for a model; `url` is a host, `…/v1` or the address itself, the key's variable the host's usual one."""
     if not model:
-        raise InvalidParameter("an endpoint needs the name of a model, as the server calls it")
+        raise InvalidParameter("an endpoint needs a model name")
     address = with_path(url, ending, bare)
     return JsonClient(Endpoint(address, model, key_variable or key_variable_for(url), **patience))
 
@@ -427,4 +429,4 @@ def _trusted() -> Any:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

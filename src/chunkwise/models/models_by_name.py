@@ -35,7 +35,7 @@ def split_patience(model: str) -> tuple[str, dict[str, Any]]:
         values = {}
     if not values or values.keys() - set(_NAMES) or not all(map(_is_number, values.values())):
         raise InvalidParameter(
-            f"cannot read {found[2]} behind the name of a model; write it like (timeout=10, attempts=2)"
+            f"cannot parse {found[2]} after a model name; expected (timeout=10, attempts=2)"
         )
     return found[1], values
 
@@ -49,38 +49,38 @@ _MAXSIM = "maxsim"
 _LOCAL = "local"
 
 EMBEDDER_FORMS = {
-    "minilm": "all-MiniLM-L6-v2 on this machine; fetched once; minilm(long=truncate): only the start of long texts",
-    "bge-small": "bge-small-en-v1.5 on this machine; fetched once; English",
-    "arctic-s": "snowflake-arctic-embed-s on this machine; fetched once; English",
-    "e5-small": "e5-small on this machine; fetched once; English",
-    "gte-small": "unquantized gte-small on this machine; downloaded once, from the hub; English, slow",
-    "use-multi": "universal-sentence-encoder-multilingual v3 on this machine; fetched once; 15 languages",
-    "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
-    "https://HOST/v1#NAME": "any endpoint that speaks as OpenAI's does; key, if any, in CHUNKWISE_API_KEY; "
-    "NAME(timeout=10, attempts=2): less patience",
-    "sentence-transformers:NAME": "any model of that library",
-    "fastembed:NAME": "any model of that library",
-    "PATH/model.onnx": "your own export, tokenizer.json beside it",
+    "minilm": "all-MiniLM-L6-v2, local; minilm(long=truncate) embeds only the start of long texts",
+    "bge-small": "bge-small-en-v1.5, local; English",
+    "arctic-s": "snowflake-arctic-embed-s, local; English",
+    "e5-small": "e5-small, local; English",
+    "gte-small": "unquantized gte-small, local, from the hub; English, slow",
+    "use-multi": "universal-sentence-encoder-multilingual v3, local; 15 languages",
+    "openai:NAME": "OpenAI API; key in OPENAI_API_KEY",
+    "https://HOST/v1#NAME": "any OpenAI-compatible endpoint; key in CHUNKWISE_API_KEY; "
+    "NAME(timeout=10, attempts=2) limits retries",
+    "sentence-transformers:NAME": "any model of the library",
+    "fastembed:NAME": "any model of the library",
+    "PATH/model.onnx": "your own export, with tokenizer.json in the same folder",
 }
 """How a model may be named, and what it then is."""
 
 RERANKER_FORMS = {
-    "local": "ms-marco-MiniLM-L-12-v2 on this machine; fetched once; English; local(seconds=5): less time a question",
-    "maxsim": "token by token with the vectors of minilm, on this machine; for English; measure what it changes",
-    "https://HOST/rerank#NAME": "any endpoint with a rerank call; key, if any, in CHUNKWISE_API_KEY; "
-    "NAME(timeout=10, attempts=2): less patience",
-    "cohere:NAME": "Cohere's endpoint, key in COHERE_API_KEY",
-    "jina:NAME": "Jina's endpoint, key in JINA_API_KEY",
-    "sentence-transformers:NAME": "any cross-encoder of that library",
-    "PATH/reranker.onnx": "your own export, tokenizer.json beside it",
+    "local": "ms-marco-MiniLM-L-12-v2, local; English; local(seconds=5) limits the time per question",
+    "maxsim": "MaxSim over minilm token vectors, local; English; measure its effect",
+    "https://HOST/rerank#NAME": "any rerank endpoint; key in CHUNKWISE_API_KEY; "
+    "NAME(timeout=10, attempts=2) limits retries",
+    "cohere:NAME": "Cohere API; key in COHERE_API_KEY",
+    "jina:NAME": "Jina API; key in JINA_API_KEY",
+    "sentence-transformers:NAME": "any cross-encoder of the library",
+    "PATH/reranker.onnx": "your own export, with tokenizer.json in the same folder",
 }
 
 LANGUAGE_MODEL_FORMS = {
-    "local": "SmolLM2-135M-Instruct on this machine; fetched once; small: measure it before you trust it",
-    "local:qwen-1.5b": "Qwen2.5-Coder-1.5B-Instruct on this machine; 1.1 GB, fetched once",
-    "PATH/model.gguf": "any GGUF file on this machine",
-    "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
-    "https://HOST/v1#NAME": "any server that speaks as OpenAI's does: Ollama, vLLM; key, if any, in CHUNKWISE_API_KEY",
+    "local": "SmolLM2-135M-Instruct, local; small, measure its quality first",
+    "local:qwen-1.5b": "Qwen2.5-Coder-1.5B-Instruct, local; 1.1 GB",
+    "PATH/model.gguf": "any local GGUF file",
+    "openai:NAME": "OpenAI API; key in OPENAI_API_KEY",
+    "https://HOST/v1#NAME": "any OpenAI-compatible server: Ollama, vLLM; key in CHUNKWISE_API_KEY",
 }
 
 
@@ -258,5 +258,5 @@ def _endpoint(model: str) -> tuple[str, str, dict[str, Any]]:
     scheme = parse_public_url(address).scheme
     if not name:
         where = f"{scheme}://{place(address)}"
-        raise InvalidParameter(f"{where} names no model; write {where}#NAME")
+        raise InvalidParameter(f"{where} has no model; expected {where}#NAME")
     return address, name, patience

@@ -66,8 +66,8 @@ def naming_document(finder: NameFinder, doc_id: str) -> Iterator[None]:
     except Exception as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())
         raise ChunkwiseError(
-            f"{doc_id}: the name finder {finder.identity} failed there ({said[:_SAID]}); mend it, take another, or "
-            "go by rules alone (without --names; names=None)"
+            f"{doc_id}: the name finder {finder.identity} failed ({said[:_SAID]}); fix it, use "
+            f"another, or use rules only (without --names; names=None)"
         ) from error
 
 
@@ -95,8 +95,8 @@ def _checked(place: Any, text: str, finder: NameFinder) -> tuple[int, int]:
         start = end = -1
     if not 0 <= start < end <= len(text):
         raise InvalidParameter(
-            f"{finder.identity} gave {place!r} as a name in a text of {counted(len(text), 'character')}; "
-            "needed are start and end, 0 <= start < end <= its length"
+            f"{finder.identity} returned {place!r} for a text of "
+            f"{counted(len(text), 'character')}; expected 0 <= start < end <= its length"
         )
     return start, end
 
@@ -136,13 +136,15 @@ class SpacyNames:
             found = spacy.load(self.model, exclude=_ONLY_NAMES)
         except OSError:
             raise ChunkwiseError(
-                f"spaCy has no model {self.model!r} here; install it: python -m spacy download {self.model}, or name "
-                "one that is installed: --names 'spacy(model=NAME)'"
+                f"the spaCy model {self.model!r} isn't installed; install it: python -m spacy "
+                "download "
+                f"{self.model}, or use another: "
+                "--names 'spacy(model=NAME)'"
             ) from None
         if not {"ner", "entity_ruler"} & set(found.pipe_names):
             raise InvalidParameter(
-                f"the model {self.model!r} of spaCy finds no names: it has {', '.join(found.pipe_names)}; choose one "
-                "with ner"
+                f"the spaCy model {self.model!r} has no ner component, only "
+                f"{', '.join(found.pipe_names)}; use another model"
             )
         return found
 

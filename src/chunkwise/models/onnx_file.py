@@ -57,8 +57,7 @@ def model_files(
     found = Path(tokenizer) if tokenizer else beside(path, "tokenizer.json")
     if found is None:
         raise InvalidParameter(
-            f"{path} has no tokenizer.json beside it, nor in the folder above; "
-            "put the model's tokenizer.json beside it"
+            f"no tokenizer.json for {path}; copy the model's tokenizer.json into its folder"
         )
     if not found.is_file():
         raise InvalidParameter(f"tokenizer is {str(found)!r}; no such file")
@@ -109,8 +108,8 @@ def said_pooling(model: Path) -> Pooling | None:
     pooling = {_POOLINGS.get(mode) for mode in modes}
     if len(pooling) > 1 or None in pooling:
         raise InvalidParameter(
-            f"{path} asks for pooling by {' and '.join(sorted(modes))}; known are mean and cls: "
-            'pass pooling="mean" or "cls" if that is right, or take another model'
+            f"{path} needs pooling by {' and '.join(sorted(modes))}; supported: "
+            'pooling="mean" or "cls"'
         )
     return pooling.pop()
 
@@ -162,8 +161,8 @@ class OnnxSession:
         for name, kind in self._inputs.items():
             if name not in _INPUTS or kind not in _INTEGERS:
                 raise InvalidParameter(
-                    f"{path} wants the input {name!r} ({kind}); a model that reads texts takes "
-                    f"whole numbers (int64, int32) named {', '.join(_INPUTS)}"
+                    f"{path} has the input {name!r} ({kind}); a text model has integer inputs "
+                    f"named {', '.join(_INPUTS)}"
                 )
 
     def run(self, output: str, ids: ArrayLike, types: ArrayLike | None = None) -> NDArray[Any]:
@@ -179,8 +178,8 @@ class OnnxSession:
             found: NDArray[Any] = self._session.run([output], feed)[0]
         except Exception as error:  # as above
             raise ChunkwiseError(
-                f"{self.path} cannot read {counted(row.size, 'token')} at once ({_first_line(error)}); "
-                f"window is {self._window}: a smaller one may help"
+                f"{self.path} failed on {counted(row.size, 'token')} ({_first_line(error)}); "
+                f"window is {self._window}: try a smaller one"
             ) from None
         return found
 

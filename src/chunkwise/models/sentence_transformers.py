@@ -31,8 +31,16 @@ def load(kind: str, name: str, device: str | None) -> Any:
     except Exception as error:  # hub, network, files: the library has no errors of its own
         first = (str(error).splitlines() or [""])[0][:300]
         raise ChunkwiseError(
-            f"sentence-transformers cannot load {name!r}: {type(error).__name__}: {first};"
-            " give a hub name, or a folder with the model, which needs no network"
+            f"sentence-transformers cannot load {name!r}: {type(error).__name__}: {first}; "
+            f"expected "
+            f"a hub "
+            f"name, "
+            f"or a "
+            f"model "
+            f"folder "
+            f"for "
+            f"offline "
+            f"use"
         ) from error
 
 

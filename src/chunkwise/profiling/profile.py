@@ -208,17 +208,17 @@ def profile(
 
     Args:
         source: Files, folders, globs, archives or `Document`s.
-        tokenizer: Tokenizer that sizes are counted with.
-        options: How files are read.
-        jobs: Processes, or a `RayCluster`.
-        advance: Called with the characters of each document that is done.
+        tokenizer: Tokenizer for sizes.
+        options: How to read files.
+        jobs: Number of processes, or a `RayCluster`.
+        advance: Progress callback, in characters.
         on_document: Called with each document.
 
     Returns:
         The profile.
 
     Raises:
-        ChunkwiseError: No document could be read.
+        ChunkwiseError: No readable documents.
 
     Example:
         >>> print(chunkwise.profile("handbook/"))

@@ -18,7 +18,7 @@ _MARKS = (
 
 _BINARY = (
     (b"\xd0\xcf\x11\xe0", "an old or password-protected Office file; save it as .docx"),
-    (b"PK\x03\x04", "a zip container of no known document format"),
+    (b"PK\x03\x04", "a zip container of an unknown format"),
     (b"\x89PNG", "an image; run OCR first"),
     (b"\xff\xd8\xff", "an image; run OCR first"),
     (b"GIF8", "an image; run OCR first"),
@@ -73,7 +73,7 @@ def wide_encoding(head: bytes) -> str | None:
 
 def _unlike_text(head: bytes) -> str | None:
     if encoding := wide_encoding(head):
-        return f"UTF-16 without a byte order mark? pass {_option(encoding.lower())}"
+        return f"maybe UTF-16 without a byte order mark: pass {_option(encoding.lower())}"
     controls = len(head) - len(head.translate(None, _CONTROLS))
     return "a binary file" if controls > len(head) * 0.3 else None
 
@@ -99,7 +99,7 @@ def decode(data: bytes, origin: str, encoding: str | None = None) -> str:
         if encoding is not None and not _is_utf8(encoding):
             return _by_name(data, origin, encoding)
         why = (
-            f"not valid UTF-8 at byte {error.start}; name its encoding, such as {_option('cp1252')}"
+            f"not valid UTF-8 at byte {error.start}; pass its encoding, such as {_option('cp1252')}"
         )
         raise UnreadableDocument(origin, why) from error
 
@@ -216,7 +216,7 @@ def _by_mark(data: bytes, origin: str, marked: str) -> str:
     try:
         return data.decode(marked)
     except UnicodeDecodeError as error:
-        what = f"not valid {marked.upper()} at byte {error.start}, as its byte order mark says"
+        what = f"not valid {marked.upper()} at byte {error.start}, despite its byte order mark"
         raise UnreadableDocument(origin, what) from error
 
 

@@ -127,7 +127,7 @@ def offset(value: object, what: str) -> int:
     if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
         value = int(value) if len(value) < _LONGEST_OFFSET else None
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise WrongField(f"{what} is {shown(value)}; a whole number from 0 on is expected")
+        raise WrongField(f"{what} is {shown(value)}; expected an integer, 0 or more")
     return value
 
 
@@ -209,10 +209,7 @@ def are_questions(records: Iterable[object]) -> bool:
     return count > 0 and expected * 2 >= count
 
 
-QUESTIONS = (
-    "looks like test questions, which are not documents; name the field of the text with --text-field to read it as "
-    "documents"
-)
+QUESTIONS = "looks like test questions, not documents; to read it as documents, set --text-field"
 
 
 def no_text(record: Mapping[str, object], chosen: str | None) -> str:
@@ -222,4 +219,4 @@ def no_text(record: Mapping[str, object], chosen: str | None) -> str:
         return f"its {name!r} is {kind(record[name])}, not a text"
     if chosen is not None:
         return f"no text in its field {chosen!r}"
-    return f"no text field among {listed(record)}; name it with --text-field"
+    return f"no text field among {listed(record)}; set it with --text-field"

@@ -52,7 +52,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def json_text(value: object, indent: int | None = None) -> str:
     """Strict JSON that can be written as UTF-8; a ValueError where a number is none."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
-    # Halves of characters have no UTF-8; outside of strings there are none.
+    # Halves of characters have not UTF-8; outside of strings there are none.
     return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
@@ -77,7 +77,7 @@ def _plain(value: Any) -> object:
         return dict(value)
     if isinstance(value, msgspec.Struct):
         return msgspec.to_builtins(value)
-    raise TypeError(f"{type(value).__name__} is no JSON: {value!r}")
+    raise TypeError(f"{type(value).__name__} is not JSON: {value!r}")
 
 
 def _object(value: tuple[Any, ...]) -> object:

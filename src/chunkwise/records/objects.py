@@ -43,7 +43,7 @@ def record_of_object(item: object, depth: int = 0) -> dict[str, object] | str:
         with suppress(Exception):  # somebody else's method, if there is one
             found["text"] = str(item.get_content())  # type: ignore[attr-defined]
     if not found:
-        return f"a text, a place or a record is needed, this is {type(item).__name__}"
+        return f"expected a text, a span or a record, got {type(item).__name__}"
     return found
 
 

@@ -40,10 +40,9 @@ _FIELD_LIMIT = 1 << 30  # the library's own is 131,072 characters, less than a l
 _DELIMITERS = ",;\t|"
 _MARK = "\ufeff"
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
-_QUOTE_IT = "a field that holds the sign between fields needs quotes"
+_QUOTE_IT = "quote fields that contain the separator"
 _OPEN_QUOTE = (
-    "a quote opens here and is never closed, so the rest of the file is one field; close it, or, if it belongs to the "
-    "text, write it twice inside quotes"
+    "unclosed quote, so the rest of the file is one field; close it, or double it inside quotes"
 )
 _NOT_UTF8 = "save the file as UTF-8"
 
@@ -110,7 +109,7 @@ def opened(name: str) -> io.BufferedReader:
     """The bytes of a file or of standard input; an error names it."""
     if name == STDIN:
         if sys.stdin is None:
-            raise ChunkwiseError("standard input is closed; name a file")
+            raise ChunkwiseError("standard input is closed; give a file")
         return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()), _HEAD)
     try:
         return io.BufferedReader(io.FileIO(name), _HEAD)
@@ -156,10 +155,10 @@ def read_json(name: str) -> object:
         return parse_json(read_text(name))
     except json.JSONDecodeError as error:
         place = f"{shown_name(name)}, line {error.lineno}, column {error.colno}"
-        raise ChunkwiseError(f"{place}: not valid JSON: {error.msg}; mend it there") from None
+        raise ChunkwiseError(f"{place}: not valid JSON: {error.msg}; fix it there") from None
     except (ValueError, RecursionError) as error:
         raise ChunkwiseError(
-            f"{shown_name(name)} is no JSON that can be read: {json_problem(error)}"
+            f"{shown_name(name)} is not JSON that can be read: {json_problem(error)}"
         ) from None
 
 
@@ -178,10 +177,11 @@ def read_saved(path: str | Path, kind: type[T], format: str, version: int, made_
     """
     value = read_json(str(path))
     if not isinstance(value, dict) or value.get("format") != format:
-        raise ChunkwiseError(f"{path} holds no {format}; they are made by {made_by}")
+        raise ChunkwiseError(f"{path} is not a {format} file; create one with {made_by}")
     if value.get("version") != version:
         raise ChunkwiseError(
-            f"{path}: its version is {value.get('version')!r}, and this chunkwise reads {version}; make it again"
+            f"{path} has version {value.get('version')!r}, but this chunkwise reads version "
+            f"{version}; create it again"
         )
     try:
         return msgspec.convert(value, kind)
@@ -229,15 +229,12 @@ def _json_rows(handle: io.BufferedReader, name: str, shape: Shape) -> Iterator[R
             yield Row(number, f"line {number}", line, problem)
     elif head:
         raise ChunkwiseError(
-            f"{name} holds no {shape.what}: it is neither a JSON list nor JSON lines"
+            f"{name} has no {shape.what}: it is neither a JSON list nor JSON lines"
         )
 
 
 def wide_problem(name: str, encoding: str) -> str:
-    return (
-        f"nothing was read from {name}: it looks like {encoding} without a byte order mark; "
-        "save it as UTF-8"
-    )
+    return f"{name} looks like {encoding} without a byte order mark; save it as UTF-8"
 
 
 def _decoded(data: bytes, name: str) -> str:
@@ -307,7 +304,8 @@ def _of_object(value: dict[str, object], line: int, name: str, shape: Shape) -> 
             return
     if shape.alone and field_of(value, shape.alone, None) is None:
         raise ChunkwiseError(
-            f"{name} has no list of {shape.what} among {listed(value)}; name it {', '.join(shape.lists[:3])}"
+            f"{name} has no list of {shape.what} among {listed(value)}; expected "
+            f"{', '.join(shape.lists[:3])}"
         )
     yield Row(line, f"line {line}", value)
 
@@ -330,11 +328,11 @@ def _of_list(text: str, name: str) -> Iterator[Row]:
                 raise json.JSONDecodeError("expecting ',' or ']'", text, at)
         at = _behind_space(text, at + 1)
         if at < len(text):
-            raise json.JSONDecodeError("more behind its end", text, at)
+            raise json.JSONDecodeError("extra data after the end", text, at)
     except (ValueError, RecursionError) as error:
         raise BrokenList(
-            f"{name} begins like a JSON list and is none: {json_problem(error)} (entry {number + 1}); "
-            "mend it, or write one record a line"
+            f"{name} is an invalid JSON list: {json_problem(error)} (entry {number + 1}); fix "
+            f"it, or write one record per line"
         ) from None
 
 
@@ -489,7 +487,7 @@ def csv_rows(text: str, name: str) -> Iterator[Row]:
             elif any(cell.strip() for cell in value.values()):
                 yield row._replace(value={name: csv_text(cell) for name, cell in value.items()})
     except csv.Error as error:
-        raise ChunkwiseError(f"{shown_name(name)} is no CSV that can be read: {error}") from None
+        raise ChunkwiseError(f"{shown_name(name)} is not readable as CSV: {error}") from None
 
 
 def named_rows(
@@ -504,7 +502,7 @@ def named_rows(
         number += 1
         where = f"line {line}"
         if any(cell.strip() for cell in cells[len(names) :]):
-            why = f"{counted(len(cells), 'field')} where the header has {thousands(len(names))}; {_QUOTE_IT}"
+            why = f"{counted(len(cells), 'field')}, but the header has {thousands(len(names))}; {_QUOTE_IT}"
             yield Row(number, where, None, why)
         else:
             yield Row(number, where, dict(zip(names, cells, strict=False)))
@@ -541,4 +539,4 @@ def parquet_rows(
     except (OSError, ValueError, pa.ArrowException) as error:
         # The library's own words may go on over lines, and name classes of its own.
         why = " ".join(_EXCEPTION.sub("", str(error)).split())
-        raise ChunkwiseError(f"{name} is no Parquet file that can be read: {why}") from None
+        raise ChunkwiseError(f"{name} is not a readable Parquet file: {why}") from None

@@ -21,7 +21,7 @@ class AsDict(Protocol):
 
 
 class Table:
-    """A value that consists of rows, such as the questions of an evaluation."""
+    """A result with rows, such as the questions of an evaluation."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class Table:
         raise NotImplementedError
 
     def to_pandas(self) -> pd.DataFrame:
-        """Make a pandas table of the rows.
+        """Return the rows as a pandas DataFrame.
 
         Raises:
             MissingExtra: pandas is not installed.
@@ -38,7 +38,7 @@ class Table:
         return to_pandas(self)
 
     def to_arrow(self) -> pa.Table:
-        """Make an Arrow table of the rows.
+        """Return the rows as an Arrow table.
 
         Raises:
             MissingExtra: pyarrow is not installed.
@@ -47,13 +47,13 @@ class Table:
 
 
 def to_pandas(values: Table | Iterable[AsDict]) -> pd.DataFrame:
-    """Make a pandas table of chunks, hits, results or runs.
+    """Convert chunks, hits, results or runs to a pandas DataFrame.
 
     Args:
         values: Chunks, hits or other values with `to_dict`, one per row; or a result.
 
     Returns:
-        A table with a column per field; nested objects are JSON text.
+        A table with one column per field; nested objects are JSON.
 
     Raises:
         MissingExtra: pandas is not installed.
@@ -69,13 +69,13 @@ def to_pandas(values: Table | Iterable[AsDict]) -> pd.DataFrame:
 
 
 def to_arrow(values: Table | Iterable[AsDict]) -> pa.Table:
-    """Make an Arrow table of chunks, hits, results or runs.
+    """Convert chunks, hits, results or runs to an Arrow table.
 
     Args:
         values: Chunks, hits or other values with `to_dict`, one per row; or a result.
 
     Returns:
-        A table with a column per field; nested objects are JSON text.
+        A table with one column per field; nested objects are JSON.
 
     Raises:
         MissingExtra: pyarrow is not installed.

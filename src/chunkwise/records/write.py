@@ -28,7 +28,7 @@ _LINES_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1 << 17
 
 @contextmanager
 def text_file(path: Path) -> Iterator[IO[str]]:
-    """An open file that takes its name when it is whole; what has no UTF-8 form is spelled out."""
+    """An open file that takes its name when it is whole; what has not UTF-8 form is spelled out."""
     with (
         replacing(path) as temporary,
         says_what_it_writes(path),
@@ -122,7 +122,7 @@ def json_lines_file(path: Path) -> Iterator[Append]:
             lines, at_once = map(json_line, rows), 1
             # A million short lines written one by one take a third longer; long ones are not to be held together.
             while some := "".join(islice(lines, at_once)):
-                # Half a surrogate pair has no UTF-8 form; JSON can still spell it.
+                # Half a surrogate pair has not UTF-8 form; JSON can still spell it.
                 out.write(some.encode("utf-8", "backslashreplace"))
                 at_once = max(1, min(_LINES_AT_ONCE, at_once * _CHARACTERS_AT_ONCE // len(some)))
 
@@ -183,5 +183,5 @@ def write_parquet(path: Path, rows: list[dict[str, object]], schema: Any) -> Non
 
 
 def encodable(value: object) -> object:
-    """Half a surrogate pair has no UTF-8 form; it becomes a question mark, which keeps the length."""
+    """Half a surrogate pair has not UTF-8 form; it becomes a question mark, which keeps the length."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -70,7 +70,8 @@ class AlertTemplates:
             form, _, name = word.partition("=")
             if form not in _TEMPLATED or not name:
                 raise InvalidParameter(
-                    f"--alert-template: {word!r} is not FORM=FILE; allowed forms: {', '.join(_TEMPLATED)}"
+                    f"--alert-template: {word!r} is not FORM=FILE; allowed forms: "
+                    f"{', '.join(_TEMPLATED)}"
                 )
             self._templates[form] = _template(Path(name))
 
@@ -98,7 +99,7 @@ def _template(file: Path) -> Template:
         text = file.read_text("utf-8")
         return ImmutableSandboxedEnvironment(undefined=StrictUndefined).from_string(text)
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "no UTF-8"
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise ChunkwiseError(f"--alert-template: {file} cannot be read: {why}") from None
     except TemplateSyntaxError as error:
         raise ChunkwiseError(
@@ -118,7 +119,8 @@ def _render_json(form: str, template: Template, values: dict[str, Any]) -> dict[
         value = json.loads(_render(form, template, values))
     except ValueError as error:
         raise ChunkwiseError(
-            f"the template for {form} renders no JSON ({error}); write values as {{{{ text|tojson }}}}"
+            f"the template for {form} renders no JSON ({error}); write values as {{{{ "
+            "text|tojson }}}}"
         ) from None
     if not isinstance(value, dict):
         raise ChunkwiseError(f"the template for {form} renders no JSON object")

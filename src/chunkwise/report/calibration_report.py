@@ -34,16 +34,18 @@ def calibration_report(
 ) -> Report:
     """Build the report of a calibration; `show`: passages that each judge got wrong."""
     relevant = sum(map(sum, pairs.is_relevant))
-    what = "people’s labels" if pairs.against == "labels" else "gold spans"
+    what = "human labels" if pairs.against == "labels" else "gold spans"
     subtitle = (
-        f"Compared with {what}: {counted(relevant, 'relevant passage')} and {thousands(len(pairs) - relevant)} "
+        f"Compared with {what}: {counted(relevant, 'relevant passage')} and "
+        f"{thousands(len(pairs) - relevant)} "
         f"irrelevant, of {counted(len(pairs.queries), 'question')}"
     )
     parts: list[ReportPart] = [_headline(measured), _table(measured)]
     if pairs.against == "spans":
         parts.append(
             Note(
-                f"The irrelevant ones are the best by their words that touch no reference (cut by {pairs.strategy}): "
+                "The irrelevant ones are the best by their words that touch no reference (cut "
+                f"by {pairs.strategy}): "
                 "presumably irrelevant, nobody has looked."
             )
         )

@@ -145,7 +145,7 @@ def script_json(value: object) -> str:
 
 def _fields(value: Any) -> dict[str, Any]:
     if not is_dataclass(value):
-        raise TypeError(f"{type(value).__name__} is no JSON: {value!r:.80}")
+        raise TypeError(f"{type(value).__name__} is not JSON: {value!r:.80}")
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 

@@ -21,7 +21,7 @@ class _Value(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
 
 
 class Estimate(_Value, frozen=True, tag="estimate"):
-    """A mean with its 95% interval."""
+    """A mean with its 95% confidence interval."""
 
     value: float | None
     low: float | None = None
@@ -29,7 +29,7 @@ class Estimate(_Value, frozen=True, tag="estimate"):
 
 
 class Badge(_Value, frozen=True, tag="badge"):
-    """A judgment in a word or two, with a sign and a color."""
+    """A short verdict with a sign and a color."""
 
     text: str
     level: Level = ""
@@ -40,7 +40,7 @@ Value: TypeAlias = str | int | float | Estimate | Badge | tuple[str, ...] | None
 
 
 class Column(_Value, frozen=True, tag="column"):
-    """What the cells below each other are."""
+    """A table column."""
 
     title: str
     kind: Kind = "text"
@@ -60,7 +60,7 @@ class Headline(_Value, frozen=True, tag="headline"):
 
 
 class Note(_Value, frozen=True, tag="note"):
-    """A sentence beside the scores: a caveat, a hint, an explanation."""
+    """A caveat, hint or explanation."""
 
     text: str
     is_warning: bool = False
@@ -84,7 +84,7 @@ class KeyFigures(_Value, frozen=True, tag="figures"):
 
 
 class ValueTable(_Value, frozen=True, tag="table"):
-    """Rows of cells, each of the kind of its column."""
+    """A table with typed columns."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value, ...], ...]
@@ -99,7 +99,7 @@ class ValueTable(_Value, frozen=True, tag="table"):
 
 
 class TextRun(_Value, frozen=True, tag="run"):
-    """A stretch of a passage; `mark` says what it is."""
+    """A part of a passage with its kind of mark."""
 
     text: str
     mark: Literal["", "gold", "match", "repeated", "cut"] = ""
@@ -117,7 +117,7 @@ class Excerpt(_Value, frozen=True, tag="excerpt"):
 
 
 class Code(_Value, frozen=True, tag="code"):
-    """Lines to copy."""
+    """Code to copy."""
 
     text: str
     title: str = ""
@@ -125,7 +125,7 @@ class Code(_Value, frozen=True, tag="code"):
 
 
 class Point(_Value, frozen=True, tag="point"):
-    """A mark of a chart; `x` is a number, or the name of a category."""
+    """A point of a chart; `x` is a number or a category."""
 
     x: float | str
     y: Estimate
@@ -135,7 +135,7 @@ class Point(_Value, frozen=True, tag="point"):
 
 
 class Series(_Value, frozen=True, tag="series"):
-    """Marks that belong together."""
+    """A series of points."""
 
     name: str
     points: tuple[Point, ...]
@@ -146,7 +146,7 @@ class Series(_Value, frozen=True, tag="series"):
 
 
 class Axis(_Value, frozen=True, tag="axis"):
-    """What an axis measures."""
+    """An axis of a chart."""
 
     title: str
     kind: Kind = "text"
@@ -161,7 +161,7 @@ class Edge(_Value, frozen=True, tag="edge"):
 
 
 class Chart(_Value, frozen=True, tag="chart"):
-    """A picture of numbers.
+    """A chart.
 
     `columns` are drawn per category, `rows` beside them with their intervals, `lines` join marks over categories or
     numbers, `points` lie over numbers, a `network` joins categories that are linked.
@@ -205,7 +205,7 @@ ReportPart: TypeAlias = (
 
 
 class Report(_Value, frozen=True, tag="report"):
-    """What a verb found."""
+    """The report of a verb."""
 
     title: str
     parts: tuple[ReportPart, ...]

@@ -75,7 +75,7 @@ def index_place(requested: str | os.PathLike[str]) -> Path | str:
     """A folder, or the address of an engine that there is."""
     name = local_name(os.fspath(requested))
     if not name or "\0" in name:
-        raise InvalidParameter(f"the place of the index is {name!r}; name a folder")
+        raise InvalidParameter(f"the index path is {name!r}; expected a folder")
     if not names_server(name):
         return Path(name)
     found = _SCHEME.match(name)
@@ -111,6 +111,6 @@ def _no_engine(place: str, scheme: str) -> ChunkwiseError:
     known: Sequence[str] = [name for name in registry.names() if name not in (FOLDER, "postgres")]
     hint = did_you_mean(scheme, known, "") if scheme else ""
     return InvalidParameter(
-        f"the place of the index is {mask_address(place)!r}, no folder and no engine's address; "
-        f"{f'{hint} ' if hint else ''}name a folder, or an address: {EXAMPLES}"
+        f"the index path is {mask_address(place)!r}; {f'{hint} ' if hint else ''}expected a "
+        f"folder or a URL: {EXAMPLES}"
     )

@@ -10,20 +10,20 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import thousands
 from chunkwise.models.embed.embedder import accelerator_of, same_model
 
-REBUILD = "make the index again: chunkwise index --rebuild (rebuild=True in Python)"
+REBUILD = "rebuild the index: chunkwise index --rebuild (rebuild=True in Python)"
 
 
 def no_vectors_error() -> InvalidParameter:
     return InvalidParameter(
-        "the index was made without vectors (vectors='none'): search it by words (bm25), or make it again with "
-        "vectors ('late', 'own' or 'both')"
+        "the index has no vectors (vectors='none'); use bm25, or rebuild it with vectors "
+        "('late', 'own' or 'both')"
     )
 
 
 def no_token_vectors_error() -> InvalidParameter:
     return InvalidParameter(
-        "maxsim needs token vectors, and the index was made without them; leave maxsim out, or add them: "
-        "chunkwise index DOCUMENTS --into PLACE --maxsim colbert-small (index(…, maxsim='colbert-small'))"
+        "maxsim needs token vectors; leave it out, or add them: chunkwise index DOCUMENTS "
+        "--into PLACE --maxsim colbert-small (index(…, maxsim='colbert-small'))"
     )
 
 
@@ -33,21 +33,18 @@ _WITH_NAMES = "add them: chunkwise index DOCUMENTS --into PLACE --graph (index(�
 def no_graph_error() -> InvalidParameter:
     """Of a search; `no_names_error` is for who only looks at names."""
     return InvalidParameter(
-        "graph needs the names of the documents, and the index was made without them; choose another retriever, or "
-        f"{_WITH_NAMES}"
+        f"the index has no graph of names; choose another retriever, or {_WITH_NAMES}"
     )
 
 
 def no_names_error() -> InvalidParameter:
-    return InvalidParameter(
-        f"the index was made without the names of its documents, so there is nothing to look up; {_WITH_NAMES}"
-    )
+    return InvalidParameter(f"the index has no graph of names; {_WITH_NAMES}")
 
 
 def wrong_dimensions_error(shape: tuple[int, ...], dimensions: int) -> InvalidParameter:
     return InvalidParameter(
-        f"the questions' vectors have the shape {shape}, the index has {dimensions} dimensions; give one row a "
-        "question, made by the model the index was made with"
+        f"the question vectors have shape {shape}, but the index has {dimensions} dimensions; "
+        f"pass one row per question, from the index's model"
     )
 
 
@@ -55,12 +52,12 @@ def wrong_model_error(expected: str, name: str, actual: str) -> InvalidParameter
     if same_model(expected, actual):
         before, now = (accelerator_of(each) or "the CPU" for each in (expected, actual))
         return InvalidParameter(
-            f"the vectors of the index were made on {before}, and {name!r} would run on {now}, whose vectors differ in "
-            f"the last digits: update it on {before}, or {REBUILD}"
+            f"the index was embedded on {before}, but {name!r} would run on {now}, with "
+            f"slightly different vectors: update it on {before}, or {REBUILD}"
         )
     return InvalidParameter(
-        f"the index was made with the model {expected!r}, and {name!r} is {actual!r}: vectors of two models cannot be "
-        f"compared; use the first, keyword search (bm25), or {REBUILD}"
+        f"the index was built with the model {expected!r}, but {name!r} is {actual!r}; use the "
+        f"first, keyword search (bm25), or {REBUILD}"
     )
 
 
@@ -89,11 +86,11 @@ class DamagedIndex(ChunkwiseError):
 def _in_words(why: object) -> str:
     """Without the names Python has for what went wrong."""
     if isinstance(why, UnicodeDecodeError):
-        return f"byte {thousands(why.start)} of it is no UTF-8"
+        return f"invalid UTF-8 at byte {thousands(why.start)}"
     if isinstance(why, KeyError):
-        return f"{why.args[0]} is missing" if why.args else "something is missing"
+        return f"{why.args[0]} is missing" if why.args else "data is missing"
     if isinstance(why, TypeError | AttributeError):
-        return "a value in it is of another kind"
+        return "a value has the wrong type"
     return str(why)
 
 

@@ -21,11 +21,11 @@ from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 
 class ChunkVectors(NamedTuple):
-    """Vectors with the chunks they belong to, in the same order."""
+    """Vectors with their chunk ids, in the same order."""
 
     ids: list[str]
     vectors: NDArray[np.float32]
-    """One row of length 1 a chunk."""
+    """One unit-length row per chunk."""
 
     def __repr__(self) -> str:
         return (

@@ -16,7 +16,7 @@ from chunkwise.retrieval.metadata_conditions import Clause, conditions_of
 
 
 class Filter(FilterOptions):
-    """The part of an index that is searched; an empty filter is the whole index."""
+    """The part of an index to search; an empty filter selects all."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -31,7 +31,7 @@ class Filter(FilterOptions):
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
-        """The conditions on metadata, as they are evaluated."""
+        """Parsed metadata conditions."""
         return cast("tuple[Clause, ...]", self.where)
 
     def __bool__(self) -> bool:
@@ -51,7 +51,7 @@ class Filter(FilterOptions):
         return any(words.casefold() in whole for words in self.sections)
 
     def takes_pages(self, first: int | None, last: int | None) -> bool:
-        """Whether a stretch from one page to another touches the pages asked for."""
+        """Whether a page range overlaps the filter."""
         if self.pages is None:
             return True
         return (
@@ -68,7 +68,7 @@ EVERYTHING = Filter()
 def no_such_document(only: Filter, ids: Sequence[str]) -> str:
     """What is said of a filter by names that none of these documents has."""
     known = f"ids are as in {ids[0]!r}, patterns as in '*.md'" if ids else "there are none"
-    return f"no document is {' or '.join(map(repr, only.documents))}; {known}"
+    return f"unknown document {' or '.join(map(repr, only.documents))}; {known}"
 
 
 RowKind = Literal["chunk", "atom"]

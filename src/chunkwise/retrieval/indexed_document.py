@@ -249,8 +249,8 @@ def _plain(document: Document, key: object, value: object) -> object:
         return found
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidParameter(
-            f"the document {document.id!r} has metadata that cannot be kept: {key!r} is {type(value).__name__} "
-            f"({error}); give texts, numbers, lists and dictionaries with texts as keys"
+            f"cannot store metadata of {document.id!r}: {key!r} is {type(value).__name__} "
+            f"({error}); allowed: text, numbers, lists and dictionaries with text keys"
         ) from None
 
 

@@ -100,12 +100,12 @@ class Index:
 
     @property
     def settings(self) -> Settings:
-        """What the index was made with."""
+        """What the index was built with."""
         return self.source.settings
 
     @property
     def embedder(self) -> str | Embedder:
-        """The embedder: its name, or the object that was passed; empty: none."""
+        """Embedder name or object; empty without vectors."""
         return self._embedder.requested if self._embedder else ""
 
     @overload
@@ -141,9 +141,9 @@ class Index:
             budget: Token budget per question. Hits of `multiscale` are spans of any length in reading order.
             retriever: bm25, dense, hybrid, multiscale, graph or communities, with parameters in parentheses, or your
                 own; by default multiscale with a budget, else hybrid.
-            reranker: Model that scores the top hits a second time.
+            reranker: Reranker of the top hits.
             where: Conditions on document metadata: `{"year": 2024, "price": {">=": 10}}`.
-            options: All options of a search; the keywords above override them.
+            options: All search options; the keywords above override them.
 
         Returns:
             The hits of the question, or a list of hits per question.
@@ -179,9 +179,9 @@ class Index:
 
         Args:
             source: Files, folders, globs, archives, or `Document`s.
-            options: How files are read.
-            jobs: Processes, or a `RayCluster`.
-            advance: Called with the progress.
+            options: How to read files.
+            jobs: Number of processes, or a `RayCluster`.
+            advance: Progress callback.
             keep_others: Keep indexed documents that are not in `source`.
 
         Returns:
@@ -190,8 +190,9 @@ class Index:
         trust_caller(options)
         if given := given_label(self.settings.strategy):
             raise InvalidParameter(
-                f"the index was made of chunks that were there ({given[0]}), and documents alone do not say how they "
-                "are cut; rebuild it: chunkwise.index(documents, chunks=…, into=…, rebuild=True)"
+                f"the index was built from existing chunks ({given[0]}), so documents alone "
+                f"can't update it; rebuild it: chunkwise.index(documents, chunks=…, into=…, "
+                f"rebuild=True)"
             )
         reading = Reading(source, options, jobs, advance, keep_others)
         if self.place is None:
@@ -204,12 +205,12 @@ class Index:
         return self.changes
 
     def chunks(self) -> Iterator[Chunk]:
-        """Every chunk, document by document; `Chunk.to_dict` has its values by name."""
+        """Iterate over all chunks."""
         for chunked in chunked_documents(self.source):
             yield from chunked.chunks
 
     def vectors(self) -> ChunkVectors:
-        """The ids of all chunks, and a float32 matrix with one row for each, in the order of `chunks`."""
+        """Chunk ids, and a float32 matrix with one row per chunk."""
         return all_vectors(self.source)
 
     def export(self, output: str | os.PathLike[str], *, with_vectors: bool | None = None) -> int:
@@ -217,7 +218,7 @@ class Index:
 
         Args:
             output: A .parquet, .jsonl or .csv file.
-            with_vectors: Also write the vector of each chunk; None: if the index has vectors.
+            with_vectors: Include vectors [default: if the index has them].
 
         Returns:
             The number of chunks.
@@ -225,15 +226,15 @@ class Index:
         return export_chunks(self.source, Path(output), with_vectors=with_vectors)
 
     def stats(self) -> IndexStats:
-        """How much is in it, and how large it is."""
+        """Counts and sizes."""
         with reporting_damage(self.source):
             return self.source.stats()
 
     def verify(self) -> None:
-        """Reads an index in a folder byte by byte; an error says what is damaged."""
+        """Verify the checksums of an index folder; raise an error on damage."""
         if isinstance(self.place, str):
             raise InvalidParameter(
-                f"{shown_place(self.place)} is not a folder; an engine keeps watch over its own files"
+                f"{shown_place(self.place)} is not a folder; verify works only on index folders"
             )
         if self.place is not None:
             verify_folder(self.place)
@@ -247,7 +248,8 @@ class Index:
         if isinstance(self.place, str):
             where = f"at {shown_place(self.place)}"
         return (
-            f"<Index {where}: {counted(len(self), 'document')}, {counted(self.source.chunk_count, 'chunk')}, "
+            f"<Index {where}: {counted(len(self), 'document')}, "
+            f"{counted(self.source.chunk_count, 'chunk')}, "
             f"{shown_label(self.settings.strategy)}, {self.settings.embedder or 'BM25 only'}>"
         )
 
@@ -270,36 +272,36 @@ def index(
     keep_others: bool = False,
     advance: OnProgress | None = None,
 ) -> Index:
-    """Index documents, or bring an index up to date.
+    """Build or update a search index.
 
-    New and changed documents are read, unchanged ones are kept, and those no longer among the sources are removed.
-    Options that are left out are as the index was made before, or the defaults.
+    New and changed documents are indexed, unchanged ones are kept, and missing ones are removed. Omitted options keep
+    the stored values of an existing index.
 
     Args:
-        source: Files, folders, globs, archives, addresses, tables or `Document`s.
-        strategy: How documents are cut: a name with parameters, or an object with `split`.
+        source: Files, folders, globs, archives, URLs, tables or `Document`s.
+        strategy: Chunking strategy: a name with parameters, or an object with `split`.
         into: A folder, or postgresql://user@host/database, lancedb:///path, qdrant://host:6333/collection,
-            opensearch://host:9200/index; in memory without it.
-        embedder: Embedding model by name, or your own; "none" for BM25 only.
-        vectors: "late" (one pass for chunks of any size), "own" (each chunk by itself), "both" or "none".
-        context: Text indexed beside each chunk: "none", "headings", or "neighbors" and "document", which `llm` writes.
-        llm: Language model that writes contexts and reads how names are related.
-        graph: Store where names occur, for the retriever `graph`; with `llm` also how they are related.
-        chunks: Chunks of these documents that nothing is cut for: `Chunk`s, nodes of LangChain, LlamaIndex or
-            Haystack, rows with a document and a place or a text, or a file of such rows (.jsonl, .csv, .parquet).
-        settings: All options of an index; the keywords above override them.
-        options: How files are read.
-        jobs: Processes, or a `RayCluster`.
-        rebuild: Make the index again.
-        keep_others: Keep documents that are not among the sources.
-        advance: Called with the progress.
+            opensearch://host:9200/index; [default: in memory].
+        embedder: Embedding model: a name or an object; "none" for BM25 only.
+        vectors: "late" (late chunking), "own" (per-chunk embeddings), "both" or "none".
+        context: Context indexed with each chunk: "none", "headings", or "neighbors" and "document", which `llm` writes.
+        llm: Language model for contexts and relations.
+        graph: Build a graph of names for the retriever `graph`; with `llm` also of relations.
+        chunks: Existing chunks to index: `Chunk`s, LangChain, LlamaIndex or Haystack objects, rows with a document and
+        a span or a text, or a file of such rows (.jsonl, .csv, .parquet).
+        settings: All index options; the keywords above override them.
+        options: How to read files.
+        jobs: Number of processes, or a `RayCluster`.
+        rebuild: Rebuild the index.
+        keep_others: Keep documents that aren't in `source`.
+        advance: Progress callback.
 
     Returns:
-        The index; its `changes` count what was added, changed and removed.
+        The index; `changes` has the numbers of added, changed and removed documents.
 
     Raises:
-        InvalidOption: A value is not allowed.
-        InvalidParameter: An existing index was made with another value; `rebuild` makes it again.
+        InvalidOption: An invalid value.
+        InvalidParameter: A value differs from the existing index, and `rebuild` is False.
 
     Example:
         >>> kb = chunkwise.index("handbook/", into="kb")
@@ -307,9 +309,7 @@ def index(
     """
     trust_caller(strategy, into, embedder, llm, settings, options)
     if rebuild and keep_others:
-        raise InvalidParameter(
-            "rebuild discards what the index has, keep_others keeps it; give one of them"
-        )
+        raise InvalidParameter("rebuild and keep_others exclude each other")
     if chunks is not None:
         source, strategy, options = _with_chunks(
             source, strategy or settings.strategy, chunks, options
@@ -369,7 +369,7 @@ def _with_chunks(
     """The documents, the strategy that cuts them as these chunks say, and how they are read."""
     if strategy is not None:
         raise InvalidParameter(
-            f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) are given; leave one of them out"
+            f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) conflict; leave one out"
         )
     if isinstance(chunks, str | os.PathLike) and os.fspath(chunks) != "-":
         options = leaving_out(options, [Path(chunks).resolve()])  # it is no document
@@ -403,18 +403,18 @@ def open_index(
     """Open an existing index, in a folder or a database.
 
     Args:
-        source: The folder, or the address of a database.
-        embedder: The embedding model, if it is your own.
-        strategy: The strategy, if it is your own and the index will be updated.
-        llm: The language model, if the index will be updated with it.
-        maxsim: The token encoder, if it is your own.
-        names: The name finder, if it is your own and the index will be updated.
+        source: The folder, or the URL of a database.
+        embedder: The embedding model, if custom.
+        strategy: The strategy, if custom, for updates.
+        llm: The language model, for updates.
+        maxsim: The token encoder, if custom.
+        names: The name finder, if custom, for updates.
 
     Returns:
-        The index. A folder shows the state at opening, a database always the current one.
+        The index. A folder is read as of opening, a database always as of now.
 
     Raises:
-        ChunkwiseError: There is no index, it is damaged, or it was made by another version.
+        ChunkwiseError: The index is missing, damaged or of another version.
 
     Example:
         >>> hits = chunkwise.open_index("kb").search("who approves leave?")
@@ -475,7 +475,8 @@ def named_index(source: Inputs | Index) -> Index | None:
     indexes = [place for place in places if is_index(place)]
     if indexes and len(given) > 1:
         raise InvalidParameter(
-            f"{shown_place(indexes[0])} is an index among other sources; name only the index, or only documents"
+            f"{shown_place(indexes[0])} is an index among other sources; give only the index, or "
+            "only documents"
         )
     return open_index(indexes[0]) if indexes else None
 

@@ -136,9 +136,7 @@ def conditions_of(given: object) -> tuple[Clause, ...]:
 def _check_depth(depth: int) -> None:
     """Of a clause within others: refuses one that lies too deep, wherever it comes from."""
     if depth > _DEEPEST:
-        raise InvalidParameter(
-            f"where is nested more than {_DEEPEST} times; write it with fewer brackets, or ask several times"
-        )
+        raise InvalidParameter(f"where is nested more than {_DEEPEST} levels deep")
 
 
 def _clauses_of(given: object, depth: int) -> tuple[Clause, ...]:
@@ -149,7 +147,7 @@ def _clauses_of(given: object, depth: int) -> tuple[Clause, ...]:
         return tuple(each for key, said in given.items() for each in _of_mapping(key, said, depth))
     if isinstance(given, Iterable) and not isinstance(given, bytes):
         return tuple(each for item in given for each in _of_item(item, depth))
-    raise InvalidParameter(f"where is {type(given).__name__}; conditions are needed, {_NEEDED}")
+    raise InvalidParameter(f"where is {type(given).__name__}; expected conditions {_NEEDED}")
 
 
 def _of_item(given: object, depth: int) -> tuple[Clause, ...]:
@@ -159,7 +157,7 @@ def _of_item(given: object, depth: int) -> tuple[Clause, ...]:
         return (parse_where(given),)
     if isinstance(given, Mapping):
         return _clauses_of(given, depth + 1)
-    raise InvalidParameter(f"where holds {type(given).__name__}; conditions are needed, {_NEEDED}")
+    raise InvalidParameter(f"where contains {type(given).__name__}; expected conditions {_NEEDED}")
 
 
 def _of_joined(key: str, said: object, depth: int) -> Clause:
@@ -169,7 +167,8 @@ def _of_joined(key: str, said: object, depth: int) -> Clause:
         return Combined("not", (_all_of(inner),))
     if not isinstance(said, list | tuple) or not said:
         raise InvalidParameter(
-            f"where has {key}, and {key} takes a list of conditions: {{{key!r}: [{{'year': 2024}}, {{'lang': 'de'}}]}}"
+            f"where has {key}, and {key} takes a list of conditions: {{{key!r}: [{{'year': "
+            f"2024}}, {{'lang': 'de'}}]}}"
         )
     parts = tuple(_all_of(_clauses_of(each, depth + 1)) for each in said)
     return Combined("or" if key == "$or" else "and", parts)
@@ -177,15 +176,13 @@ def _of_joined(key: str, said: object, depth: int) -> Clause:
 
 def _all_of(clauses: tuple[Clause, ...]) -> Clause:
     if not clauses:
-        raise InvalidParameter(
-            f"where asks nothing by $and, $or or $not; write conditions, {_NEEDED}"
-        )
+        raise InvalidParameter(f"empty $and, $or or $not in where; expected conditions {_NEEDED}")
     return clauses[0] if len(clauses) == 1 else Combined("and", clauses)
 
 
 def _of_mapping(key: object, said: object, depth: int) -> Iterator[Clause]:
     if not isinstance(key, str):
-        raise InvalidParameter(f"where has the key {key!r}; keys of metadata are texts")
+        raise InvalidParameter(f"where has the key {key!r}; metadata keys are text")
     if key in _JOINING:
         yield _of_joined(key, said, depth)
         return
@@ -196,7 +193,7 @@ def _of_mapping(key: object, said: object, depth: int) -> Iterator[Clause]:
         return
     if not said:
         raise InvalidParameter(
-            f"where asks nothing of {shown(key, _SHOWN)}; conditions are needed, {_NEEDED}"
+            f"where has no condition for {shown(key, _SHOWN)}; expected conditions {_NEEDED}"
         )
     for comparison, value in said.items():
         if comparison not in COMPARISONS:
@@ -232,7 +229,8 @@ def _scalar(key: str, value: object) -> Scalar:
     if value is None or isinstance(value, str | int | float):
         return value
     raise InvalidParameter(
-        f"where compares {shown(key, _SHOWN)} with {type(value).__name__}; texts, numbers, true and false are compared"
+        f"where compares {shown(key, _SHOWN)} with {type(value).__name__}; texts, numbers, true "
+        "and false are compared"
     )
 
 
@@ -257,7 +255,8 @@ def _parse(text: str, depth: int) -> Clause:
             return _parse(bare[1:-1], depth + 1)
         if closing < 0:
             raise InvalidParameter(
-                f"where is {shown(text, _SHOWN)}; a parenthesis is not closed: write a key or value with parentheses "
+                f"where is {shown(text, _SHOWN)}; a parenthesis is not closed: write a key or "
+                "value with parentheses "
                 "in double quotes"
             )
     return parse_condition(text)
@@ -298,8 +297,10 @@ def parse_condition(text: str) -> Condition:
     if found[2] and rest.startswith(("=", "<", ">", "!")):
         # A slip of the pen: what begins so in earnest is quoted.
         raise InvalidParameter(
-            f"where is {shown(text, _SHOWN)}; {found[2]!r} is followed by {rest[0]!r}: the comparisons are "
-            f"{', '.join(COMPARISONS)}, and put a value that begins with such a sign in double quotes"
+            f"where is {shown(text, _SHOWN)}; {found[2]!r} is followed by {rest[0]!r}: the "
+            "comparisons are "
+            f"{', '.join(COMPARISONS)}, and put a value that begins with such a sign in double "
+            "quotes"
         )
     if not found[1]:
         sign: Any = "=" if found[2] == "==" else found[2]
@@ -411,14 +412,15 @@ class MetadataTable:
             return
         if not self._keys:
             raise InvalidParameter(
-                f"where asks for {shown(key, _SHOWN)}, and no document of this index has metadata"
+                f"where filters by {shown(key, _SHOWN)}, but no document of this index has metadata"
             )
         known = sorted(map(_on_one_line, self._keys))
         # Of many that begin so, the first: a message is one line.
         begin = [each for each in known if each.startswith(key)][:_SHOWN_NEAR]
         hint = did_you_mean(shortened(key, _SHOWN), begin or known[:_LOOKED_AT], otherwise="")
         raise InvalidParameter(
-            f"no document has the metadata {shown(key, _SHOWN)}; {f'{hint} ' if hint else ''}there are: "
+            f"no document has the metadata {shown(key, _SHOWN)}; "
+            f"{f'{hint} ' if hint else ''}there are: "
             f"{listed(known, _SHOWN_KEYS)}"
         )
 

@@ -115,11 +115,11 @@ def get_retriever(retriever: str | Retriever) -> Retriever:
 
 
 def _k1() -> Any:
-    return param(K1, "BM25: how soon more of the same word adds nothing", low=0.0, high=10.0)
+    return param(K1, "BM25 term frequency saturation", low=0.0, high=10.0)
 
 
 def _b() -> Any:
-    return param(B, "BM25: how much a chunk pays for its length", low=0.0, high=1.0)
+    return param(B, "BM25 length normalization", low=0.0, high=1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,13 +168,11 @@ class HybridRetriever:
 
     fusion: Fusion = param(
         "weighted",
-        "weighted: each side's scores as shares of its best; rrf: reciprocal ranks, constant 60",
+        "weighted: normalized scores; rrf: reciprocal rank fusion, constant 60",
         choices=("weighted", "rrf"),
     )
-    dense: float = param(0.5, "how much the vectors count; the words count 1", low=0.0, high=10.0)
-    depth: int = param(
-        400, "chunks of each side that are fused", unit="chunks", low=1, high=1_000_000
-    )
+    dense: float = param(0.5, "weight of the vectors; BM25 has weight 1", low=0.0, high=10.0)
+    depth: int = param(400, "chunks per retriever to fuse", unit="chunks", low=1, high=1_000_000)
     k1: float = _k1()
     b: float = _b()
 
@@ -268,8 +266,8 @@ class MultiscaleRetriever(Multiscale):
         atoms = source.atom_table()
         if not self.words and not self.maxsim and atoms.vectors is None:
             raise InvalidParameter(
-                "words is 0, and the index has no vectors of its sentences; let words count (words=1), "
-                "or make the index again with vectors ('late' or 'both')"
+                "words is 0, but the index has no sentence vectors; set words=1, or rebuild the "
+                "index with vectors ('late' or 'both')"
             )
         if self.maxsim and atoms.token_vectors is None:
             raise no_token_vectors_error()
@@ -317,7 +315,7 @@ class MultiscaleRetriever(Multiscale):
         """How places (document, start, end) of each question were found, by the walk of the search itself."""
         if not self.graph:
             raise InvalidParameter(
-                "the names that led to a hit are asked for, and this retriever follows none; choose graph, or "
+                "this retriever has no graph paths to explain; choose graph, or "
                 "multiscale(graph=0.5)"
             )
         asked = self._asked(source, questions, only, reranker)
@@ -394,24 +392,22 @@ class GraphRetriever(MultiscaleRetriever):
     Use it where an answer stands in two places: the second passage shares a name with the first, not with the question.
     """
 
-    graph: float = param(0.5, "how much the walk along names counts", low=0.0, high=10.0)
-    hops: int = param(
-        Walk.hops, "names one behind the other, from what the question finds", low=1, high=4
-    )
+    graph: float = param(0.5, "weight of the walk along names", low=0.0, high=10.0)
+    hops: int = param(Walk.hops, "maximum hops from the passages of the question", low=1, high=4)
     start: int = param(
-        Walk.start, "best passages each hop begins with", unit="passages", low=1, high=100
+        Walk.start, "passages that each hop starts from", unit="passages", low=1, high=100
     )
     common: int = param(
-        Walk.common, "a name in more passages leads nowhere", unit="passages", low=1, high=10_000
+        Walk.common, "names in more passages are not followed", unit="passages", low=1, high=10_000
     )
     mention: float = param(
         Walk.mention,
-        "what a passage that mentions the name is worth beside one about it",
+        "weight of a mention relative to a passage about the name",
         low=0.0,
         high=1.0,
     )
     rest: float = param(
-        Walk.rest, "what the name alone is worth beside the words still missing", low=0.0, high=10.0
+        Walk.rest, "weight of the name relative to the missing words", low=0.0, high=10.0
     )
 
     def _walk(self) -> Walk:

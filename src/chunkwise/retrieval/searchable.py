@@ -320,14 +320,14 @@ class CandidateSpan(NamedTuple):
     parent: Span | None = None
     """The larger span that is handed out for the chunk that was found."""
     elsewhere: tuple[ElsewhereSpans, ...] = ()
-    """Of a summary over several documents, its places in the others."""
+    """Spans of a summary in other documents."""
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class QueryBatch:
-    """What is asked, for one index: its vectors come from the model the index was made with."""
+    """What is asked, for one index: its vectors come from the model the index was built with."""
 
     def __init__(
         self,
@@ -339,7 +339,7 @@ class QueryBatch:
         naming: bool = True,
     ) -> None:
         """`naming`: whether documents that a question names have a share of what is found."""
-        # Half a surrogate pair has no UTF-8 form, which tokenizers and databases insist on.
+        # Half a surrogate pair has not UTF-8 form, which tokenizers and databases insist on.
         self.texts = tuple(_SURROGATE.sub("\ufffd", text) for text in texts)
         self.settings = settings
         self.naming = naming

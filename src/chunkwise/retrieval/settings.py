@@ -28,7 +28,7 @@ def without_embedder(options: IndexOptions) -> IndexOptions:
         return options
     if options.vectors not in (None, "none"):
         raise InvalidOption(
-            "vectors", options.vectors, "the embedder 'none' makes none; leave one of them out"
+            "vectors", options.vectors, "the embedder 'none' has no vectors; leave one out"
         )
     return replace(options, embedder=None, vectors="none")
 
@@ -38,46 +38,46 @@ Dimensions = Annotated[int, Meta(ge=0, le=1 << 20)]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that decides what is in an index, besides the documents."""
+    """Settings that determine the contents of an index."""
 
     strategy: str
-    """The label of the strategy, which makes it again."""
+    """Strategy with its parameters."""
     embedder: str = DEFAULT
-    """What `models.get_embedder` takes; empty where `vectors` is none."""
+    """Name of the embedding model; empty without vectors."""
     identity: str = ""
-    """The embedder's own: vectors of another one are not comparable."""
+    """Identity of the embedder; vectors of different identities aren't comparable."""
     dimensions: Dimensions = 0
     vectors: Vectors = "late"
     """`late`: one pass over the documents, by tokens or by windows, serves chunks and all scales; `own`: per-chunk
     embeddings, without multi-scale retrieval; `both`: two passes; `none`: BM25 only."""
     context: Context | WrittenContext = "none"
     tokenizer: str = "o200k_base"
-    """What budgets and sizes of hits are counted by."""
+    """Tokenizer of budgets and hit sizes."""
     code: str = ""
-    """Of a custom strategy: its class and a hash of its source."""
+    """Class and source hash of a custom strategy."""
     language: str = "auto"
-    """`auto`: found for every document; otherwise a two-letter code, or `none`: no stemming, no stop words."""
+    """`auto`: detected per document; a two-letter code; or `none`: no stemming and stop words."""
     llm: str = ""
-    """What `models.get_language_model` takes, where a model wrote the contexts; searching needs none."""
+    """Name of the language model that wrote contexts; not needed for searching."""
     llm_identity: str = ""
-    """The language model's own."""
+    """Identity of the language model."""
     prompt: str = ""
-    """The version of the wording it was asked with."""
+    """Version of the prompt."""
     maxsim: str = ""
-    """What `models.get_token_encoder` takes, where token vectors are kept; empty: there are none."""
+    """Name of the token encoder; empty without token vectors."""
     maxsim_identity: str = ""
-    """The token encoder's own."""
+    """Identity of the token encoder."""
     maxsim_dimensions: Dimensions = 0
     graph: Literal["", "names", "relations"] = ""
-    """`names`: where names occur; `relations`: also what the language model reads of them; empty: neither."""
+    """`names`: mentions of names; `relations`: also relations read by an LLM; empty: no graph."""
     names: str = ""
-    """What `models.get_name_finder` takes, where one finds names beside the rules; empty: rules alone."""
+    """Name of the additional name finder; empty: rules only."""
     names_identity: str = ""
-    """The name finder's own."""
+    """Identity of the name finder."""
     graph_prompt: str = ""
-    """The version of the wording it was asked for relations with."""
+    """Version of the relations prompt."""
     search: RankingOptions = field(default_factory=RankingOptions)
-    """Default options of searches; it decides nothing of what is in the index."""
+    """Default search options."""
 
 
 def read_settings(values: object, where: str) -> Settings:
@@ -93,20 +93,20 @@ def read_settings(values: object, where: str) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class IndexStats:
-    """Counts of what an index holds."""
+    """Counts and sizes of an index."""
 
     documents: int
     chunks: int
     atoms: int
-    """Sentences, list items, rows, lines of code."""
+    """Sentences, list items, table rows and lines of code."""
     tokens: int
-    """Of the documents, each once."""
+    """Tokens in the documents."""
     indexed_tokens: int
-    """Of the chunks with what overlaps, and of what is indexed beside them."""
+    """Tokens indexed, with overlaps and contexts."""
     context_tokens: int
-    """Of these, what is indexed beside the chunks."""
+    """Tokens of contexts."""
     vectors: int
-    """Of chunks and of atoms."""
+    """Vectors of chunks and atoms."""
     dimensions: int
     bytes: int
-    """Of all arrays: on disk, or in memory for an index that lives there; of all tables on a server."""
+    """Size on disk, in memory or on the server."""

@@ -72,7 +72,7 @@ class ControlChart:
     def __init__(self, chance: float) -> None:
         """`chance` is that of a false alarm a run, on both sides together."""
         if not 0 < chance < 1:
-            raise InvalidParameter(f"chance is {chance!r}; a share between 0 and 1 is wanted")
+            raise InvalidParameter(f"chance is {chance!r}; expected a share between 0 and 1")
         self._z = -NormalDist().inv_cdf(chance / 2)
         self._past: list[float] = []
         self._watched: list[float] = []

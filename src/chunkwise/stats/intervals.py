@@ -25,7 +25,7 @@ def checked_scores(values: ArrayLike) -> ScoreMatrix:
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2:
         raise InvalidParameter(
-            f"scores have {table.ndim} dimensions; wanted are two, questions and metrics"
+            f"scores have {table.ndim} dimensions; expected two, questions and metrics"
         )
     wrong = np.abs(table) > _LARGEST
     if wrong.any():

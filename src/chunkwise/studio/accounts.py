@@ -73,7 +73,7 @@ def hashed_password(password: str) -> str:
     """With its own salt, so that equal passwords are not seen to be equal."""
     if not LEAST_PASSWORD <= len(password) <= _LONGEST:
         raise InvalidParameter(
-            f"the password has {counted(len(password), 'character')}; {LEAST_PASSWORD} to {_LONGEST} are needed"
+            f"the password has {counted(len(password), 'character')}; expected {LEAST_PASSWORD} to {_LONGEST}"
         )
     salt = secrets.token_bytes(16)
     n, r, p = _COST

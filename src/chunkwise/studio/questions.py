@@ -80,7 +80,8 @@ def questions(project: Project, request: QuestionsParameters) -> QuestionsView:
     metric = request.metric or (runs[0][1].objective if runs else "")
     if metric and metric not in per_question:
         raise NotFound(
-            f"no run has scores of {metric!r} by question; there are: {', '.join(per_question) or 'none'}"
+            f"no run has scores of {metric!r} by question; known: "
+            f"{', '.join(per_question) or 'none'}"
         )
     by_id = [{question.id: question for question in results.questions} for _, results in runs]
     rows = []

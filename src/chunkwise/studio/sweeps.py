@@ -30,7 +30,7 @@ USUAL_NAME = "chunkwise-tune"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 Embedder = Literal["none", "minilm", "bge-small"]
 LABELLED = Path(".chunkwise") / "labeled-questions.json"
-"""What `chunkwise testset from-labels` would write, for a sweep by people's labels."""
+"""What `chunkwise testset from-labels` would write, for a sweep by human labels."""
 TimeLimit = Literal["1 min", "5 min", "10 min", "30 min", "2 h"]
 
 State = Literal["running", "stopped", "done", "failed"]
@@ -125,7 +125,8 @@ def _folder(name: str) -> Path:
     """Inside the working folder and nowhere else; of what is there already only a sweep's."""
     if not _NAME.fullmatch(name):
         raise InvalidParameter(
-            f"{name!r:.80} is not a name for a sweep: letters, digits, - and _ are allowed; it names a folder in "
+            f"{name!r:.80} is not a name for a sweep: letters, digits, - and _ are allowed; it "
+            "names a folder in "
             "the folder that the studio was started in"
         )
     folder = Path(str(name))
@@ -162,7 +163,8 @@ def _questions(project: Project, form: SweepForm) -> str:
     made = questions_from_labels(labels, project.queries)
     if not made.queries:
         raise InvalidParameter(
-            f"no question has labels yet in {store.place}; label some, or choose the questions' own references"
+            f"no question has labels yet in {store.place}; label some, or choose the questions' "
+            "own references"
         )
     LABELLED.parent.mkdir(parents=True, exist_ok=True)
     write_questions(made, LABELLED, project.corpus.documents(), labels)

@@ -98,7 +98,7 @@ def _documents(name: str, loader: Loader, source: Source) -> list[Document]:
         ) from error
     for each in refused:
         if not isinstance(each, UnreadableDocument):
-            raise BrokenContract(f"{name}: told {each!r}; an UnreadableDocument is needed")
+            raise BrokenContract(f"{name}: told {each!r}; expected an UnreadableDocument")
     for document in found:
         _check_document(name, document)
     return found
@@ -106,7 +106,7 @@ def _documents(name: str, loader: Loader, source: Source) -> list[Document]:
 
 def _check_document(name: str, document: object) -> None:
     if not isinstance(document, Document):
-        raise BrokenContract(f"{name}: gave {type(document).__name__}; a Document is needed")
+        raise BrokenContract(f"{name}: gave {type(document).__name__}; expected a Document")
     texts = (document.id, document.text, document.title, document.source, document.format)
     if not all(isinstance(each, str) for each in texts) or not document.id:
         raise BrokenContract(

@@ -155,7 +155,7 @@ def _verdicts(
         raise BrokenContract(f"{judge.name}, {name}: did not give one score a hit")
     for score in (each for own in found for each in own):
         if not isinstance(score, Score):
-            raise BrokenContract(f"{judge.name}, {name}: gave {score!r}; a Score is needed")
+            raise BrokenContract(f"{judge.name}, {name}: gave {score!r}; expected a Score")
         if score.value is None and not score.reason.strip():
             raise BrokenContract(f"{judge.name}, {name}: gave no verdict and no reason")
         if score.value not in (None, 0, 1):

@@ -190,7 +190,7 @@ def check_language_model(model: str | LanguageModel, texts: Iterable[str] = ()) 
                 raise
         except Exception as error:  # somebody else's code: whatever it raises stops a run of hours
             raise BrokenContract(
-                f"{identity}: raised {type(error).__name__} for {text[:60]!r}; a ChunkwiseError is needed: {error}"
+                f"{identity}: raised {type(error).__name__} for {text[:60]!r}; expected a ChunkwiseError: {error}"
             ) from error
     if found.identity != identity:
         raise BrokenContract(f"{identity}: its identity is another after use: {found.identity}")
@@ -198,7 +198,7 @@ def check_language_model(model: str | LanguageModel, texts: Iterable[str] = ()) 
 
 def _check_completion(identity: str, given: object) -> None:
     if not isinstance(given, Completion) or not isinstance(given.text, str):
-        raise BrokenContract(f"{identity}: gave {type(given).__name__}; a Completion is needed")
+        raise BrokenContract(f"{identity}: gave {type(given).__name__}; expected a Completion")
     for name in ("prompt_tokens", "output_tokens"):
         count = getattr(given, name)
         if type(count) is not int or count < 0:

@@ -102,8 +102,14 @@ def check_testset(testset: TestSet, documents: Sequence[Document]) -> tuple[Test
             references[number] = _with(references[number], places)
             first = places[0]
             said = (
-                f"reference {number + 1}, {shown_quote(_text(query.references[number], texts))}, is also in "
-                f"{counted(len(places), 'more place')}, the first at {from_to(first.start, first.end)} of "
+                f"reference {number + 1}, {shown_quote(_text(query.references[number], texts))}, "
+                "also "
+                f"occurs "
+                f"in "
+                f"{counted(len(places), 'more place')}, "
+                f"the "
+                f"first "
+                f"at {from_to(first.start, first.end)} of "
                 f"{first.doc_id!r}; list them as alternatives"
             )
             add(query, "same_text_elsewhere", said, first)
@@ -114,7 +120,7 @@ def check_testset(testset: TestSet, documents: Sequence[Document]) -> tuple[Test
 
 def _unanswerable(query: Query) -> Iterator[tuple[ProblemKind, str]]:
     if not (query.references or query.facts or query.answer or query.labels):
-        marked = "it is marked as unanswerable: " if "unanswerable" in query.types else ""
+        marked = "marked as unanswerable: " if "unanswerable" in query.types else ""
         yield (
             "no_references",
             f"{marked}nothing says what would answer it; give a relevant_text, facts or an answer",
@@ -128,12 +134,13 @@ def _sizes(query: Query, texts: Mapping[str, str]) -> Iterator[tuple[ProblemKind
         if size > LONG_REFERENCE:
             yield (
                 "long_reference",
-                f"reference {number} has {counted(size, 'character')}; name the part that answers",
+                f"reference {number} has {counted(size, 'character')}; shorten it to the part "
+                "that answers",
             )
         elif size < SHORT_REFERENCE and all(ord(each) < _SCRIPTS_OF_WORDS for each in text):
             yield (
                 "short_reference",
-                f"reference {number} is {shown_quote(text)}; include the words around it",
+                f"reference {number} is {shown_quote(text)}; add surrounding words",
             )
 
 
@@ -148,7 +155,7 @@ def _overlaps(query: Query, texts: Mapping[str, str]) -> Iterator[tuple[ProblemK
             shared = shown_quote(texts.get(doc_id, "")[start : min(end, furthest[1])])
             yield (
                 "overlapping",
-                f"references {last} and {number} share {shared}; make them one, or part them",
+                f"references {last} and {number} share {shared}; merge or separate them",
             )
         if (doc_id, end) > furthest:
             furthest, last = (doc_id, end), number

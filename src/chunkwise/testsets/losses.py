@@ -34,7 +34,7 @@ def losses(
         )
         yield f"{format.title} does not keep {part}: {where}"
     if documents is None and any(query.references for query in testset.queries):
-        yield "no documents are known, and no texts are written: name the documents"
+        yield "no documents given, so no texts are written: give the documents"
 
 
 def _words(query: Query) -> str:

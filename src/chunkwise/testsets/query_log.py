@@ -201,8 +201,8 @@ def read_query_log(
         on_bad(str(error))
     if bad and bad == seen:
         raise ChunkwiseError(
-            f"no entry of {shown_name(name)} has a question that can be read; name the field that has it: "
-            "--query-field NAME (a field inside another: request.query)"
+            f"no readable question in {shown_name(name)}; set its field: --query-field NAME "
+            f"(nested: request.query)"
         )
     return log
 
@@ -223,9 +223,7 @@ def _entry(value: object, query_field: str | None, count_field: str | None) -> t
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 1 <= number <= _MOST_TIMES or number % 1 or isinstance(times, bool):
-        raise ValueError(
-            f"how often it was asked is {str(times)[:40]!r}; a whole number from 1 on is expected"
-        )
+        raise ValueError(f"its count is {str(times)[:40]!r}; expected an integer, 1 or more")
     return text, int(number)
 
 

@@ -83,13 +83,13 @@ def unread_problems(counts: Counter[str], file: str) -> Iterator[Problem]:
     for name, count in counts.most_common():
         asked = counted(count, "question")
         if len(name) >= _SHORTEST and (meant := get_close_matches(name, _KNOWN, 1, _ALIKE)):
-            text = f"the field {name!r} ({asked}) is not read; is {meant[0]!r} meant?"
+            text = f"unknown field {name!r} ({asked}); did you mean {meant[0]!r}?"
             yield Problem("misspelled_field", file, "", text)
         else:
             others.append(f"{name!r} ({asked})")
     if others:
         listed_ones = wording.listed(others, _NAMED)
-        yield Problem("unread_fields", file, "", f"fields not read: {listed_ones}")
+        yield Problem("unread_fields", file, "", f"unknown fields: {listed_ones}")
 
 
 _LONGEST_NAME = 500
@@ -154,7 +154,7 @@ class _Question(_Fields):
         text = self.get(TEXT)
         if not isinstance(text, str):
             raise WrongField(
-                f"no text of a question among {listed(self.values)}; name it {', '.join(TEXT)}"
+                f"no question text among {listed(self.values)}; expected a field {', '.join(TEXT)}"
             )
         return Query(id_of(self.get(ID), number), label_of(text, "question"))
 
@@ -226,7 +226,8 @@ class _Question(_Fields):
             of = _Fields(each).get(("of",)) if isinstance(each, dict) else None
             if isinstance(of, bool) or not isinstance(of, int) or not 0 <= of < len(placed):
                 raise WrongField(
-                    f"same_text_elsewhere {at}: `of` is {shown(of)}; the position of a reference, from 0"
+                    f"same_text_elsewhere {at}: `of` is {shown(of)}; the position of a "
+                    "reference, from 0"
                 )
             more.append((placed[of], each, f"same_text_elsewhere {at}"))
         for group, value, name in more:
@@ -343,7 +344,7 @@ def _offset(value: object, what: str) -> int:
     if isinstance(value, float) and math.isfinite(value) and value == int(value):
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise WrongField(f"{what} is {shown(value)}; offsets are whole numbers of characters")
+        raise WrongField(f"{what} is {shown(value)}; offsets are integers, in characters")
     return value
 
 

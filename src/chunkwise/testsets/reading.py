@@ -320,7 +320,7 @@ def _refused(draft: Draft | Unreadable, known: dict[str, str]) -> Problem | None
         return Problem("empty_question", draft.where, id, "the question is empty", dropped=True)
     if id in known:
         # Rows of results are joined with their questions by it.
-        said = f"its id {id!r} is that of {known[id]}; give it another"
+        said = f"its id {id!r} is also that of {known[id]}; ids must be unique"
         return Problem("duplicate_id", draft.where, id, said, dropped=True)
     return None
 

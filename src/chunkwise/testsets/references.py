@@ -43,7 +43,7 @@ class PassageSlot:
         )
 
 
-_NAME_IT = "name its document, or quote more of it"
+_NAME_IT = "give its document, or a longer quote"
 _FEW_CHARACTERS, _FEW_WORDS = 25, 4
 _FEW_IDEOGRAPHS = 8
 """Passages below are met by accident: where they stand in several places, perhaps not all are meant."""
@@ -138,7 +138,8 @@ class ReferenceLocator:
         if number is None:
             slot.fault = (
                 "unknown_document",
-                f"{slot.passage.name} begins at {thousands(slot.passage.start)}, but names no document",
+                f"{slot.passage.name} starts at {thousands(slot.passage.start)}, but has no "
+                "document",
             )
             return
         document = self._documents[number]
@@ -151,7 +152,7 @@ class ReferenceLocator:
 
     def _chunk(self, id: str, number: int | None) -> Passage | str:
         if self._chunks is None:
-            return f"no chunks are known here, and {id!r} names one; give a start, or a text"
+            return f"{id!r} is a chunk id, but no chunks are known here; give a start offset, or a text"
         return self._chunks.find(id, number)
 
     def _sentence(self, number: int, at: int) -> Span:
@@ -172,14 +173,15 @@ class ReferenceLocator:
         span = f"{_number(start)}–{_number(end)} of {document.id!r}"
         if not 0 <= start < end <= len(document.text):
             if start >= end:
-                return "outside", f"{slot.passage.name} is {span}: nothing lies between"
+                return "outside", f"{slot.passage.name} is {span}, which is empty"
             return (
                 "outside",
-                f"{slot.passage.name} is {span}, which has {counted(len(document.text), 'character')}",
+                f"{slot.passage.name} is {span}, which has "
+                f"{counted(len(document.text), 'character')}",
             )
         there = document.text[start:end]
         if slot.passage.text and not same_but_for_signs(there, slot.passage.text):
-            said = f"{slot.passage.name} is to be {shown_quote(slot.passage.text)}, and {span} is {shown_quote(there)}"
+            said = f"{slot.passage.name} should be {shown_quote(slot.passage.text)}, but {span} is {shown_quote(there)}"
             return "different_text", said
         return None
 
@@ -214,15 +216,15 @@ class ReferenceLocator:
         nearest: Passage | None = None
         if isinstance(outcome, Missing) and outcome.elsewhere:
             nearest = outcome.elsewhere[0]
-            there = f"is not in {slot.passage.document!r} but in {nearest.doc_id!r}"
-            said = f"{quote} {there}; name that, or correct the text"
+            there = f"isn't in {slot.passage.document!r} but in {nearest.doc_id!r}"
+            said = f"{quote} {there}; correct the document or the text"
         elif isinstance(outcome, Missing):
             nearest = outcome.nearest
             said = f"{quote} is in no document; correct it"
         elif isinstance(outcome, Ambiguous) and outcome.different:
             nearest = outcome.places[0]
             told = _distinct([self._text(place) for place in outcome.places])
-            said = f"{quote} fits different texts: {', '.join(told)}; quote one of them exactly"
+            said = f"{quote} matches different texts: {', '.join(told)}; quote one exactly"
             kind = "ambiguous"
         else:
             nearest = outcome.places[0]
@@ -231,7 +233,7 @@ class ReferenceLocator:
                 if len(outcome.places) > MOST_PLACES
                 else "several places"
             )
-            advice = "quote more of it" if slot.is_named else _NAME_IT
+            advice = "use a longer quote" if slot.is_named else _NAME_IT
             said = f"{quote} is in {many}; {advice}"
             kind = "ambiguous"
         return Problem(kind, draft.where, draft.question.id, fault + said, nearest)
@@ -253,9 +255,10 @@ def _several(slot: PassageSlot, draft: Draft) -> Problem | None:
         return None
     documents = len({place.doc_id for place in slot.places})
     where = counted(documents, "document")
-    advice = "quote more of it" if slot.is_named else _NAME_IT
+    advice = "use a longer quote" if slot.is_named else _NAME_IT
     said = (
-        f"{slot.passage.name}, {shown_quote(slot.passage.text)}, is in {counted(count, 'place')} in {where}, "
+        f"{slot.passage.name}, {shown_quote(slot.passage.text)}, is in {counted(count, 'place')} "
+        f"in {where}, "
         f"and any of them counts; {advice} if one is meant"
     )
     return Problem("several_places", draft.where, draft.question.id, said)

@@ -164,12 +164,12 @@ class Review:
         row[key] = new
         row[REVIEW] = "edited"
         if names is TEXT:
-            told = ["no longer tagged easy: nobody has looked"] if _drop_tag(row, EASY) else []
+            told = ["no longer tagged easy"] if _drop_tag(row, EASY) else []
             self._write(row)
             return told
-        told = [f"no longer a fact to name: {each}" for each in _drop_stale_facts(row, new)]
+        told = [f"no longer an expected fact: {each}" for each in _drop_stale_facts(row, new)]
         if not Readable(new).numbers and _drop_tag(row, NUMERIC):
-            told.append("no longer tagged numeric: the answer brings no number")
+            told.append("no longer tagged numeric: the answer has no number")
         self._write(row)
         return told
 
@@ -177,13 +177,13 @@ class Review:
         """The question at hand as it is in the file now, and where it stands there."""
         row = self.row
         if row is None or self.is_dropped:
-            raise LookupError("no question is at hand")
+            raise LookupError("no current question")
         self._file.refresh()
         position = self._file.position(row)
         if position is None:
             raise ChunkwiseError(
-                f"{self._file.path} was changed meanwhile, and the question at hand is no longer in it; begin again: "
-                "what was decided before is kept"
+                f"{self._file.path} has changed, and the current question is gone; start again "
+                f"(earlier decisions are saved)"
             )
         return position, self._file.rows[position]
 

@@ -43,7 +43,7 @@ _T = TypeVar("_T")
 
 
 class Analyzed:
-    """A document with tokens, sentences, blocks and sections as offset arrays, each computed on first use."""
+    """A document with tokens, sentences, blocks and sections as offset arrays, computed on first use."""
 
     def __init__(self, document: Document, above: Sequence[HeadingAbove] = ()) -> None:
         """`above`: the headings that hold the beginning of the text, where it is a stretch of a longer one."""
@@ -92,7 +92,7 @@ class Analyzed:
         return SectionTree(self.text, self.blocks, title, self._above)
 
     def syntax(self, language: str) -> tuple[Tree | None, bytes]:
-        """The syntax tree in a programming language, None without its grammar, and the bytes it speaks of."""
+        """Syntax tree in a programming language (None without its grammar), and its bytes."""
         if language not in self._trees:
             grammar = grammar_for(language)
             source = self.text.encode("utf-8", "surrogatepass")
@@ -107,14 +107,14 @@ class Analyzed:
         return self.graphemes.floors(self.sections.regions)
 
     def forget(self) -> None:
-        """Let go of all but the sections, which chunks still ask for; the rest is found again when asked for."""
+        """Free all arrays except sections; they are recomputed when needed."""
         for name in set(vars(self)) & _CAN_BE_FOUND_AGAIN:
             del vars(self)[name]
         self._measures.clear()
         self._kept.clear()
 
     def keep(self, key: Hashable, find: Callable[[], _T]) -> _T:
-        """What a strategy finds in the text, found once whatever its sizes; not to hold on to this analysis."""
+        """Cache a value that doesn't depend on sizes; it must not reference this analysis."""
         if key not in self._kept:
             self._kept[key] = find()
         return cast(_T, self._kept[key])
@@ -130,7 +130,7 @@ class Analyzed:
     def table_headers(
         self, starts: NDArray[np.int64], fits: Callable[[Block], bool]
     ) -> dict[int, str]:
-        """The header of the table in whose rows a start lies, by the start's number; "" for one that does not fit."""
+        """Table headers by index of a start within table rows; "" if the header doesn't fit."""
         told: dict[Block, str] = {}
         found: dict[int, str] = {}
         for number, header in self.blocks.headers_above(starts).items():
@@ -146,7 +146,7 @@ class Analyzed:
         return self.sentences_within(None)
 
     def sentences_within(self, spans: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        """Of `sentences` all that start in these sorted spans, two columns, and some elsewhere; None: all."""
+        """At least all sentences that start in these sorted spans; None: all."""
         if "sentences" in vars(self):
             return self.sentences
         if self.document.format == "code":
@@ -255,7 +255,7 @@ class Analyzed:
         return self.lines.start[~blank & np.append(True, blank[:-1])[: len(blank)]]
 
     def measure(self, tokenizer: TokenizerLike = DEFAULT_TOKENIZER) -> TokenMeasure:
-        """Sizes by this tokenizer; the text is tokenized once, whatever is asked."""
+        """Token counts of spans; the text is tokenized once."""
         key = tokenizer if isinstance(tokenizer, str) else id(tokenizer)
         if key not in self._measures:  # a measure keeps its tokenizer alive, and with it the id
             self._measures[key] = measure_of(self.characters, get_tokenizer(tokenizer))
@@ -264,7 +264,7 @@ class Analyzed:
     def atoms(
         self, tokenizer: TokenizerLike = DEFAULT_TOKENIZER, max_tokens: int = ATOM_TOKENS
     ) -> NDArray[np.int64]:
-        """Starts of the smallest units anything is built from: sentences, overlong ones cut at full stops or spaces."""
+        """Starts of atoms: sentences, with overlong ones split at full stops or spaces."""
         return atom_starts(self, self.measure(tokenizer), max_tokens)
 
 

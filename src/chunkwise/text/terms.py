@@ -275,9 +275,11 @@ def stemmer(language: str) -> Callable[[str], str]:
 # What is left of a word where an apostrophe parts it (don't, l'homme) and the words of questions.
 _MORE = {
     "en": "a i he she so no us me my our him them these those than then too very how why where does did am"
-    " could should may might must shall being having doing about because while both each such only own same"
+    " could should may might must shall being having doing about because while both each such "
+    "only own same"
     " here just some any other between through during before after above below again further once"
-    " s t d ll re ve m don doesn didn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn ain",
+    " s t d ll re ve m don doesn didn isn aren wasn weren won wouldn couldn shouldn hasn haven "
+    "hadn ain",
     "de": "was wer wo wann warum welche welcher welches um so am vom hat man ihr ihre sein seine uns wir du aber"
     " doch hier diese dieser dieses jedoch unter vor bis ob da",
     "fr": "l d qu j n s c m t y en à de quel quelle quels quelles comment quand pourquoi quoi dont lui je tu ils elles"
@@ -291,9 +293,12 @@ _MORE = {
     "da": "hvad hvem hvorfor hvordan hvornår hvilken hvilket hvilke i",
     "no": "hva hvem hvorfor hvordan når hvilken hvilket hvilke i",
     "ru": "и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее её мне было вот от"
-    " меня еще ещё нет о из ему когда даже ну ли если уже или ни быть был него до вас нибудь вам ведь там потом"
-    " себя ничего ей может они тут где есть надо ней для мы тебя их чем была сам чтоб без будто чего раз тоже"
-    " себе под будет ж тогда кто этот того потому этого какой ним здесь этом один почти мой тем чтобы нее были"
+    " меня еще ещё нет о из ему когда даже ну ли если уже или ни быть был него до вас нибудь вам "
+    "ведь там потом"
+    " себя ничего ей может они тут где есть надо ней для мы тебя их чем была сам чтоб без будто "
+    "чего раз тоже"
+    " себе под будет ж тогда кто этот того потому этого какой ним здесь этом один почти мой тем "
+    "чтобы нее были"
     " куда зачем всех при об это эта эти",
     "uk": "і й та в у не що він на я з зі як а то все вона так його але до за по від для про це чи або ні ми ви вони"
     " їх її є був була було були який яка яке які де коли хто",
@@ -354,7 +359,7 @@ def check_language(language: str) -> None:
     """Raises InvalidParameter for a language nobody knows."""
     if language not in (AUTO, NONE) and language not in LANGUAGES:
         allowed = ", ".join((AUTO, NONE, *sorted(LANGUAGES)))
-        raise InvalidParameter(f"language is {language!r}; it is one of {allowed}")
+        raise InvalidParameter(f"language is {language!r}; allowed: {allowed}")
 
 
 def read_as(document: Document, language: str = AUTO) -> str:

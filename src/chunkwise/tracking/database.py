@@ -42,8 +42,8 @@ class HistoryProblem(ChunkwiseError):
 
 
 WHEN_DAMAGED = (
-    "move it away, and the next run that is kept begins a new one "
-    "(`chunkwise runs import` takes files of results in)"
+    "move it away; the next saved run starts a new one (`chunkwise runs import` imports result "
+    "files)"
 )
 
 
@@ -53,8 +53,8 @@ def database_at(place: str | Path, tables: Tables, wait: float) -> SqliteFile | 
         return PostgresDatabase(str(place), tables, wait)
     if names_server(str(place)):
         raise InvalidParameter(
-            f"the history is {mask_address(str(place))!r}, no file and no server; name a file, or a server: "
-            "postgresql://user@host/database"
+            f"the history is {mask_address(str(place))!r}; expected a file, or "
+            f"postgresql://user@host/database"
         )
     format = SqliteFormat("history", 0x63687765, tables, HistoryProblem, WHEN_DAMAGED)
     return SqliteFile(Path(place).expanduser(), format, wait)
@@ -68,7 +68,8 @@ class PostgresDatabase:
         name = f"{address.name}_history"
         if len(name.encode("utf-8", "replace")) > LONGEST_NAME:
             raise InvalidParameter(
-                f"kb is {address.name!r}; for a history its name has at most {counted(LONGEST_NAME - 8, 'byte')}"
+                f"kb is {address.name!r}; for a history its name has at most "
+                f"{counted(LONGEST_NAME - 8, 'byte')}"
             )
         self._address: Address = replace(address, name=name)
         self._tables = tables
@@ -138,7 +139,8 @@ class PostgresDatabase:
     def _is_made(self, connection: Connection[Any]) -> bool:
         # Asked of the tables themselves: what is looked up by name may be older than another writer's commit.
         found = connection.execute(
-            "select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
+            "select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = "
+            "c.relnamespace"
             " where n.nspname = %s and c.relname = 'state'",
             [self._address.name],
         ).fetchone()
@@ -174,7 +176,7 @@ def history_place(named: str | Path | None = None, folder: str | Path = ".") -> 
         start = Path(folder).resolve()
     except FileNotFoundError:
         raise HistoryProblem(
-            "the working folder is gone, so the history of its project is not known; go to another folder, "
-            f"or name the history: --history PLACE, {HISTORY_VARIABLE}"
+            f"the working folder no longer exists; change to another folder, or set the "
+            f"history: --history PLACE, {HISTORY_VARIABLE}"
         ) from None
     return own_file_above(start, Path(FOLDER, FILE))

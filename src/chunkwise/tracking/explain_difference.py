@@ -7,7 +7,7 @@ The difference of a metric is that of its means over all scored questions. It is
 - *documents*: among common questions, the sum of the changes of those that see a document which was added, removed or
   changed (it is referred to, or retrieved in either run), over the number of common questions.
 - the rest: that of the other common questions. It is that of the settings or of the versions, whichever changed; of the
-  documents, which weigh words and fill ranks for all questions, where neither did; not known where nothing changed.
+  documents, which weigh words and fill ranks for all questions, where neither did; unknown where nothing changed.
 
 Where settings or versions changed beside the documents, questions that see changed documents do not tell them apart:
 their part carries all the names.
@@ -41,7 +41,7 @@ from chunkwise.stats.paired import paired_difference
 from chunkwise.tracking.run import KeptQuestion, KeptRun
 
 QUESTIONS, DOCUMENTS, SETTINGS, VERSIONS = "questions", "documents", "settings", "versions"
-UNKNOWN = "not known"
+UNKNOWN = "unknown"
 _SHOWN = 40
 """Characters of a setting in a line."""
 
@@ -83,7 +83,7 @@ class RunChanges:
     """What two runs were made with, and how that differs."""
 
     documents: SetChange | None
-    """None: they differ, or may, and which is not known."""
+    """None: they differ, or may, and which is unknown."""
     questions: SetChange | None
     settings: tuple[ValueChange, ...]
     versions: tuple[ValueChange, ...]
@@ -105,7 +105,7 @@ class DifferencePart:
     """What one cause adds to the difference."""
 
     cause: str
-    """questions, documents, settings, versions, several of them joined by "or", or "not known"."""
+    """questions, documents, settings, versions, several of them joined by "or", or "unknown"."""
     amount: float
     questions: int
     """Of how many questions; 0 if the metric is not a mean over questions."""
@@ -367,7 +367,7 @@ class _Division:
         self, found: DividedScores, scores: Sequence[Mapping[str, float | None]]
     ) -> DifferencePart:
         if not found.common:
-            why = "no question is scored in both runs, so no cause can be isolated"
+            why = "no question is scored in both runs, so causes can't be isolated"
             return DifferencePart(QUESTIONS, float(found.questions), 0, "other questions", why)
         change = self.changes.questions or SetChange()
         counts = {"new": change.added, "dropped": change.removed, "changed": change.changed}
@@ -384,7 +384,7 @@ class _Division:
     def _of_common(self, found: DividedScores) -> list[DifferencePart]:
         named = self._named
         if self.changes.documents is None:
-            # Which questions see a changed document is not known: they stay together.
+            # Which questions see a changed document is unknown: they stay together.
             return [
                 self._part([DOCUMENTS, *named], float(found.documents + found.rest), found.common)
             ]
@@ -417,7 +417,7 @@ class _Division:
 
     def _part(self, causes: Sequence[str], amount: float, questions: int) -> DifferencePart:
         if not causes:
-            words = "what is not known: documents, settings and versions are the same"
+            words = "unknown: documents, settings and versions are the same"
             return DifferencePart(UNKNOWN, amount, questions, words)
         names = " or ".join([", ".join(causes[:-1]), causes[-1]] if len(causes) > 1 else causes)
         together = f"{all_listed(causes)} changed together and cannot be separated"

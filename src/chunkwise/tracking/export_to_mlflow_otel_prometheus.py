@@ -44,11 +44,11 @@ _HELP = {
     "figure": "Mean of a metric of the run.",
     "figure_low": "Lower end of the 95% interval of a metric.",
     "figure_high": "Upper end of the 95% interval of a metric.",
-    "figure_questions": "Questions that are scored by a metric.",
+    "figure_questions": "Scored questions of a metric.",
     "run_timestamp_seconds": "When the run was made, in seconds since 1970.",
     "run_number": "Number of the run in its history.",
-    "run_duration_seconds": "How long the run took.",
-    "run_cost_dollars": "What language models cost.",
+    "run_duration_seconds": "Duration of the run.",
+    "run_cost_dollars": "Cost of language models.",
     "run_info": "The command of the run; always 1.",
 }
 
@@ -121,6 +121,7 @@ def prometheus_text(run: RunSummary) -> str:
         else:
             samples = [
                 f"chunkwise_{family}{_labels({'kind': run.kind, **({'metric': each.metric} if each.metric else {})})} "
+                ""
                 f"{each.value!r}"
                 for each in own
             ]
@@ -168,8 +169,8 @@ def send_otel(run: RunSummary) -> None:
             exporter.shutdown()
     if result is not MetricExportResult.SUCCESS:
         raise ChunkwiseError(
-            f"the collector at {address} did not take the metrics; is it running, and does it speak OTLP over HTTP? "
-            f"{ENDPOINT_VARIABLE} names another"
+            f"the collector at {address} rejected the metrics; check that it accepts OTLP over "
+            f"HTTP, or set another in {ENDPOINT_VARIABLE}"
         )
 
 

@@ -97,14 +97,14 @@ def history(path: str | Path | None = None) -> History:
     """Open the run history.
 
     Args:
-        path: A file or a PostgreSQL address [default: `CHUNKWISE_HISTORY`, else `.chunkwise/history.db` in the working
-            folder or the nearest folder above it that has one]. Nothing is created before the first run is saved.
+        path: A file or PostgreSQL URL [default: `CHUNKWISE_HISTORY`, else `.chunkwise/history.db` in the working
+        folder or a parent]. It is created when the first run is saved.
 
     Returns:
         The history.
 
     Raises:
-        ChunkwiseError: The file is damaged or of another version.
+        ChunkwiseError: The file is damaged or has another version.
 
     Example:
         >>> for run in chunkwise.history().runs():
@@ -172,7 +172,7 @@ class History(Table):
             rows = statements.rows("select last_run from state")
             if len(rows) != 1 or type(rows[0][0]) is not int:
                 raise HistoryProblem(
-                    f"the history {self.place} is damaged (it has lost the number of its last run); {WHEN_DAMAGED}"
+                    f"the history {self.place} is damaged (no last run number); {WHEN_DAMAGED}"
                 )
             number = rows[0][0]
             key = run.key if run.key and not known else secrets.token_hex(16)
@@ -221,7 +221,7 @@ class History(Table):
             with self._database.reading() as statements, self._damage_explained(f"run {number}"):
                 if (run := run_from(statements, number)) is not None:
                     return run
-        raise UnknownName(f"there is no run {number!r} in the history {self.place}; {self._there}")
+        raise UnknownName(f"no run {number!r} in the history {self.place}; {self._there}")
 
     @contextmanager
     def _damage_explained(self, what: str) -> Iterator[None]:
@@ -230,7 +230,8 @@ class History(Table):
             yield
         except ValueError as error:
             raise HistoryProblem(
-                f"{what} in the history {self.place} is damaged: {error}; put a copy of the history in its place, "
+                f"{what} in the history {self.place} is damaged: {error}; put a copy of the "
+                "history in its place, "
                 "or move it away, and the next run that is kept begins a new one"
             ) from None
 
@@ -238,8 +239,8 @@ class History(Table):
     def _there(self) -> str:
         known = [run.number for run in self.runs()]
         if not known:
-            return "it is empty: `chunkwise evaluate … --save` keeps a run"
-        return f"it has {counted(len(known), 'run')}, {known[0]} to {known[-1]}: `chunkwise runs` lists them"
+            return "it is empty; save a run: chunkwise evaluate … --save"
+        return f"it has {counted(len(known), 'run')}, {known[0]} to {known[-1]}; list them: chunkwise runs"
 
     def changes(self, before: int, after: int) -> RunChanges:
         """What differs in documents, questions, settings and versions."""
@@ -273,7 +274,7 @@ class History(Table):
         """The runs that `prune` would forget."""
         if older is None and numbers is None:
             raise InvalidParameter(
-                "nothing says which runs to forget; name older=… (a time, as 2026-01-31) or numbers=…"
+                "no runs to delete given; pass older=… (such as 2026-01-31) or numbers=…"
             )
         before = None if older is None else _time(older)
         kept = self._references()
@@ -313,14 +314,12 @@ class History(Table):
     def set_baseline(self, number: int, name: str = USUAL_BASELINE) -> Baseline:
         """Later runs of its kind are compared with this one; what had the name before has it no longer."""
         if not name.strip():
-            raise InvalidParameter(
-                "the name of a baseline is empty; a word is needed, such as main"
-            )
+            raise InvalidParameter("the baseline name is empty; expected a word such as main")
         run = self.run(number)
         made = Baseline(name.strip(), run.kind, number, utc_now())
         with self._database.writing() as statements:
             if not statements.rows("select 1 from runs where number = ?", number):
-                raise UnknownName(f"there is no run {number} any more; {self._there}")
+                raise UnknownName(f"run {number} no longer exists; {self._there}")
             statements.execute(
                 "delete from baselines where name = ? and kind = ?", made.name, made.kind
             )
@@ -339,7 +338,7 @@ class History(Table):
         gone = [each for each in there if name is None or each.name == name]
         if name is not None and not gone:
             names = ", ".join(dict.fromkeys(each.name for each in there)) or "none"
-            raise UnknownName(f"no baseline is named {name!r}; there are: {names}")
+            raise UnknownName(f"no baseline {name!r}; known: {names}")
         if gone:
             with self._database.writing() as statements:
                 rows = [[each.name, each.kind] for each in gone]
@@ -392,8 +391,8 @@ class History(Table):
         there = {alert.number: alert for alert in self.alerts(over=True)}
         if number not in there:
             known = ", ".join(str(each.number) for each in self.alerts())
-            stand = f"alerts that stand: {known}" if known else "none stands"
-            raise UnknownName(f"there is no alert {number!r} in the history {self.place}; {stand}")
+            stand = f"open alerts: {known}" if known else "none is open"
+            raise UnknownName(f"no alert {number!r} in the history {self.place}; {stand}")
         return there[number]
 
     def acknowledge(self, *numbers: int) -> list[Alert]:
@@ -407,8 +406,8 @@ class History(Table):
                 alert = known[number]
                 if alert.state == "closed":
                     raise InvalidParameter(
-                        f"alert {number} is over: {alert.metric} was not shown to be worse any more in run "
-                        f"{alert.last_run}; nothing was acknowledged"
+                        f"alert {number} is closed: {alert.metric} was no longer significantly "
+                        f"worse in run {alert.last_run}; nothing was acknowledged"
                     )
             return [
                 write_alert(
@@ -456,7 +455,8 @@ def _time(given: str) -> str:
         return time_text(datetime.fromisoformat(given))
     except (ValueError, TypeError, OverflowError):
         raise InvalidParameter(
-            f"older is {given!r}; a date or a time in UTC is wanted, as 2026-01-31 or 2026-01-31T08:00:00Z"
+            f"older is {given!r}; expected a UTC date or time, such as 2026-01-31 or "
+            f"2026-01-31T08:00:00Z"
         ) from None
 
 
@@ -478,9 +478,9 @@ def run_number(history: History, word: str, *, beside: str | None = None) -> int
         found = history.baseline(kind, branch=git_state(".")[1])
         if found is None:
             raise InvalidParameter(
-                f"there is no baseline for runs of {kind}; `chunkwise runs baseline set RUN` sets one"
+                f"no baseline for {kind} runs; set one: chunkwise runs baseline set RUN"
             )
         return found.run
     raise InvalidParameter(
-        f"{word!r} names no run; allowed: its number as `chunkwise runs` lists it, last, or baseline"
+        f"{word!r} isn't a run; allowed: a number listed by `chunkwise runs`, last, or baseline"
     )

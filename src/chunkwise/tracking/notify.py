@@ -28,8 +28,8 @@ _RETRIED = frozenset({408, 425, 429})
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _SEPARATOR = re.compile(r",(?=\s*(?:exit\s*(?:,|$)|[a-z][a-z\d+.-]*:))", re.IGNORECASE)
 _ALLOWED = (
-    "allowed: exit, file:FILE, webhook:https://…, the URL of a service as Apprise writes it (slack://…, mailtos://…), "
-    "or env:NAME for a variable with that URL"
+    "allowed: exit, file:FILE, webhook:https://…, an Apprise URL (slack://…, mailtos://…), or "
+    "env:NAME for a variable with a URL"
 )
 
 
@@ -87,7 +87,7 @@ def _parse_channel(text: str) -> Channel:
         return Channel(kind, target)  # type: ignore[arg-type]
     if (kind == "env" and target) or "://" in text:
         return Channel("service", text)
-    raise InvalidParameter(f"--alert: {kind!r} is not a channel; {_ALLOWED}")
+    raise InvalidParameter(f"--alert: unknown channel {kind!r}; {_ALLOWED}")
 
 
 def resolve_channels(
@@ -148,8 +148,8 @@ def _service(channel: Channel) -> NotifyBase:
         raise InvalidParameter(f"--alert: {channel.label} is not a URL of a service; {_ALLOWED}")
     if service.password and not service.secure and service.host not in _LOCAL:
         raise InvalidParameter(
-            f"--alert: {channel.label} would send its password without encryption; use the encrypted form of the "
-            "URL, such as mailtos://"
+            f"--alert: {channel.label} would send its password unencrypted; use an encrypted "
+            f"scheme such as mailtos://"
         )
     return service
 

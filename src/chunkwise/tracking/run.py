@@ -31,7 +31,7 @@ class KeptFigure:
     high: float | None = None
     scored: int = 0
     questions: int = 0
-    """Scored or not."""
+    """All questions, scored or not."""
     detectable: float | None = None
     """The least difference to another run that this many questions can show; None: not known."""
 
@@ -95,7 +95,7 @@ class RunSummary:
     objective: str = ""
     """The metric that is looked at first."""
     figures: Mapping[str, KeptFigure] = field(default_factory=dict)
-    """By metric, as `recall@5`."""
+    """Results by metric, such as `recall@5`."""
     settings: Mapping[str, Json] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     documents_hash: str = ""
@@ -175,7 +175,8 @@ class KeptRun(RunSummary):
         for metric, own in self.scores.items():
             if len(own) != len(self.questions):
                 raise InvalidParameter(
-                    f"{metric} has {counted(len(own), 'score')} for {counted(len(self.questions), 'question')}; "
+                    f"{metric} has {counted(len(own), 'score')} for "
+                    f"{counted(len(self.questions), 'question')}; "
                     "one score is needed for each question, None where there is none"
                 )
 
@@ -219,7 +220,7 @@ def parsed(name: str, text: Any) -> Any:
     try:
         return json.loads(text)
     except (ValueError, TypeError, RecursionError):
-        raise ValueError(f"{name} is no JSON") from None
+        raise ValueError(f"{name} is not JSON") from None
 
 
 def kept_questions(

@@ -232,7 +232,7 @@ def _known(run: RunSummary, metric: str) -> bool:
 def _no_metric(metric: str, runs: Sequence[RunSummary]) -> str:
     names = list(dict.fromkeys(name for run in reversed(runs) for name in run.figures))
     if not names:
-        return "no run has a metric yet; `chunkwise evaluate … --save` keeps one"
-    there = f"there are: {', '.join(names)}"
+        return "no run has metrics yet; save one: chunkwise evaluate … --save"
+    there = f"known: {', '.join(names)}"
     hint = did_you_mean(metric, names, there)
     return f"no run has the metric {metric!r}; {hint if hint == there else f'{hint} {there}'}"

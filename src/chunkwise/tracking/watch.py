@@ -111,8 +111,10 @@ def watched_metrics(
     for name in named:
         if name not in scored:
             known = list(scored)
-            hint = did_you_mean(name, known, f"there are: {', '.join(known) or 'none'}")
-            raise InvalidParameter(f"--watched: {name!r} has no score by question or chunk; {hint}")
+            hint = did_you_mean(name, known, f"known: {', '.join(known) or 'none'}")
+            raise InvalidParameter(
+                f"--watched: {name!r} has no scores per question or chunk; {hint}"
+            )
     both = [name for name in scored if reference is None or reference.sample(name)]
     return [name for name in named if name in both] if named else both[:WATCHED]
 

@@ -25,11 +25,11 @@ _WIDTH = 100
 
 
 class Recommendation(IndexOptions, SearchOptions):
-    """How to cut, to index and to search: the options of an index and of its searches."""
+    """Recommended options for chunking, indexing and search."""
 
     @property
     def is_pipeline(self) -> bool:
-        """Whether the retriever is the user's own pipeline: chunkwise neither chunks, indexes nor searches."""
+        """Whether it tunes a custom pipeline."""
         return self.strategy is None and ".py:" in str(self.retriever)
 
     def index_options(self) -> dict[str, Any]:

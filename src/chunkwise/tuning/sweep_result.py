@@ -163,50 +163,50 @@ class MethodByType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepResult:
-    """The whole of it; `results.json` of a sweep. Deterministic to the byte, apart from `timing`."""
+    """Contents of a sweep's `results.json`; deterministic except for `timing`."""
 
     plan: Mapping[str, Json]
-    """As it was asked for, and what was left out of the grid with the reason."""
+    """The plan, and skipped configurations with reasons."""
     versions: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, Json] = field(default_factory=dict)
     objective: str
     chosen: str
-    """Key of the recommended configuration; empty: without questions none can be."""
+    """Key of the recommended configuration; empty without questions."""
     sentence: str
-    """The recommendation in words, with its scores."""
+    """The recommendation as text, with scores."""
     standings: tuple[Standing, ...]
-    """The best on validation first."""
+    """Configurations, best on validation first."""
     against: tuple[BaselineComparison, ...] = ()
     levers: tuple[Lever, ...] = ()
     parts: tuple[CorpusPart, ...] = ()
     fit: WeightFit | None = None
     agreement: Mapping[str, float] = field(default_factory=dict)
-    """How well late and own vectors rank the finalists alike: Kendall's tau, and over how many."""
+    """Kendall's tau between late chunking and per-chunk embeddings on the finalists, and their number."""
     caveats: tuple[str, ...]
     questions: tuple[str, ...]
-    """Ids, in the order of the scores."""
+    """Question ids, in the order of the scores."""
     splits: tuple[str, ...]
-    """validation or test, of each question."""
+    """validation or test, per question."""
     outcomes: tuple[Outcome, ...]
     detectable: float | None = None
-    """The least difference to the best that the validation questions show four times in five, tested alone."""
+    """Minimum detectable difference to the best on validation questions (80% power)."""
     needed: int | None = None
-    """Questions that would about separate the best two; None: they are the same, or nothing is known."""
+    """Approximate number of questions needed to separate the best two, if known."""
     small_parts: Mapping[str, int] = field(default_factory=dict)
-    """Parts of the corpus with too few questions to be looked at, and how many they have."""
+    """Question counts of corpus parts with too few questions."""
     nested: NestedJudgment | None = None
-    """None: test questions judge, or there are too few to leave any out."""
+    """Nested cross-validation; None with test questions or too few questions."""
     prior: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """What was expected of each value of each lever beforehand, from public question sets; empty: nothing."""
+    """Prior from public datasets by hyperparameter value; empty without a prior."""
     prior_questions: float | None = None
-    """As many questions as that counts for; None: nothing was expected."""
+    """Weight of the prior in questions; None without a prior."""
     methods: tuple[MethodByType, ...] = ()
-    """The best chunking in every context and the common defaults, by type of question; empty: no language model."""
+    """Scores by question type of contexts and defaults; empty without a language model."""
     timing: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @property
     def grade(self) -> Grade:
-        """By who wrote the questions: how far the choice can be trusted."""
+        """Evidence grade: early estimate, reviewed or confirmed."""
         return QuestionCounts.of(self.data.get("questions")).grade
 
 

@@ -27,8 +27,8 @@ def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
         raise ChunkwiseError(
             f"{path} is not a valid {kind}: its tables or lists are nested too deeply"
         ) from None
-    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
-        raise ChunkwiseError(f"{path} is no TOML: {error}") from error
+    except ValueError as error:  # no TOML, not UTF-8, or a number of thousands of digits
+        raise ChunkwiseError(f"{path} is not TOML: {error}") from error
 
 
 def toml_line(key: str, value: TomlValue) -> str:

@@ -262,12 +262,12 @@ class TuneResult(Table):
     """A recommendation, and the scores of every configuration."""
 
     sweep: SweepResult
-    """Every configuration with its scores, the choice, and how sure it is."""
+    """All configurations with scores, and the choice with its uncertainty."""
     recommendation: Recommendation | None
-    """None: without questions nothing can be recommended."""
+    """None without questions."""
 
     def code(self, use: str = "Python") -> str:
-        """What uses the recommendation: for Python, LangChain, LlamaIndex, or as commands ("Command line")."""
+        """Code that uses the recommendation: "Python", "LangChain", "LlamaIndex" or "Command line"."""
         if self.recommendation is None or self.recommendation.is_pipeline:
             raise InvalidParameter("there is no code: the recommendation is your own pipeline")
         plan = cast(Mapping[str, Any], self.sweep.plan["sweep"])
@@ -344,36 +344,35 @@ def tune(
     jobs: Jobs = 1,
     listeners: Listeners = Listeners(),
 ) -> TuneResult:
-    """Choose the chunking and the search that work for these documents, and judge the choice.
+    """Recommend chunking and retrieval for documents.
 
-    It is judged on questions that had no part in it: the test questions where the file names some, else by nested
-    cross-validation.
+    The choice is evaluated on held-out questions: the test split if there is one, else by nested cross-validation.
 
     Args:
-        source: Files, folders or `Document`s, or a plan (`sweep.toml`); what is given beside a plan wins.
-        queries: Test questions: a file of any known format, values or records.
-        objective: The metric that decides: recall@1000t, ndcg@5 …
+        source: Files, folders, `Document`s, or a plan (`sweep.toml`); arguments override the plan.
+        queries: Test questions: a file of any supported format, `Query` values or records [default: generated].
+        objective: Metric to maximize, such as recall@1000t or ndcg@5.
         k: Hits per question.
-        embedder: Embedding model by name, or your own; "none" for BM25 only.
-        embedders: Other models, tried on the best configurations.
-        rerankers: Rerankers, tried on the best configurations.
-        llm: Language model that writes contexts for the best chunking and answers for the table of contexts by type.
-        time: What may be spent: "10 min", or a number of seconds.
-        seed: Seed of folds and confidence intervals.
-        pipeline: Builds your own pipeline, `./mine.py:build`: the parameters it declares are tried.
-        output: A folder that keeps what is done, the report and the recommendation; the same call continues there.
-        sweep: The other options of the sweep.
-        live: How a pipeline of your own is asked.
-        options: How documents are read.
-        jobs: Processes, or a cluster.
-        listeners: Called with the progress and with what is left out.
+        embedder: Embedding model: a name or an object; "none" for BM25 only.
+        embedders: Embedding models to try on the best configurations.
+        rerankers: Rerankers to try on the best configurations.
+        llm: Language model for questions, chunk contexts and answers.
+        time: Time limit: "10 min", or seconds.
+        seed: Random seed of folds and confidence intervals.
+        pipeline: Factory of your own pipeline, `./mine.py:build`, which declares the parameters to try.
+        output: Folder for progress, report and recommendation; the same call resumes there.
+        sweep: All other sweep options.
+        live: How to call your own pipeline.
+        options: How to read documents.
+        jobs: Number of processes, or a `RayCluster`.
+        listeners: Callbacks for progress and skipped input.
 
     Returns:
-        Every configuration with its scores, and the recommendation.
+        All configurations with scores, and the recommendation.
 
     Raises:
-        InvalidOption: An option is out of bounds, or does not apply.
-        ChunkwiseError: There is nothing to tune for, or a file cannot be read.
+        InvalidOption: An option is invalid or doesn't apply.
+        ChunkwiseError: Nothing to tune, or an unreadable file.
 
     Example:
         >>> chunkwise.tune("docs/", "questions.json", time="10 min").recommendation

@@ -112,28 +112,25 @@ def parse_database(address: str, collection: str | None = None) -> DatabaseAddre
         near = did_you_mean(scheme, registry.names(), "")
         known = ", ".join(registry.names())
         raise InvalidParameter(
-            f"{scheme}:// is an unknown vector database; {f'{near} ' if near else ''}there are: {known}"
+            f"{scheme}:// is an unknown vector database; {f'{near} ' if near else ''}known: {known}"
         )
     if place.variant not in ("", "http", "https", LOCAL):
         raise InvalidParameter(
-            f"{scheme}+{place.variant}:// is none; allowed: {scheme}://, {scheme}+https://, {scheme}+local://"
+            f"{scheme}+{place.variant}:// is none; allowed: {scheme}://, {scheme}+https://, "
+            f"{scheme}+local://"
         )
     is_folder = place.folder is not None
     if place.user or {*place.options} - ({"kb"} if is_folder else set()):
         # Not the address itself: it may hold a password.
         raise InvalidParameter(
-            f"the address of {scheme} has a user, a password or a query in it; put the key into "
-            f"{scheme.upper()}_API_KEY and leave it out"
+            f"the {scheme} URL contains a user, password or query; set the key in "
+            f"{scheme.upper()}_API_KEY instead"
         )
     if not is_folder and not place.hostname:
-        raise InvalidParameter(
-            f"{scheme}:// names neither a server nor a folder; allowed: {_FORMS}"
-        )
+        raise InvalidParameter(f"{scheme}:// has no server or folder; allowed: {_FORMS}")
     named = place.options.get("kb", "") if is_folder else place.path.strip("/")
     if named and collection and named != collection:
-        raise InvalidParameter(
-            f"two collections are named: {named!r} in the address, and {collection!r}"
-        )
+        raise InvalidParameter(f"two collections given: {named!r} in the URL, and {collection!r}")
     return DatabaseAddress(
         **{each.name: getattr(place, each.name) for each in fields(place)},
         collection=_collection(named or collection),
@@ -141,8 +138,10 @@ def parse_database(address: str, collection: str | None = None) -> DatabaseAddre
 
 
 _FORMS = (
-    "chroma:///folder, milvus:///file.db, qdrant:///folder on this machine; chroma://host:8000/NAME, "
-    "milvus://host:19530/NAME, qdrant://host:6333/NAME, weaviate://host:8080/NAME, pinecone://INDEX-HOST/NAMESPACE"
+    "chroma:///folder, milvus:///file.db, qdrant:///folder on this machine; "
+    "chroma://host:8000/NAME, "
+    "milvus://host:19530/NAME, qdrant://host:6333/NAME, weaviate://host:8080/NAME, "
+    "pinecone://INDEX-HOST/NAMESPACE"
 )
 
 
@@ -151,7 +150,8 @@ def _collection(name: str | None) -> str:
         return COLLECTION
     if not _NAME.fullmatch(name):
         raise InvalidParameter(
-            f"{name!r} is not a name of a collection; allowed: 3 to 63 letters, digits, _ and -, a letter first"
+            f"invalid collection name {name!r}; allowed: 3 to 63 letters, digits, _ and -, "
+            f"starting with a letter"
         )
     return name
 
@@ -168,8 +168,9 @@ def check_dimensions(address: DatabaseAddress, there: int, dimensions: int) -> N
     """Vectors of another length cannot be compared with those that are there."""
     if there != dimensions:
         raise InvalidParameter(
-            f"{address} has vectors of {counted(there, 'number')}, these have {thousands(dimensions)}; "
-            "name another collection, or the model that made those"
+            f"{address} has vectors of {counted(there, 'number')}, these have "
+            f"{thousands(dimensions)}; "
+            "use another collection, or the model that made those"
         )
 
 

@@ -53,18 +53,18 @@ _LEFT_OUT = {
 
 @dataclass(frozen=True, slots=True)
 class PushResult:
-    """What a push came to."""
+    """Result of a push."""
 
     place: str
     push: str
-    """Its mark, in the field of that name."""
+    """Id of this push, stored in the field of that name."""
     chunks: int
     documents: int
     dimensions: int
     pruned: bool
     skipped: int = 0
     fields: tuple[str, ...] = field(default=(), repr=False)
-    """All that rows have beside id, vector and text."""
+    """Fields of the rows in addition to id, vector and text."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
@@ -90,22 +90,22 @@ def push(
     on_bad: OnBadRow | None = None,
     advance: OnProgress | None = None,
 ) -> PushResult:
-    """Upload chunks and vectors to a vector database; repeated calls write the same rows once.
+    """Upload chunks and vectors to a vector database; repeated calls update the same rows.
 
     Args:
         source: A file of chunks, an index, or a list of chunks.
-        to: Address of the database: `chroma:///folder`, `qdrant://host:6333/NAME` …
-        collection: Name of the collection, if it is not in the address.
-        embedder: Embedding model of rows without a vector.
-        prune: Delete rows of these documents that earlier calls wrote and this one does not.
-        on_bad: Called with a line about each row that is skipped; else a warning.
-        advance: Called with the progress.
+        to: URL of the database: `chroma:///folder`, `qdrant://host:6333/NAME` …
+        collection: Collection, unless it is in the URL.
+        embedder: Embedding model for rows without a vector.
+        prune: Delete stale rows of these documents.
+        on_bad: Callback for skipped rows [default: warn].
+        advance: Progress callback.
 
     Returns:
-        How many rows were written, kept and deleted.
+        Numbers of rows written, kept and deleted.
 
     Raises:
-        ChunkwiseError: The database cannot be reached, or its rows have another dimension.
+        ChunkwiseError: The database is unreachable, or has other dimensions.
 
     Example:
         >>> chunkwise.push("kb", "qdrant://localhost:6333/handbook")
@@ -209,10 +209,12 @@ def _stored(
 
 def _too_large(chunk: StoredChunk, database: VectorDatabase) -> str:
     if (size := len(chunk.id.encode("utf-8", "replace"))) > database.longest_id:
-        return f"its id has {counted(size, 'byte')}, and at most {thousands(database.longest_id)} are allowed"
+        return (
+            f"its id has {counted(size, 'byte')}; the maximum is {thousands(database.longest_id)}"
+        )
     if (size := _size(chunk)) > database.largest_row:
         most = thousands(database.largest_row)
-        return f"text and metadata have {counted(size, 'byte')}, and at most {most} are allowed; cut smaller chunks"
+        return f"text and metadata have {counted(size, 'byte')}; the maximum is {most}; use smaller chunks"
     return ""
 
 
@@ -224,9 +226,9 @@ def _wrong(vector: Any, dimensions: int) -> str:
     if made.shape != (dimensions,):
         return f"its vector has {counted(made.size, 'number')}, the first one has {thousands(dimensions)}"
     if not np.isfinite(made).all():
-        return "its vector holds what is not a number"
+        return "its vector contains NaN"
     if not made.any():
-        return "its vector is all zeros: it has no direction to be compared by"
+        return "its vector is all zeros"
     return ""
 
 
@@ -243,7 +245,7 @@ def _rows(source: PushSource, told: OnBadRow, *, needs_vectors: bool) -> Iterato
     return _of_chunks(source, needs_vectors)
 
 
-_NO_VECTORS = "has no vectors; name a model that makes them (embedder='minilm', --embedder minilm)"
+_NO_VECTORS = "has no vectors; choose an embedding model (embedder='minilm', --embedder minilm)"
 
 
 def _of_index(index: Index, needs_vectors: bool) -> Iterator[_Row]:
@@ -280,7 +282,8 @@ def _of_files(name: str, told: OnBadRow, needs_vectors: bool) -> Iterator[_Row]:
         for row in rows(file):
             if row.problem or not isinstance(row.value, Mapping):
                 told(
-                    f"{file}, {row.where}: {row.problem or f'a record is needed, this is {kind(row.value)}'}"
+                    f"{file}, {row.where}: "
+                    f"{row.problem or f'a record is needed, this is {kind(row.value)}'}"
                 )
                 continue
             made = _of_record(row.value)
@@ -291,7 +294,8 @@ def _of_files(name: str, told: OnBadRow, needs_vectors: bool) -> Iterator[_Row]:
                 raise InvalidParameter(f"{file} {_NO_VECTORS}, or push an index that has them")
             if made.id in seen:
                 told(
-                    f"{file}, {row.where}: the id {made.id!r} was there before; ids name one chunk each"
+                    f"{file}, {row.where}: the id {made.id!r} was there before; ids name one "
+                    "chunk each"
                 )
                 continue
             seen.add(made.id)
@@ -304,7 +308,8 @@ def _files(name: str) -> list[str]:
     if not Path(name).is_dir():
         if Path(name).suffix.lower() not in (*_ENDINGS, ""):
             raise InvalidParameter(
-                f"{name} is not a file of chunks; allowed: .parquet, .jsonl, .json, .csv, as `chunkwise chunk -o` "
+                f"{name} is not a file of chunks; allowed: .parquet, .jsonl, .json, .csv, as "
+                "`chunkwise chunk -o` "
                 "writes them, a folder of them, or an index"
             )
         return [name]
@@ -315,7 +320,8 @@ def _files(name: str) -> list[str]:
     )
     if not found:
         raise InvalidParameter(
-            f"{name} is a folder without files of chunks, and no index; name what `chunkwise chunk -o` or `chunkwise "
+            f"{name} is a folder without files of chunks, and no index; name what `chunkwise "
+            "chunk -o` or `chunkwise "
             "index --into` wrote"
         )
     return found
@@ -331,9 +337,9 @@ def _of_record(record: Mapping[str, Any]) -> _Row | str:
         try:
             metadata = json.loads(metadata)
         except ValueError:
-            return "its metadata is no JSON"
+            return "its metadata is not JSON"
     if metadata is not None and not isinstance(metadata, Mapping):
-        return f"its metadata is {kind(metadata)}; an object is needed"
+        return f"its metadata is {kind(metadata)}; expected an object"
     vector = next((record[name] for name in _VECTORS if record.get(name) is not None), None)
     if isinstance(vector, str):  # a cell of CSV
         try:
@@ -395,6 +401,7 @@ def summary(result: PushResult) -> str:
     of = f" of {counted(result.documents, 'document')}" if result.documents else ""
     pruned = ", older ones of them removed" if result.pruned else ""
     return (
-        f"{counted(result.chunks, 'chunk')}{of} with vectors of {counted(result.dimensions, 'number')} pushed to "
+        f"{counted(result.chunks, 'chunk')}{of} with vectors of "
+        f"{counted(result.dimensions, 'number')} pushed to "
         f"{result.place}{pruned}"
     )

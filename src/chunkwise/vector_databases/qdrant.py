@@ -42,7 +42,7 @@ class QdrantDatabase:
         vectors = self._client.get_collection(name).config.params.vectors
         if not hasattr(vectors, "size"):
             raise InvalidParameter(
-                f"{self._address} has several named vectors; name another collection"
+                f"{self._address} has several named vectors; use another collection"
             )
         check_dimensions(self._address, vectors.size, dimensions)
 

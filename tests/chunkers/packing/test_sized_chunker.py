@@ -35,9 +35,9 @@ from tables import cases
         ),
         ("recursive(separators=text, regex=true)", "regex is True and separators 'text'"),
         ("recursive(regex=true)", "regex is True and separators 'auto'"),
-        ("recursive(separators=[])", r"separators is \[\]; at least one is needed"),
-        ('recursive(separators=[""])', r"separators is \[''\]; at least one is needed"),
-        ('recursive(separators=[""], regex=true)', "at least one is needed"),
+        ("recursive(separators=[])", r"separators is \[\]; expected at least one"),
+        ('recursive(separators=[""])', r"separators is \[''\]; expected at least one"),
+        ('recursive(separators=[""], regex=true)', "expected at least one"),
         ("tokens(overlap=true)", "a whole number from 0 up or a share"),
     ],
 )

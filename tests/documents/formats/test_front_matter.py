@@ -152,7 +152,7 @@ def test_values_json_cannot_hold_are_left_out() -> None:
 
 
 def test_nothing_but_front_matter_is_empty(tmp_path: Path) -> None:
-    with pytest.raises(chunkwise.ext.UnreadableDocument, match="no text behind its front matter"):
+    with pytest.raises(chunkwise.ext.UnreadableDocument, match="empty after its front matter"):
         document_of(tmp_path, YAML)
 
 

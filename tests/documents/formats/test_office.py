@@ -202,7 +202,7 @@ def test_sheets_and_slides_of_opendocument(reader, write) -> None:
 def test_an_encrypted_file_is_said_to_be_one(reader, write) -> None:
     data = odt_bytes("<text:p>x</text:p>", more="<manifest><encryption-data/></manifest>")
     assert reader(write("a.odt", data)) == []
-    assert reader.reasons == ["encrypted; save it without its password"]
+    assert reader.reasons == ["encrypted; save it without a password"]
 
 
 @cases(

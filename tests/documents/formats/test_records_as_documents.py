@@ -48,14 +48,14 @@ def test_bad_lines_are_named_and_the_rest_goes_on(reader, write) -> None:
     assert [problem.source for problem in reader.skipped] == [
         f"{path}:{n}" for n in (2, 3, 4, 5, 6, 8)
     ]
-    assert reader.reasons[3] == "no text field among 'id'; name it with --text-field"
+    assert reader.reasons[3] == "no text field among 'id'; set it with --text-field"
     assert reader.reasons[4] == "duplicate id '1' (first at line 1)"
     assert "nested too deeply" in reader.reasons[5]
 
 
 def test_jsonl_without_texts_is_one_line_not_one_a_record(reader, write) -> None:
     assert reader(write("q.jsonl", '{"query":"a"}\n' * 50)) == []
-    assert reader.reasons == ["no text field among 'query'; name it with --text-field"]
+    assert reader.reasons == ["no text field among 'query'; set it with --text-field"]
 
 
 def test_fields_are_named_by_the_user(reader, write) -> None:
@@ -194,7 +194,7 @@ def test_a_row_with_too_many_fields_is_told(reader, write, delimiter) -> None:
     path = write("c.csv", text)
     assert {each.id: each.text for each in reader(path)} == {"2": "Fine", "3": "Trailing"}
     assert [problem.source for problem in reader.skipped] == [f"{path}:2"]
-    assert reader.reasons[0].startswith("4 fields where the header has 2; ")
+    assert reader.reasons[0].startswith("4 fields, but the header has 2; ")
 
 
 @cases("end", ["\n", "\r\n", "\r"])
@@ -212,7 +212,9 @@ def test_a_quote_that_is_never_closed_is_told(reader, write, text, ids, line, en
     path = write("c.csv", text.replace("\n", end))
     assert [document.id for document in reader(path)] == ids
     assert [problem.source for problem in reader.skipped] == [f"{path}:{line}"]
-    assert reader.reasons[0].startswith("a quote opens here and is never closed")
+    assert reader.reasons[0].startswith(
+        "unclosed quote, so the rest of the file is one field; close it, or double it inside quotes"
+    )
 
 
 @cases("tail", ['"closed at the end"', '"closed"\n\n', '5" pipe', 'a "b"', '""'])
@@ -247,7 +249,7 @@ def test_a_header_without_rows_is_told(reader, write) -> None:
 )
 def test_json_that_holds_nothing_is_empty(reader, write, name, text) -> None:
     assert reader(write(name, text)) == []
-    assert reader.reasons == ["empty: no text in it"]
+    assert reader.reasons == ["empty"]
 
 
 def test_a_field_longer_than_the_csv_librarys_limit(reader, write) -> None:
@@ -379,7 +381,7 @@ def test_equal_ids_are_named_up_to_twenty(reader, write) -> None:
     path = write("c.jsonl", lines(*({"id": 1, "text": f"x{n}"} for n in range(40)), {"text": "y"}))
     assert [document.text for document in reader(path)] == ["x0", "y"]
     assert reader.reasons[:20] == ["duplicate id '1' (first at line 1)"] * 20
-    assert reader.reasons[20:] == ["... and 19 more records with an id that was there before"]
+    assert reader.reasons[20:] == ["... and 19 more records with a duplicate id"]
     assert reader.skipped[20].source == str(path)
 
 
@@ -387,7 +389,7 @@ def test_lines_that_are_no_records_are_named_up_to_twenty(reader, write) -> None
     path = write("c.jsonl", lines({"text": "a"}) + "{broken\n" * 30 + lines({"text": "b"}))
     assert [document.text for document in reader(path)] == ["a", "b"]
     assert len(reader.reasons) == 21
-    assert reader.reasons[20] == "... and 10 more records that cannot be read"
+    assert reader.reasons[20] == "... and 10 more records that are unreadable"
 
 
 @cases(
@@ -396,19 +398,19 @@ def test_lines_that_are_no_records_are_named_up_to_twenty(reader, write) -> None
         (
             "c.jsonl",
             b"\xff\xfa\n\x80{\n\n" * 20,
-            "none of its 40 records can be used; the first, line 1: not valid UTF-8 at byte 0; "
-            "name its encoding, such as --encoding cp1252 (LoadOptions(encoding='cp1252') in Python)",
+            "none of its 40 records is usable; the first, line 1: not valid UTF-8 at byte 0; "
+            "pass its encoding, such as --encoding cp1252 (LoadOptions(encoding='cp1252') in Python)",
         ),
         (
             "c.jsonl",
             b"{broken}\n" * 30 + b'{"text": ""}\n',
-            "none of its 31 records can be used; the first, line 1: not valid JSON: expecting "
+            "none of its 31 records is usable; the first, line 1: not valid JSON: expecting "
             "property name enclosed in double quotes at column 2",
         ),
         (
             "c.json",
             b'[{"text": " "}, {"text": ""}, {"text": ""}, {"text": ""}]',
-            "none of its 4 records can be used; the first, record 1: its 'text' is empty",
+            "none of its 4 records is usable; the first, record 1: its 'text' is empty",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def test_a_long_speech_is_parted_at_sentences(reader, write) -> None:
 @cases("text", ["words", "WEBVTT", "1\n2\n3\n", "-->", "00:00 --> 00:01\nx", "\n" * 500 + "x"])
 def test_what_has_no_times_is_one_line(reader, write, text) -> None:
     assert reader(write("a.srt", text)) == []
-    assert reader.reasons[0].startswith("no subtitles")
+    assert reader.reasons[0].startswith("not subtitles: no timestamps such as")
 
 
 def test_time_is_linear() -> None:

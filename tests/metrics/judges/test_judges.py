@@ -176,12 +176,12 @@ def test_a_model_that_gives_no_vector_gives_no_verdict(wrong: float, failing: st
 
     hits = texts("the lamp is lit", "gulls sleep on roofs", " ")
     found = SimilarityJudge(Failing()).judge([Query("q", "is the lamp lit")], [hits])[0]
-    assert found[0] == Score(None, "the model gave no vector")
+    assert found[0] == Score(None, "the model returned no vector")
     if failing == "passage":
         assert values(found) == [None, 0, None]
         assert found[2].reason == "no words to compare"
     else:
-        assert {score.reason for score in found} == {"the model gave no vector"}
+        assert {score.reason for score in found} == {"the model returned no vector"}
 
 
 def test_every_text_is_embedded_once_and_all_together() -> None:

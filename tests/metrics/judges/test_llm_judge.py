@@ -170,7 +170,9 @@ def test_a_small_window_makes_groups_and_one_passage_may_be_too_long(cache: Mode
     judge = judge_of(rule, cache)
     (found,) = judge.judge([Query("q", QUESTION)], [hits(*texts, "word " * 2000)])
     assert [score.value for score in found] == [1] * 6 + [None]
-    assert found[-1].reason == "a text of 2,000 tokens is too long for a model that holds 600" or (
+    assert found[
+        -1
+    ].reason == "a text of 2,000 tokens exceeds the model's context window of 600" or (
         "too long for a model that holds 600" in found[-1].reason
     )
     assert len(rule.asked) > 1

@@ -401,5 +401,7 @@ def test_a_summary_of_one_place_is_no_chunk_of_that_place() -> None:
 def test_why_a_question_is_unscored() -> None:
     wanted = parse("ndcg@5")
     assert "no references" in why_unscored(wanted, references=0, chunking=None)
-    assert "ndcg counts the chunks" in why_unscored(wanted, references=1, chunking=None)
-    assert "not chunks of the index" in why_unscored(wanted, references=1, chunking=chunking_of([]))
+    assert "ndcg needs the chunks" in why_unscored(wanted, references=1, chunking=None)
+    assert "counts chunks, but these hits aren" in why_unscored(
+        wanted, references=1, chunking=chunking_of([])
+    )

@@ -245,24 +245,45 @@ TWO = {"embedding": [0.0, 1.0], "index": 1}
 @cases(
     "answer, said",
     [
-        ({"data": [ONE]}, "gave 1 vector for 2 texts"),
-        ({"data": [ONE, TWO, TWO]}, "gave 3 vectors for 2 texts"),
+        ({"data": [ONE]}, "returned 1 vector for 2 texts"),
+        ({"data": [ONE, TWO, TWO]}, "returned 3 vectors for 2 texts"),
         ({"data": [ONE, ONE]}, r"numbered its 2 rows \[0, 0\]"),
         ({"data": [ONE, {**TWO, "index": 7}]}, r"numbered its 2 rows \[0, 7\]"),
         ({"data": [ONE, {**TWO, "index": True}]}, "numbered its 2 rows"),
         ({"data": [ONE, {"embedding": [0.0, 1.0]}]}, r"numbered its 2 rows \[0, None\]"),
         ({"data": [ONE, {**TWO, "embedding": [1.0]}]}, "1 number where 2 were expected"),
-        ({"data": [ONE, {**TWO, "embedding": []}]}, "not a vector"),
-        ({"data": [ONE, {**TWO, "embedding": None}]}, "not a vector"),
-        ({"data": [ONE, {**TWO, "embedding": ["1", "2"]}]}, "not a vector"),
-        ({"data": [ONE, {**TWO, "embedding": [[1.0, 2.0]]}]}, "not a vector"),
-        ({"data": [ONE, {**TWO, "embedding": [1.0, [2.0]]}]}, "not a vector"),
-        ({"data": [ONE, {**TWO, "embedding": [1.0, None]}]}, "not a vector"),
-        ({"data": [ONE, {**TWO, "embedding": {"a": 1}}]}, "not a vector"),
-        ({"data": [ONE, {**TWO, "embedding": [10**400, 1]}]}, "not a vector"),
-        ({"data": [ONE, {**TWO, "embedding": "not base64!"}]}, "not a vector"),
-        ({"data": [ONE, {**TWO, "embedding": "QUJD"}]}, "not a vector"),
-        ({"data": [ONE, {**TWO, "embedding": "AADAfwAAgD8="}]}, "not a vector"),  # a NaN inside
+        ({"data": [ONE, {**TWO, "embedding": []}]}, "returned something other than a vector"),
+        ({"data": [ONE, {**TWO, "embedding": None}]}, "returned something other than a vector"),
+        (
+            {"data": [ONE, {**TWO, "embedding": ["1", "2"]}]},
+            "returned something other than a vector",
+        ),
+        (
+            {"data": [ONE, {**TWO, "embedding": [[1.0, 2.0]]}]},
+            "returned something other than a vector",
+        ),
+        (
+            {"data": [ONE, {**TWO, "embedding": [1.0, [2.0]]}]},
+            "returned something other than a vector",
+        ),
+        (
+            {"data": [ONE, {**TWO, "embedding": [1.0, None]}]},
+            "returned something other than a vector",
+        ),
+        ({"data": [ONE, {**TWO, "embedding": {"a": 1}}]}, "returned something other than a vector"),
+        (
+            {"data": [ONE, {**TWO, "embedding": [10**400, 1]}]},
+            "returned something other than a vector",
+        ),
+        (
+            {"data": [ONE, {**TWO, "embedding": "not base64!"}]},
+            "returned something other than a vector",
+        ),
+        ({"data": [ONE, {**TWO, "embedding": "QUJD"}]}, "returned something other than a vector"),
+        (
+            {"data": [ONE, {**TWO, "embedding": "AADAfwAAgD8="}]},
+            "returned something other than a vector",
+        ),  # a NaN inside
         ({"data": [ONE, "two"]}, "without a list of vectors"),
         ({"data": {"0": ONE}}, "without a list of vectors"),
         ({"error": "\x1b[31mred"}, "without a list of vectors"),

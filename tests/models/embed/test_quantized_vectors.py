@@ -122,7 +122,7 @@ def test_the_packaged_projection_belongs_to_the_model() -> None:
     assert encoder.dimensions == 64
     assert code_width(encoder.dimensions) <= 40
     assert encoder.identity.startswith("colbert-small:498098362")
-    with pytest.raises(UnknownName, match="no token encoder is named 'colbert'; did you mean"):
+    with pytest.raises(UnknownName, match="unknown token encoder 'colbert'; did you mean"):
         PretrainedTokenEncoder("colbert")
 
 

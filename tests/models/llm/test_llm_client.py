@@ -114,16 +114,14 @@ def test_an_answer_of_another_form_is_repaired_once(wrong: str, tmp_path: Path) 
 
     asking = client(ByRule(lambda request: wrong), tmp_path)
     reply = asking.ask(Request("", "hopeless", schema=SCHEMA))
-    assert "not of the form asked for, twice" in reply.reason
+    assert "had the wrong format, twice" in reply.reason
     assert (asking.spent.calls, asking.spent.failed) == (2, 1)
     assert not asking.ask(Request("", "hopeless", schema=SCHEMA)).is_answered
 
 
 def test_an_answer_that_was_cut_off_is_none(tmp_path: Path) -> None:
     asking = client(ByRule(lambda request: Completion(GOOD, 1, 1, is_whole=False)), tmp_path)
-    assert (
-        "did not end within 7 tokens" in asking.ask(Request("", "q", SCHEMA, max_tokens=7)).reason
-    )
+    assert "exceeded 7 tokens" in asking.ask(Request("", "q", SCHEMA, max_tokens=7)).reason
     assert asking.ask(Request("", "q")).value == GOOD  # of a text the beginning is of use
 
 
@@ -311,7 +309,7 @@ def test_a_killed_run_loses_what_was_under_way_and_no_more(tmp_path: Path) -> No
 def test_a_cache_that_cannot_be_used_costs_only_the_cache(tmp_path: Path) -> None:
     (tmp_path / "kept.sqlite").mkdir()
     asking = client(ByRule(lambda request: "x"), tmp_path)
-    with pytest.warns(UserWarning, match="going on without it"):
+    with pytest.warns(UserWarning, match="continuing without"):
         assert asking.ask(Request("", "q")).value == "x"
 
 

@@ -90,7 +90,7 @@ def test_the_limit_is_never_passed(limit: float, concurrency: int, tmp_path: Pat
         answered = sum(each.is_answered for each in replies)
         assert answered == len(server.requests) == asking.spent.calls
         reasons = {each.reason for each in replies if each.reason}
-        assert all(f"the limit of ${as_set(limit)} would be passed" in each for each in reasons)
+        assert all(f"the limit of ${as_set(limit)} exceed" in each for each in reasons)
         # One request costs about a dollar and may cost 2.40 by the strictest count: the rest is used.
         assert answered >= (limit - 2.5) / 1.05
         assert bool(reasons) == (answered < 40)

@@ -55,7 +55,7 @@ def test_a_name_says_where_the_model_is(tmp_path: Path) -> None:
         get_language_model("openai:x").identity == "endpoint:api.openai.com/v1/chat/completions#'x'"
     )
     assert get_language_model(named) is named
-    with pytest.raises(InvalidParameter, match="names no model; write"):
+    with pytest.raises(InvalidParameter, match="has no model; expected"):
         get_language_model("http://localhost:8080/v1")
     with pytest.raises(InvalidParameter, match="environment variable"):
         get_language_model(f"https://x:{KEY}@host/v1#m")

@@ -96,7 +96,7 @@ def test_words_that_steer_the_model_are_text_in_a_question(
 def test_a_question_that_is_too_long_is_told(local: LocalModel, tmp_path: Path) -> None:
     client = LlmClient(local, cache=ModelCache(tmp_path / "kept"))
     reply = client.ask(Request("s", "word " * 5000, max_tokens=1))
-    assert "tokens, and it holds 4,096" in reply.reason
+    assert "cannot answer: the prompt has" in reply.reason
 
 
 def test_a_schema_no_grammar_knows_is_a_reason(local: LocalModel) -> None:
@@ -237,15 +237,15 @@ def _field(name: bytes, kind: int, value: bytes) -> bytes:
         (b"", "it is empty"),
         (b"PK\x03\x04 a zip", r"begins with b'PK"),
         (b"<html>", r"begins with b'<htm"),
-        (b"GGUF", "not a complete GGUF file"),
-        (_gguf(version=99), "not a complete GGUF file"),
-        (_gguf(count=1 << 60), "not a complete GGUF file"),
-        (_gguf(count=3), "not a complete GGUF file"),
-        (_gguf(_field(b"a", 77, b"")), "not a complete GGUF file"),
-        (_gguf(_field(b"a", 8, struct.pack("<Q", 1 << 62))), "not a complete GGUF file"),
-        (_gguf(_field(b"a", 9, struct.pack("<IQ", 8, 1 << 50))), "not a complete GGUF file"),
-        (_gguf(_field(b"a", 9, struct.pack("<IQ", 9, 1))), "not a complete GGUF file"),
-        (_gguf(struct.pack("<Q", 1 << 63)), "not a complete GGUF file"),
+        (b"GGUF", "is damaged or truncated"),
+        (_gguf(version=99), "is damaged or truncated"),
+        (_gguf(count=1 << 60), "is damaged or truncated"),
+        (_gguf(count=3), "is damaged or truncated"),
+        (_gguf(_field(b"a", 77, b"")), "is damaged or truncated"),
+        (_gguf(_field(b"a", 8, struct.pack("<Q", 1 << 62))), "is damaged or truncated"),
+        (_gguf(_field(b"a", 9, struct.pack("<IQ", 8, 1 << 50))), "is damaged or truncated"),
+        (_gguf(_field(b"a", 9, struct.pack("<IQ", 9, 1))), "is damaged or truncated"),
+        (_gguf(struct.pack("<Q", 1 << 63)), "is damaged or truncated"),
     ],
 )
 def test_what_is_no_model_is_told_before_it_is_loaded(

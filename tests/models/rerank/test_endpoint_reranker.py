@@ -99,14 +99,23 @@ def test_a_refused_text_is_named() -> None:
 @cases(
     "answer, said",
     [
-        ({"results": [{"index": 0, "relevance_score": 1}]}, "gave 1 score for 2 texts"),
-        ([{"index": 0, "score": 1}, {"index": 0, "score": 1}], "gave 2 scores for 2 texts"),
-        ([{"index": 0, "score": 1}, {"index": 1}], "not a score"),
-        ([{"index": 0, "score": 1}, {"index": 1, "score": "1"}], "not a score"),
-        ([{"index": 0, "score": 1}, {"index": 1, "score": 1e300}], "not a score"),
-        ([{"index": 0, "score": 1}, {"index": 1, "score": 10**400}], "not a score"),
-        ({"data": []}, "not a score"),
-        ("\x1b[2J", "not a score"),
+        ({"results": [{"index": 0, "relevance_score": 1}]}, "returned 1 score for 2 texts"),
+        ([{"index": 0, "score": 1}, {"index": 0, "score": 1}], "returned 2 scores for 2 texts"),
+        ([{"index": 0, "score": 1}, {"index": 1}], "returned something other than a score"),
+        (
+            [{"index": 0, "score": 1}, {"index": 1, "score": "1"}],
+            "returned something other than a score",
+        ),
+        (
+            [{"index": 0, "score": 1}, {"index": 1, "score": 1e300}],
+            "returned something other than a score",
+        ),
+        (
+            [{"index": 0, "score": 1}, {"index": 1, "score": 10**400}],
+            "returned something other than a score",
+        ),
+        ({"data": []}, "returned something other than a score"),
+        ("\x1b[2J", "returned something other than a score"),
     ],
 )
 def test_answers_that_are_none_are_said_clearly(answer: Any, said: str) -> None:
@@ -122,7 +131,7 @@ def test_a_number_too_large_for_json_is_no_score() -> None:
     body = b'{"results": [{"index": 0, "relevance_score": 1e999}]}'
     with (
         serving(in_turn(Answer(body))) as server,
-        pytest.raises(EndpointError, match="not a score"),
+        pytest.raises(EndpointError, match="returned something other than a score"),
     ):
         reranker(server.url).scores("q", ["one"])
 

@@ -161,7 +161,7 @@ def test_it_can_be_named_and_sent(reranker: MaxSimReranker) -> None:
 
 @cases("first", [-0.1, float("nan"), 101, True, "much"])
 def test_weights_that_mean_nothing_are_refused(first: object) -> None:
-    with pytest.raises(InvalidParameter, match=r"first is .*; a number from 0"):
+    with pytest.raises(InvalidParameter, match=r"first is .*; expected 0"):
         MaxSimReranker(first)  # type: ignore[arg-type]
 
 

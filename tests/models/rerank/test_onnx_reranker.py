@@ -195,13 +195,13 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         OnnxReranker(tmp_path / "none.onnx")
     path = saved(tmp_path / "a")
     for window in (4, 0):
-        with pytest.raises(InvalidParameter, match=f"window is {window}; the least allowed is 8"):
+        with pytest.raises(InvalidParameter, match=f"window is {window}; the minimum is 8"):
             OnnxReranker(path, window=window)
     (tmp_path / "a" / "tokenizer.json").write_text("{}")
     with pytest.raises(InvalidParameter, match=r"is not a tokenizer\.json"):
         OnnxReranker(path).scores("a", ["b"])
     (tmp_path / "a" / "tokenizer.json").unlink()
-    with pytest.raises(InvalidParameter, match=r"no tokenizer\.json beside it"):
+    with pytest.raises(InvalidParameter, match=r"json into its folder"):
         OnnxReranker(path)
     path = saved(tmp_path / "b")
     path.write_bytes(b"not a model")
@@ -215,5 +215,5 @@ def test_models_that_are_no_cross_encoders_are_refused(tmp_path: Path) -> None:
         OnnxReranker(path).scores("a", ["b"])
     made = model(types=False)
     made.graph.input[0].name = made.graph.node[0].input[1] = "pixels"
-    with pytest.raises(InvalidParameter, match="wants the input 'pixels'"):
+    with pytest.raises(InvalidParameter, match="has the input 'pixels'"):
         OnnxReranker(saved(tmp_path / "b", made)).scores("a", ["b"])

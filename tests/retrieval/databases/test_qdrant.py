@@ -64,7 +64,7 @@ def test_over_http_the_same_hits_updates_and_locks(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr("chunkwise.retrieval.local.folder.LOCK_WAIT", 0.0)
         with (
             Reservation(store).held(0.0),
-            pytest.raises(ChunkwiseError, match="is being written by process"),
+            pytest.raises(ChunkwiseError, match="is locked by process"),
         ):
             made(place, documents(2))
         assert first.stats().bytes > 0
@@ -79,7 +79,7 @@ def test_a_key_goes_unencrypted_to_this_machine_alone(monkeypatch: pytest.Monkey
     assert "s3cret" not in str(told.value)
     monkeypatch.delenv("QDRANT_API_KEY")
     for user in ("s3cret", "me:s3cret", ":s3cret"):
-        with pytest.raises(InvalidParameter, match="put it into QDRANT_API_KEY") as told:
+        with pytest.raises(InvalidParameter, match="set QDRANT_API_KEY") as told:
             chunkwise.open_index(f"qdrant://{user}@127.0.0.1/kb")
         assert "s3cret" not in str(told.value)
 

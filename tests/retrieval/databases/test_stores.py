@@ -244,7 +244,7 @@ def test_what_is_replaced_goes_with_the_next_update(place: str, store: Store) ->
 def test_a_value_that_is_not_ours_is_told(place: str, store: Store) -> None:
     store.swap_state(store.read_state(), '{"other": 1}')
     for attempt in (found, lambda at: made(at, documents(3))):
-        with pytest.raises(ChunkwiseError, match=r"no index of chunkwise.*nothing was touched"):
+        with pytest.raises(ChunkwiseError, match=r"not a chunkwise index.*nothing was changed"):
             attempt(place)
 
 

@@ -416,7 +416,7 @@ def test_a_text_that_is_written_to_meanwhile_is_told(
 def test_a_long_text_without_a_word_is_empty(tmp_path: Path, seen: list[int]) -> None:
     path = tmp_path / "blank.txt"
     path.write_text("\n" * 60_000)
-    with pytest.raises(ChunkwiseError, match="empty: no text in it"):
+    with pytest.raises(ChunkwiseError, match="empty"):
         chunkwise.index(path, vectors="none")
 
 

@@ -110,7 +110,7 @@ def test_a_slip_is_not_laid_at_the_door_of_the_index_before(
     chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny())
     with pytest.raises(ChunkwiseError) as caught:
         chunkwise.index(DOCUMENTS, into=folder, rebuild=True, **{"embedder": Tiny(), **said})
-    assert "was made with" not in str(caught.value)
+    assert "was built with" not in str(caught.value)
     assert next(iter(said.values())) in str(caught.value)
 
 
@@ -218,7 +218,7 @@ def test_other_wordings_write_to_no_index(context: Any, graph: Any) -> None:
 
 
 KEPT: list[tuple[dict[str, Any], dict[str, Any], list[Any], list[Any]]] = [
-    # What it was made with; what may be asked for again, and what is another thing.
+    # What it was built with; what may be asked for again, and what is another thing.
     ({"language": "en"}, {}, [{"language": "en"}], [{"language": "de"}, {"language": "auto"}]),
     ({"tokenizer": "cl100k_base"}, {}, [{"tokenizer": "cl100k_base"}], [{"tokenizer": "o200k_base"}]),
     ({}, {}, [{"context": "none"}, {"graph": False}, {"maxsim": "none"}, {"names": "none"}], [{"context": "headings"}]),

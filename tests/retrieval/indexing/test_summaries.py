@@ -242,8 +242,8 @@ def test_an_index_tells_of_summaries_it_is_without(tmp_path: Path) -> None:
         kept = index(DOCUMENTS, strategy=strategy, into=tmp_path, embedder=Tiny())
     [note] = kept.changes.notes
     assert re.fullmatch(
-        r"2 summaries could not be made: .*stumbled.*; to ask for what is missing, make the index again: chunkwise "
-        r"index --rebuild \(rebuild=True in Python\): all others are kept",
+        r"2 summaries failed: .*stumbled.*; to retry them, rebuild the index: chunkwise "
+        r"index --rebuild \(rebuild=True in Python\) \(others are cached",
         note,
     )
     asked = len(model.asked)
@@ -258,7 +258,7 @@ def test_an_index_tells_of_summaries_it_is_without(tmp_path: Path) -> None:
 
 def test_several_sizes_have_no_levels() -> None:
     kept = made()
-    with pytest.raises(InvalidParameter, match=r"level works on chunks.*bm25"):
+    with pytest.raises(InvalidParameter, match=r"level needs chunks.*bm25"):
         kept.search("leave", budget=100, retriever="multiscale", options=SearchOptions(level=1))
     with pytest.raises(InvalidParameter, match="level is -1"):
         Filter(level=-1)

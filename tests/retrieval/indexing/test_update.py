@@ -189,14 +189,14 @@ def test_what_cannot_be_added_changes_nothing(put: Put, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("The first plum.")
     put("a.txt")
     for inputs in ("missing.txt", []):
-        with pytest.raises(ChunkwiseError, match="the index stays as it was, with 1 document;"):
+        with pytest.raises(ChunkwiseError, match="the index is unchanged, with 1 document"):
             put(inputs, keep_others=True)
     (tmp_path / "b.txt").write_text("The second plum.")
     (tmp_path / "a.txt").write_text("")
     index = put(["b.txt", "a.txt"], keep_others=True)
     assert str(index.changes) == "1 added, 1 unchanged, 1 skipped"
     assert texts(index)["a.txt"] == "The first plum."
-    with pytest.raises(InvalidParameter, match="give one of them"):
+    with pytest.raises(InvalidParameter, match="exclude each other"):
         put("b.txt", keep_others=True, rebuild=True)
 
 
@@ -358,12 +358,12 @@ def test_texts_that_are_read_in_windows_are_counted() -> None:
     for _ in range(2):  # the second time from the cache
         (note,) = _notes(12)
         assert note.startswith("2 of 3 texts are longer than minilm")
-        assert note.endswith("'s window of 12 tokens: read in windows and averaged")
+        assert note.endswith("'s window of 12 tokens: embedded in windows and averaged")
 
 
 def test_texts_that_are_cut_off_are_counted() -> None:
     (note,) = _notes(12, "truncate")
-    assert note.endswith("window of 12 tokens: cut off after 12 tokens")
+    assert note.endswith("window of 12 tokens: truncated after 12 tokens")
 
 
 def test_the_context_counts_and_what_fits_is_not_told() -> None:
@@ -424,7 +424,7 @@ def _told_of_languages(*languages: str, embedder: Tiny | None = None) -> tuple[s
 
 def test_documents_that_the_model_was_not_made_for_are_told_in_a_line() -> None:
     (note,) = _told_of_languages("de", "en", "zh", "de")
-    assert note.startswith("3 of 4 documents are in another language than")
+    assert note.startswith("3 of 4 documents are in a language that")
     assert "(de or zh)" in note
     assert "--embedder use-multi" in note
     assert "\n" not in note

@@ -117,7 +117,7 @@ def test_another_model_another_way_another_wording_are_refused(
     kb = tmp_path / "kb"
     index(documents(), "paragraphs", into=kb, vectors="none", context="neighbors", llm=Scribe())
     with pytest.raises(
-        InvalidParameter, match=r"made with llm='scribe'.*llm='other' was asked for"
+        InvalidParameter, match=r"built with llm='scribe'.*llm='other' was asked for"
     ):
         index(documents(), into=kb, llm=Scribe("other"))
     with pytest.raises(InvalidParameter, match="context='neighbors', and context='document'"):
@@ -125,7 +125,7 @@ def test_another_model_another_way_another_wording_are_refused(
     wording = "version: 9\n---\n\n---\nSay {{passage}} {{place}} {{before}} {{after}}\n"
     (tmp_path / "context_neighbors.md").write_text(wording)
     monkeypatch.setenv("CHUNKWISE_PROMPTS", str(tmp_path))
-    with pytest.raises(InvalidParameter, match="made with the prompt context_neighbors@1"):
+    with pytest.raises(InvalidParameter, match="built with the prompt context_neighbors@1"):
         index(documents(), into=kb, llm=Scribe())
     made = index(
         documents(), into=kb, vectors="none", context="neighbors", llm=Scribe(), rebuild=True
@@ -149,7 +149,7 @@ def test_without_a_model_the_headings_are_taken(tmp_path: Path) -> None:
     made = index(documents(), "paragraphs", vectors="none", context="document")
     assert (made.settings.context, made.settings.llm) == ("headings", "")
     assert made.changes
-    assert "the headings context is taken instead" in made.changes.notes[0]
+    assert "for LLM contexts: llm=…, chunkwise index --llm NAME" in made.changes.notes[0]
     assert len(made.search("shed", k=20)) == 5
 
 
@@ -175,7 +175,7 @@ def test_contexts_that_could_not_be_had_are_told_and_asked_for_again(tmp_path: P
     assert made.changes
     assert "1 of 7 chunks has no context of the model" in made.changes.notes[0]
     assert "is out for lunch" in made.changes.notes[0]
-    assert "the next update asks for these again" in made.changes.notes[0]
+    assert "the next update retries them" in made.changes.notes[0]
     assert made.changes.plain == 1
     assert len(made.search("zeppelin", k=20)) == 6
     good = Scribe()

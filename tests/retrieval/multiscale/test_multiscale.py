@@ -556,9 +556,9 @@ def test_windows_from_elsewhere_give_the_same_spans() -> None:
 @cases(
     "given_, said",
     [
-        ({"sizes": (40, 40)}, "different whole numbers"),
-        ({"sizes": (0,)}, "different whole numbers"),
-        ({"sizes": 40}, "different whole numbers"),
+        ({"sizes": (40, 40)}, "expected distinct token counts, such as"),
+        ({"sizes": (0,)}, "expected distinct token counts, such as"),
+        ({"sizes": 40}, "expected distinct token counts, such as"),
         ({"dense": -1}, "dense is -1"),
         ({"words": True}, "words is True"),
         ({"dense": 0, "words": 0}, "both 0"),

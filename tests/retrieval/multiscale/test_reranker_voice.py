@@ -130,7 +130,7 @@ def test_too_few_scores_are_an_error_that_names_the_reranker() -> None:
         def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
             return np.zeros(1, np.float32)
 
-    with pytest.raises(ChunkwiseError, match="the reranker liking gave 1 score for"):
+    with pytest.raises(ChunkwiseError, match="the reranker liking returned 1 score for"):
         INDEX.search(QUESTION, budget=60, reranker=Short(""))
 
 
@@ -147,5 +147,5 @@ def test_a_retriever_of_spans_that_takes_no_reranker_says_so() -> None:
         def spans(self, source, questions, budget, only):  # type: ignore[no-untyped-def]
             return [[] for _ in questions.texts]
 
-    with pytest.raises(InvalidParameter, match="reranker works on chunks"):
+    with pytest.raises(InvalidParameter, match="reranker needs chunks"):
         INDEX.search(QUESTION, budget=60, reranker=Liking("x"), retriever=Nothing())

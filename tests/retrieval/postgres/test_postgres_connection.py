@@ -117,7 +117,9 @@ def test_a_database_that_is_not_there() -> None:
 
 
 def test_a_knowledge_base_that_is_not_there() -> None:
-    with pytest.raises(ChunkwiseError, match="no index here yet"):
+    with pytest.raises(
+        ChunkwiseError, match="no index here; create it: chunkwise index DOCUMENTS --into ADDRESS"
+    ):
         open_index(new_url())
 
 
@@ -137,7 +139,9 @@ def test_a_database_that_cannot_hold_all_texts() -> None:
             "create database narrow encoding 'SQL_ASCII' template template0 locale 'C'"
         )
         try:
-            with pytest.raises(ChunkwiseError, match="need UTF8"):
+            with pytest.raises(
+                ChunkwiseError, match="use UTF8: createdb -E UTF8 -T template0 NAME"
+            ):
                 put([Document("a", "One plum.")], server_url().replace("/postgres?", "/narrow?"))
         finally:
             connection.execute("drop database narrow with (force)")
@@ -171,7 +175,9 @@ def test_rights_and_passwords_that_are_missing(roles: str) -> None:
     with pytest.raises(ChunkwiseError, match="check user and password") as caught:
         open_index(f"postgresql://locked:wrongword@/postgres?{roles}")
     assert "wrongword" not in str(caught.value)
-    with pytest.raises(ChunkwiseError, match="no index here yet"):
+    with pytest.raises(
+        ChunkwiseError, match="no index here; create it: chunkwise index DOCUMENTS --into ADDRESS"
+    ):
         open_index(f"postgresql://locked:right@/postgres?{roles}&kb=none_yet")
 
 

@@ -108,7 +108,7 @@ def _same_mentions(one: chunkwise.Index, other: chunkwise.Index) -> None:
     assert all(np.array_equal(a, b) for a, b in zip(there, here, strict=True))
 
 
-@pytest.mark.filterwarnings("ignore:no document is")
+@pytest.mark.filterwarnings("ignore:unknown document")
 @pytest.mark.parametrize("only", FILTERS)
 @pytest.mark.parametrize("retriever", ["graph", "graph(hops=1, mention=1)", "multiscale(graph=2)"])
 def test_hits_and_chains_are_those_of_the_index_in_memory(only: Filter, retriever: str) -> None:

@@ -173,7 +173,7 @@ def test_a_snapshot_stays_as_it_was() -> None:
         thread.start()
         thread.join()
         assert [chunk.number for chunk in index.chunks(found)] == found
-    with pytest.raises(ChunkwiseError, match="changed during the search; ask again"):
+    with pytest.raises(ChunkwiseError, match="the index changed during the search; try again"):
         index.chunks(found)
 
 
@@ -196,7 +196,10 @@ def test_a_second_writer_waits_and_is_told() -> None:
 
     def meanwhile() -> Iterator[Document]:
         started = time.monotonic()
-        with pytest.raises(ChunkwiseError, match="written by somebody else"):
+        with pytest.raises(
+            ChunkwiseError,
+            match="is locked by another writer or a long transaction; try again later",
+        ):
             put(DOCUMENTS[:4], url, wait=0.3)
         assert time.monotonic() - started > 0.2  # it did wait
         # Another knowledge base has another lock.
@@ -360,7 +363,7 @@ def test_sources_that_cannot_be_read_keep_their_documents(tmp_path: Path) -> Non
     (tmp_path / "c.txt").unlink()
     assert update() == "1 removed, 2 unchanged, 1 skipped"
     assert open_source(url).ids() == ["a.txt", "b.txt"]
-    with pytest.raises(ChunkwiseError, match="stays as it was, with 2 documents"):
+    with pytest.raises(ChunkwiseError, match="is unchanged, with 2 documents"):
         index([], into=url)
     assert open_source(url).document_count == 2
 

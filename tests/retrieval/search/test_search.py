@@ -216,7 +216,7 @@ def test_a_reranker_has_the_last_word_on_the_best() -> None:
         def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
             return np.zeros(1, np.float32)
 
-    with pytest.raises(ChunkwiseError, match=r"longest gave 1 score.*leave rerank out"):
+    with pytest.raises(ChunkwiseError, match=r"longest returned 1 score"):
         ask("keeper", reranker=Wrong())
 
 
@@ -249,7 +249,7 @@ def test_a_retriever_of_spans_is_held_to_the_budget() -> None:
     best = ask("lamp", retriever=Sentences(), budget=1000, k=2)
     assert [hit.start for hit in best] == every[-2:]
     assert sum(hit.token_count for hit in ask("lamp", retriever=Sentences())) <= 1000
-    with pytest.raises(InvalidParameter, match="neighbors works on chunks"):
+    with pytest.raises(InvalidParameter, match="neighbors needs chunks"):
         ask("lamp", retriever=Sentences(), neighbors=1)
 
 
@@ -275,7 +275,7 @@ def test_wrong_values_say_what_is_allowed(options: dict[str, object], message: s
 def test_vectors_that_are_not_there_or_of_another_model() -> None:
     words = TinyIndex(documents(HARBOUR), vectors="none")
     for options in ({"retriever": "dense"}, {"retriever": "hybrid"}, {"mmr": 0.5}):
-        with pytest.raises(InvalidParameter, match=r"made without .*make (it|the index) again"):
+        with pytest.raises(InvalidParameter, match=r"(has no vectors|needs vectors).*rebuild"):
             search(words, "lamp", SearchOptions(**options))  # type: ignore[arg-type]
 
     class Other(HashedWords):

@@ -117,7 +117,7 @@ def test_judgments_that_are_there_already_are_not_mixed_in(tmp_path: Path) -> No
 def test_without_texts_there_is_no_corpus(tmp_path: Path) -> None:
     lines = write("beir", tmp_path / "b", [Query("1", "?", (Reference("d", 0, WHOLE),))], None)
     assert len(lines) == 1
-    assert "no documents are known" in lines[0]
+    assert "no documents given, so no texts are written: give the documents" in lines[0]
     assert queries("beir", tmp_path / "b")[0].references == (Reference("d", 0, WHOLE),)
 
 

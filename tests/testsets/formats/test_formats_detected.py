@@ -52,7 +52,7 @@ def test_plain_texts_are_of_no_foreign_format(text: str, tmp_path: Path) -> None
 
 
 def test_an_unknown_folder_is_refused_with_the_names(tmp_path: Path) -> None:
-    with pytest.raises(ChunkwiseError, match=r"no format that is known \(.*beir.*squad") as error:
+    with pytest.raises(ChunkwiseError, match=r"unknown format \(.*beir.*squad") as error:
         detect(tmp_path)
     # Not every command has --from.
     assert "chunkwise testset convert FILE --from FORMAT" in str(error.value)

@@ -99,7 +99,7 @@ def test_ragchecker_reads_answers_and_no_passages(tmp_path: Path) -> None:
     lines = write("ragchecker", path, [Query("1", "?", (Reference("d", 0, 1),))], None)
     assert lines == [
         "RAGChecker does not keep references as they are: question '1'",
-        "no documents are known, and no texts are written: name the documents",
+        "no documents given, so no texts are written: give the documents",
     ]
 
 
@@ -155,7 +155,7 @@ def test_autorag_bad_rows_and_files(tmp_path: Path) -> None:
     assert [draft.query.id for draft in drafts] == ["b"]
     assert bad[0].where.endswith("qa.parquet, row 1")
     (tmp_path / "qa.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(ChunkwiseError, match=r"qa\.parquet is no Parquet"):
+    with pytest.raises(ChunkwiseError, match=r"qa\.parquet is not a readable Parquet"):
         read("autorag", tmp_path)
     pq.write_table(pa.Table.from_pylist([{"other": 1}]), tmp_path / "qa.parquet")
     with pytest.raises(ChunkwiseError, match="no column 'query'"):

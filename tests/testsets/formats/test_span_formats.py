@@ -74,7 +74,7 @@ def test_a_row_of_other_length_is_told(tmp_path: Path) -> None:
     assert [draft.query.text for draft in drafts] == ["Good?", "x\0y"]
     assert bad[0].reason.startswith("its references are no JSON: expecting value")
     path.write_text("question,references,corpus_id\na,[],c,more\n")
-    assert read("chroma", path)[1][0].reason.startswith("4 fields where the header has 3")
+    assert read("chroma", path)[1][0].reason.startswith("4 fields, but the header has 3")
 
 
 def test_chroma_says_what_is_lost(tmp_path: Path) -> None:

@@ -431,7 +431,7 @@ def test_a_file_of_somebody_else_is_not_touched(tmp_path: Path) -> None:
     file = tmp_path / "own.json"
     file.write_text('[{"query": "Who?"}]')
     model = RuleModel()
-    with pytest.raises(chunkwise.ChunkwiseError, match="name another file"):
+    with pytest.raises(chunkwise.ChunkwiseError, match="write to another file"):
         generate_questions(DOCUMENTS, 3, llm=client(model, tmp_path), output=file)
     assert file.read_text() == '[{"query": "Who?"}]'
     assert model.calls == 0
@@ -441,13 +441,15 @@ def test_wrong_values(tmp_path: Path) -> None:
     model = RuleModel()
     with pytest.raises(InvalidParameter, match="at least one"):
         generate_questions(DOCUMENTS, 0)
-    with pytest.raises(InvalidParameter, match="the least is 2"):
+    with pytest.raises(
+        InvalidParameter, match="the minimum is 2, since malformed answers are retried once"
+    ):
         generate_questions(DOCUMENTS, 1, llm=model, max_calls=1)
-    with pytest.raises(InvalidParameter, match="no type of question"):
+    with pytest.raises(InvalidParameter, match="unknown question type"):
         generate_questions(DOCUMENTS, 1, types={"riddle": 1})  # type: ignore[dict-item]
     with pytest.raises(chunkwise.ChunkwiseError, match="no document was read"):
         generate_questions([], 1)
-    with pytest.raises(InvalidParameter, match="which has its own"):
+    with pytest.raises(InvalidParameter, match="max_cost conflicts"):
         generate_questions(DOCUMENTS, 1, llm=client(model, tmp_path), max_cost=1.0)
 
 

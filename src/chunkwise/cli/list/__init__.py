@@ -9,8 +9,8 @@ command = LazyGroup(
     summaries={
         "strategies": "Chunking strategies, their parameters and when to use them",
         "metrics": "Metrics, their bounds, targets and requirements",
-        "prompts": "Prompts for language models; copy them to change them",
+        "prompts": "LLM prompts; copy them for editing",
         "plugins": "Installed plugins by kind, and loading errors",
-        "names": "Names of an index (--graph): most linked, mentions, neighbors",
+        "names": "Names in an index built with --graph",
     },
 )

@@ -22,14 +22,14 @@ class MetricsOptions(JsonOrReport):
     """The options of `chunkwise list metrics`."""
 
     names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
-    brief: Annotated[bool, Option("Show only what each one says", common=True)] = False
+    brief: Annotated[bool, Option("Show only names and descriptions", common=True)] = False
 
 
 @dataclass_command("metrics", MetricsOptions)
 def command(options: MetricsOptions) -> None:
-    """List every metric: its group, which way is better, bounds, targets, and what it needs.
+    """List metrics: bounds, targets and requirements.
 
-    NAMES are metrics or groups; without any, all are listed, those of other packages, too.
+    NAMES are metrics or groups [default: all, including plugins].
 
     Examples:
       chunkwise list metrics
@@ -58,9 +58,7 @@ def _report(metrics: list[Metric], brief: bool) -> Report:
             )
             for group, members in groupby(metrics, key=lambda metric: metric.group)
         ]
-    at = Note(
-        "@k looks at the best k hits, @1000t at 1,000 tokens of context. Third parties add their own."
-    )
+    at = Note("@k: top k hits. @1000t: hits within 1,000 tokens. Plugins can add metrics.")
     return Report("Metrics", (*parts, at))
 
 
@@ -113,7 +111,7 @@ def facts_of(metric: Metric) -> str:
         good, excellent = (format_score(metric.name, aim) for aim in (aims.good, aims.excellent))
         told.append(f"good {side} {good}, excellent {side} {excellent}")
     if metric.per == "chunking":
-        told.append("of the whole chunking")
+        told.append("per corpus")
     if metric.needs:
         told.append(f"needs {', '.join(NEEDS[need] for need in metric.needs)}")
     return "; ".join(told)

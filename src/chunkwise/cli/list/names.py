@@ -35,16 +35,16 @@ class NamesOptions(AllowOption, ReportOptions):
     source: Annotated[str, argument("SOURCE")]
     words: Annotated[tuple[str, ...], argument("[NAME]...")] = ()
     show: Annotated[Annotated[int, Meta(ge=1, le=10_000)] | None, Option(
-        "Names, mentions, neighbors and passages shown", metavar="N", default_text="15, with -v 80", group="Output"
+        "Number of names, mentions, neighbors and passages", metavar="N", default_text="15, with -v 80", group="Output"
     )] = None  # fmt: skip
 
 
 @dataclass_command("names", NamesOptions)
 def command(options: NamesOptions) -> None:
-    """Look at the names of an index: which link most passages, where each stands, what stands beside it.
+    """List the names in an index built with --graph.
 
-    SOURCE is an index that `chunkwise index --graph` made. NAME is a name as any document writes it; without one, the
-    names that link most are shown.
+    SOURCE is the index. NAME, in any spelling of the documents, shows its passages and neighbors; without it, the
+    most linked names are listed.
 
     Examples:
       chunkwise index docs/ --into kb --graph

@@ -41,21 +41,21 @@ class PluginsOptions(JsonOrReport):
 
 @dataclass_command("plugins", PluginsOptions)
 def command(options: PluginsOptions) -> None:
-    """List what can be added to, what is there, which package it comes from, and what cannot be loaded.
+    """List plugins by kind, their packages, and loading errors.
 
-    KINDS are loaders, chunkers, embedders, rerankers, language_models, name_finders, retrievers, engines,
-    vector_databases, metrics, judges; without any, all are listed.
+    KINDS: loaders, chunkers, embedders, rerankers, language_models, name_finders, retrievers, engines,
+    vector_databases, metrics, judges [default: all].
 
     Examples:
       chunkwise list plugins
       chunkwise list plugins loaders
       chunkwise list plugins --json
 
-    How to add a part of your own: docs/how-to/extend.md.
+    To write a plugin, see docs/how-to/extend.md.
     """
     for kind in options.kinds:
         if kind not in KINDS:
-            raise click.UsageError(f"{kind!r} cannot be added to; kinds: {', '.join(KINDS)}")
+            raise click.UsageError(f"unknown kind {kind!r}; known: {', '.join(KINDS)}")
     found = {kind: (_registry(kind), _parts(kind)) for kind in options.kinds or KINDS}
     options.print_result(
         lambda: _report(found),

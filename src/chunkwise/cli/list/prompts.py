@@ -22,7 +22,7 @@ class PromptsOptions(Options):
 
     names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
     copy: Annotated[Path | None, Option(
-        "Copy the prompts into a folder, to change them", metavar="FOLDER", common=True
+        "Copy the prompts into a folder for editing", metavar="FOLDER", common=True
     )] = None  # fmt: skip
     force: Force = False
     as_json: Json = False
@@ -30,9 +30,9 @@ class PromptsOptions(Options):
 
 @dataclass_command("prompts", PromptsOptions)
 def command(options: PromptsOptions) -> None:
-    """List prompts for language models, show those that are named, or copy them to change them.
+    """List LLM prompts, show them, or copy them for editing.
 
-    CHUNKWISE_PROMPTS=FOLDER uses the prompts of a folder.
+    CHUNKWISE_PROMPTS=FOLDER uses the prompts in FOLDER.
 
     Examples:
       chunkwise list prompts
@@ -56,12 +56,12 @@ def _list(options: PromptsOptions) -> None:
         print_json(rows)
     else:
         for row in rows:
-            file = f"  your own: {row['file']}" if row["file"] else ""
-            click.echo(one_line(f"{row['version']}  gaps: {', '.join(row['gaps'])}{file}"))
+            file = f"  custom: {row['file']}" if row["file"] else ""
+            click.echo(one_line(f"{row['version']}  placeholders: {', '.join(row['gaps'])}{file}"))
     folder = own_folder()
     for stray in sorted(folder.glob("*.md")) if folder else ():
         if stray.stem not in names:
-            say(f"{stray} is not a prompt; {PROMPTS_VARIABLE} may have: {', '.join(names)}")
+            say(f"{stray} is not a prompt; allowed in {PROMPTS_VARIABLE}: {', '.join(names)}")
 
 
 def _show(options: PromptsOptions) -> None:
@@ -95,7 +95,7 @@ def _copy(options: PromptsOptions, folder: Path) -> None:
         print_json({name: str(file) for name, file in files.items()}, indent=None)
     else:
         count = counted(len(files), "prompt")
-        say(f"{count} in {folder}; change them, and set CHUNKWISE_PROMPTS={folder}")
+        say(f"copied {count} to {folder}; to use them, set CHUNKWISE_PROMPTS={folder}")
 
 
 def _row(name: str) -> dict[str, Any]:

@@ -16,14 +16,14 @@ class StrategiesOptions(JsonOrReport):
     """The options of `chunkwise list strategies`."""
 
     names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
-    brief: Annotated[bool, Option("Leave parameters out", common=True)] = False
+    brief: Annotated[bool, Option("Hide parameters", common=True)] = False
 
 
 @dataclass_command("strategies", StrategiesOptions)
 def command(options: StrategiesOptions) -> None:
-    """List every strategy, its parameters, defaults and bounds, and when to use it.
+    """List strategies: parameters, defaults, bounds, and when to use each.
 
-    NAMES are the strategies to show; without any, all are shown.
+    NAMES are the strategies to show [default: all].
 
     Examples:
       chunkwise list strategies --brief
@@ -58,7 +58,7 @@ def _report(strategies: list[dict[str, Any]], brief: bool) -> Report:
         )
         for one in strategies
     )
-    how = Note('Write a strategy as "name(parameter=value, …)". Third parties add their own.')
+    how = Note('Format: "name(parameter=value, …)". Plugins can add strategies.')
     parts = (ValueTable(columns, rows, brief_rows=len(rows)),) if brief else sections
     return Report("Strategies", (*parts, how))
 

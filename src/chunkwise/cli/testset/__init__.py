@@ -26,8 +26,8 @@ command = LazyGroup(
         "review": "Accept, edit or drop questions one by one in the terminal",
         "convert": "Convert a test set into another format",
         "import-queries": "Import real user questions from a log",
-        "labels": "Export, import and compare people's relevance labels",
-        "from-labels": "Create a test set from people's labels",
+        "labels": "Export, import and compare human relevance labels",
+        "from-labels": "Create a test set from human labels",
         "calibrate": "Measure a judge against labels or references",
     },
 )
@@ -51,7 +51,7 @@ def named_documents(
         if advance is not None:
             advance(len(document.text), f"{counted(len(documents), 'document')} read")
     if not documents:
-        raise ChunkwiseError("no document was read; name the documents the questions are about")
+        raise ChunkwiseError("no readable documents; give the documents the questions are about")
     return documents
 
 
@@ -64,5 +64,5 @@ def carried_documents(format: CarriesDocuments, path: Path, skip: Skip) -> list[
         if isinstance(each, Unreadable):
             skip(f"{each.where}: {each.reason}")
         elif found.setdefault(each.id, each) is not each:
-            skip(f"document {each.id!r}: another has this id; the first is taken")
+            skip(f"document {each.id!r}: duplicate id; using the first")
     return list(found.values())

@@ -66,29 +66,27 @@ class CalibrateOptions(
         "Embedding model of the similarity judge", flag="-e", metavar="NAME", default_text="minilm"
     )] = None  # fmt: skip
     similarity_threshold: Annotated[Cosine, Option(
-        "Similarity from which a passage is relevant", metavar="COSINE"
+        "Minimum similarity of a relevant passage", metavar="COSINE"
     )] = 0.7  # fmt: skip
     relevance_threshold: Annotated[Annotated[float, Meta(gt=0, le=1)], Option(
-        "Share of a reference that a relevant passage covers", metavar="SHARE"
+        "Share of a reference that a relevant passage must cover", metavar="SHARE"
     )] = 0.5  # fmt: skip
-    show: Annotated[Amount, Option("Wrong verdicts shown", metavar="N", group="Output")] = 4
+    show: Annotated[Amount, Option("Wrong verdicts to print", metavar="N", group="Output")] = 4
 
 
 @dataclass_command("calibrate", CalibrateOptions)
 def command(options: CalibrateOptions) -> None:
-    """Measure judges: how often they are right about passages whose relevance is known.
+    """Measure the accuracy of judges on passages of known relevance.
 
-    SOURCE is any number of documents (files, folders, globs, archives), or an index. Without SOURCE the documents
-    beside the file of questions are taken.
+    SOURCE is documents or an index [default: the documents in the folder of the questions].
 
     Examples:
       chunkwise testset calibrate docs/ -Q q.json --judge llm --llm local
       chunkwise testset calibrate docs/ -Q q.json --judge similarity --json
       chunkwise testset calibrate docs/ -Q q.json --judge llm --max-cost 1
 
-    The truth is people's labels, where the questions have any. Otherwise the references of a question are relevant, and
-    similar passages that overlap none of them are not. `chunkwise evaluate` shows the result beside the judge's
-    figures.
+    Ground truth is human labels if the questions have any. Otherwise references count as relevant, and similar
+    passages without overlap as irrelevant. `chunkwise evaluate` shows the accuracy next to the judge's scores.
     """
     from chunkwise.report.calibration_report import (
         calibration_json,
@@ -132,16 +130,17 @@ def _names(options: CalibrateOptions) -> list[str]:
     given = options.judges if options.judges is not None else "llm" if asks else "similarity"
     parted = [each.lower() if each.lower() in JUDGES else each for each in judge_names(given)]
     if not parted:
-        raise click.UsageError(f"no judge is named; there are: {', '.join(JUDGES)}")
+        raise click.UsageError(f"no judge given; known: {', '.join(JUDGES)}")
     names = list(dict.fromkeys(parted))
     for name in names:
         # Who names one that is not there is told before documents are read.
         if name not in JUDGES and (taken := get_judge(name).name) in JUDGES:
             raise click.UsageError(
-                f"{name!r} is the judge {taken!r}, one of our own: write --judge {taken}, its thresholds are options"
+                f"{name!r} is the built-in judge {taken!r}: use --judge {taken} and its "
+                "threshold options"
             )
     if "llm" not in names:
-        refuse_unasked("no judge asks a language model; add --judge llm")
+        refuse_unasked("no judge uses a language model; add --judge llm")
     return names
 
 
@@ -150,12 +149,12 @@ def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]
     from chunkwise.evaluation.sources import Skipped
 
     left_out = Skipped(
-        SkippedInputs(options.strict), lambda line: say(f"mended {line}"), on_remark=say
+        SkippedInputs(options.strict), lambda line: say(f"repaired {line}"), on_remark=say
     )
     paths = list(options.source)
     if not paths:
         beside = Path(options.test_queries).parent
-        say(f"no documents are named: those in {beside}/ beside the questions are taken")
+        say(f"no documents given: using those in {beside}/")
         paths = [str(beside)]
     with progress("drawing passages", 0, options.quiet) as advance:
         advance(0, "documents are read")
@@ -165,11 +164,10 @@ def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]
         advance(0, f"{counted(len(queries), 'question')}, {counted(len(documents), 'document')}")
         pairs = known_pairs(queries, documents, options)
     if len(pairs) < options.count and not options.quiet:
-        are = one_or_many(len(pairs), "is", "are")
         were = one_or_many(options.count, "was", "were")
         say(
-            f"there {are} only {counted(len(pairs), 'passage')}; {thousands(options.count)} {were} asked for, "
-            "so all are used"
+            f"using all {counted(len(pairs), 'passage')}; {thousands(options.count)} {were} "
+            f"requested"
         )
     return pairs, documents, left_out.any
 
@@ -178,8 +176,8 @@ def _refuse_truth_itself(names: list[str], pairs: KnownPairs) -> None:
     if pairs.against in names:
         other = "labels" if pairs.against == "spans" else "spans"
         raise click.UsageError(
-            f"{pairs.against} are what the judges are compared with: measured by themselves they are always right; "
-            f"add --against {other}, or leave the judge {pairs.against} out"
+            f"{pairs.against} are both judge and ground truth here, so they would always be "
+            f"right; add --against {other}, or leave out the judge {pairs.against}"
         )
 
 

@@ -38,7 +38,7 @@ class CheckOptions(LoadingOptions, JsonOrReport):
     file: Annotated[str, argument("QUERIES")]
     source: Sources = ()
     output: Annotated[Path | None, Option(
-        "Write the usable questions, repaired, with offsets", flag="-o", metavar="FILE.json", group="Output",
+        "Write usable questions with repaired offsets", flag="-o", metavar="FILE.json", group="Output",
         common=True, writes="new",
     )] = None  # fmt: skip
     format: Annotated[FormatName | None, Option(
@@ -46,19 +46,18 @@ class CheckOptions(LoadingOptions, JsonOrReport):
         group="Input", common=True,
     )] = None  # fmt: skip
     strict: Annotated[bool, Option(
-        "Count remarks as problems: exit status 3", group="Output", common=True
+        "Treat remarks as problems: exit status 3", group="Output", common=True
     )] = False  # fmt: skip
-    show: Annotated[Amount, Option("Problems of each kind shown", metavar="N", group="Output")] = 20
+    show: Annotated[Amount, Option("Problems to print per kind", metavar="N", group="Output")] = 20
 
 
 @dataclass_command("check", CheckOptions)
 def command(options: CheckOptions) -> None:
-    """Check that questions and documents fit together.
+    """Check questions against the documents, and repair references.
 
-    QUERIES is a file of questions; SOURCE is any number of files, folders, globs and archives, or an index. References
-    are checked, quoted passages are looked up, and moved ones found again. Reported are unknown documents, passages
-    that are nowhere (with the nearest text), duplicates, questions without an answer, and references that overlap or
-    also stand elsewhere.
+    QUERIES is a file of questions; SOURCE is files, folders, globs, archives or an index. Quoted passages are
+    located, and moved ones found again. Reported are unknown documents, missing passages (with the nearest text),
+    duplicates, questions without an answer, and overlapping or ambiguous references.
 
     Examples:
       chunkwise testset check q.json docs/
@@ -66,7 +65,7 @@ def command(options: CheckOptions) -> None:
       chunkwise testset check q.jsonl kb
       chunkwise testset check q.jsonl corpus.jsonl --strict
 
-    The simplest file: [{"query": "Who approves leave?", "relevant_text": "Leave is approved by the head"}]
+    Minimal file: [{"query": "Who approves leave?", "relevant_text": "Leave is approved by the head"}]
     """
     from chunkwise.testsets.check import REMARKS, check_testset
     from chunkwise.testsets.reading import read_testset
@@ -83,7 +82,7 @@ def command(options: CheckOptions) -> None:
         if not testset.queries and not problems:
             shown = "standard input" if file == "-" else file
             raise ChunkwiseError(
-                f'there is no question in {shown}; write [{{"query": "…", "relevant_text": "…"}}]'
+                f'no questions in {shown}; expected [{{"query": "…", "relevant_text": "…"}}]'
             )
         advance(0, f"{counted(len(testset), 'question')} and the documents are compared")
         testset, more = check_testset(testset, documents)
@@ -104,7 +103,7 @@ def _documents(options: CheckOptions, skip: Skip) -> list[Document]:
     if not inputs:
         return _carried(file, options.format, skip)
     if file == "-" and "-" in inputs:
-        raise InvalidParameter("standard input can be the questions or the documents, not both")
+        raise InvalidParameter("questions and documents can't both be read from standard input")
     with progress("reading documents", bytes_of(inputs), options.quiet) as advance:
         return named_documents(inputs, options.loading(Path(file), on_unreadable=skip), advance)
 
@@ -116,7 +115,7 @@ def _carried(file: str, format: str | None, skip: Skip) -> list[Document]:
     kind = None if file == "-" else FORMATS[format] if format else detect(file)
     if not isinstance(kind, CarriesDocuments):
         raise click.UsageError(
-            "no documents: name the files, folders or the index the questions are about"
+            "no documents given; expected the files, folders or index the questions are about"
         )
     return carried_documents(kind, Path(file), skip)
 

@@ -40,17 +40,17 @@ class ConvertOptions(LoadingOptions):
 
     file: Annotated[Path, argument("QUERIES")]
     target: Annotated[FormatName, Option(
-        "Format to write", long_flag="--to", metavar="FORMAT", group="Output", common=True
+        "Output format", long_flag="--to", metavar="FORMAT", group="Output", common=True
     )]  # fmt: skip
     origin: Annotated[FormatName | None, Option(
-        "Format of QUERIES", long_flag="--from", metavar="FORMAT", default_text="detected", group="Input", common=True
+        "Input format", long_flag="--from", metavar="FORMAT", default_text="detected", group="Input", common=True
     )] = None  # fmt: skip
     output: Annotated[Path | None, Option(
-        "File; for beir, trec and autorag a folder", flag="-o", metavar="PATH", default_text="stdout", group="Output",
-        common=True, writes="new",
+        "Output file, or a folder for beir, trec and autorag", flag="-o", metavar="PATH", default_text="stdout",
+        group="Output", common=True, writes="new",
     )] = None  # fmt: skip
     documents: Annotated[Names, Option(
-        "Documents or an index in which passages are looked up", metavar="SOURCE", group="Input", common=True
+        "Documents or an index to locate passages in", metavar="SOURCE", group="Input", common=True
     )] = ()  # fmt: skip
     documents_to: Annotated[Path | None, Option(
         "Also write the documents: .jsonl, or a folder", metavar="PATH", group="Output", writes="new"
@@ -59,10 +59,10 @@ class ConvertOptions(LoadingOptions):
 
 @dataclass_command("convert", ConvertOptions)
 def command(options: ConvertOptions) -> None:
-    """Convert a test set from one format into another: questions, references, and what else both formats hold.
+    """Convert a test set into another format.
 
-    QUERIES is a file, or the folder of a BEIR, TREC or AutoRAG set. If it holds texts itself (squad, beir, autorag),
-    these are the documents unless --documents names others. What is not found, or does not fit the new format, is
+    QUERIES is a file, or the folder of a BEIR, TREC or AutoRAG set. Documents in the test set (squad, beir, autorag)
+    are used unless you name others with --documents. Passages that are not found or don't fit the format are
     reported.
 
     Examples:
@@ -79,16 +79,14 @@ def command(options: ConvertOptions) -> None:
     target = FORMATS[options.target]
     output = options.output
     if output is None and target.name != "chunkwise":
-        raise click.UsageError(f"where to? name a file or folder for {target.name}: -o PATH")
+        raise click.UsageError(f"no output given for {target.name}; add -o PATH")
     if output is not None and output.is_dir() and any(output.iterdir()):
-        raise click.UsageError(
-            f"{output} is not empty and would be overwritten; write to another file"
-        )
+        raise click.UsageError(f"{output} isn't empty and would be overwritten; write elsewhere")
     run = _Conversion(origin, options.file)
     documents = run.documents(options)
     testset = run.testset(documents, target)
     if not testset.queries:
-        say("no question was read; nothing is written")
+        say("no readable questions; nothing was written")
         sys.exit(FAILED)
     if options.documents_to:
         run.write_documents(documents, options.documents_to)
@@ -148,7 +146,7 @@ class _Conversion:
             )
             if quoting and target.name != "chunkwise":  # which can hold them as they are
                 who = f"{counted(quoting, 'question')} {one_or_many(quoting, 'quotes', 'quote')}"
-                self.report([f"{who} passages: name the documents with --documents"])
+                self.report([f"{who} passages: give the documents with --documents"])
             if target.name not in _OF_DOCUMENTS:
                 testset = self._without_unmeasured(testset)
         return testset
@@ -159,7 +157,7 @@ class _Conversion:
 
         if documents is None:
             raise click.UsageError(
-                f"{self._source} holds no documents to be written: name them with --documents"
+                f"{self._source} has no documents to write: give them with --documents"
             )
         file = path if path.suffix.lower() == ".jsonl" else path / "corpus.jsonl"
         write_json_lines(
@@ -196,8 +194,8 @@ class _Conversion:
             who = f"{counted(missing, 'question')} {one_or_many(missing, 'refers', 'refer')}"
             self.report(
                 [
-                    f"left out: {who} to whole documents whose lengths are not known;"
-                    " name the documents with --documents"
+                    f"skipped: {who} to whole documents of unknown length; give the documents "
+                    f"with --documents"
                 ]
             )
         return replace(testset, queries=kept)

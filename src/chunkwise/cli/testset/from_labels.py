@@ -28,7 +28,7 @@ class FromLabelsOptions(LoadingOptions):
 
     source: Sources = ()
     output: Annotated[Path, Option(
-        "Write the questions there", flag="-o", metavar="FILE.json", group="Output", common=True, writes="any"
+        "Output file", flag="-o", metavar="FILE.json", group="Output", common=True, writes="any"
     )]  # fmt: skip
     labels: Labels = None
     test_queries: Queries = None
@@ -37,17 +37,17 @@ class FromLabelsOptions(LoadingOptions):
 
 @dataclass_command("from-labels", FromLabelsOptions)
 def command(options: FromLabelsOptions) -> None:
-    """Make a test set of people's labels: references, grades, and what nobody judged.
+    """Create a test set from human labels.
 
-    SOURCE is any number of documents, or an index: with them a question says what stands at its places.
+    SOURCE is documents or an index; with it, references include their text.
 
     Examples:
       chunkwise testset from-labels -o questions.json
       chunkwise testset from-labels docs/ -o questions.json -Q q.json
       chunkwise evaluate docs/ -Q questions.json --metrics recall,bpref,judged
 
-    References are the gold spans that people selected, and passages with grade 2 or 3 where no gold span lies in them.
-    Every passage keeps its grade under "labels", and "pool" says how passages were found and which nobody judged.
+    References are the gold spans that people selected, and passages of grade 2 or 3 outside of gold spans. Grades are
+    kept in "labels"; "pool" records which passages were pooled and not judged.
     """
     from chunkwise.labels.question_labels import labels_of
     from chunkwise.labels.store import LabelStore, labels_place
@@ -57,9 +57,7 @@ def command(options: FromLabelsOptions) -> None:
 
     store = LabelStore(labels_place(options.labels))
     if not store.exists():
-        raise ChunkwiseError(
-            f"there are no labels at {store.place}; name their file: --labels FILE"
-        )
+        raise ChunkwiseError(f"no labels in {store.place}; give another file with --labels FILE")
     documents = []
     if options.source:
         with progress("reading documents", bytes_of(options.source), False) as advance:
@@ -79,7 +77,7 @@ def command(options: FromLabelsOptions) -> None:
     labels = labels_of(store)
     made = questions_from_labels(labels, known)
     if not made.queries:
-        raise ChunkwiseError(f"no question has labels yet in {store.place}; nothing was written")
+        raise ChunkwiseError(f"no labeled questions in {store.place}; nothing was written")
     write_questions(made, options.output, documents, labels)
     if options.as_json:
         print_json(
@@ -89,12 +87,13 @@ def command(options: FromLabelsOptions) -> None:
         return
     if made.disputed:
         say(
-            f"{counted(made.disputed, 'passage')} left out: as many people call it relevant as not; "
-            "`chunkwise testset labels adjudicate` decides"
+            f"skipped {counted(made.disputed, 'disputed passage')}; decide: chunkwise testset "
+            f"labels adjudicate"
         )
     if made.unjudged:
         say(
-            f"{counted(made.unjudged, 'pooled passage')} not judged: see `judged` and `bpref` among the metrics"
+            f"{counted(made.unjudged, 'pooled passage')} not judged: use the metrics `judged` "
+            "and `bpref`"
         )
     say(f"{counted(len(made.queries), 'question')} written to {options.output}")
     click.echo(str(options.output))

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 _MORE: Mapping[Ending, str] = {
     "enough": "",
-    "rules": "there are no more in these documents; a model would find some: --llm NAME",
-    "cost": "the limit of cost is reached: raise --max-cost, and the same command continues",
-    "passages": "every passage was asked about; name more documents, or take a larger model",
-    "calls": "the calls are used up: raise --max-calls, and the same command continues; a larger model needs fewer",
-    "silence": "too many requests in a row went unanswered; when the model answers again, the same command continues",
+    "rules": "these documents yield no more; an LLM can write more: --llm NAME",
+    "cost": "cost limit reached: raise --max-cost and run the same command to resume",
+    "passages": "every passage was used; add documents, or use a larger model",
+    "calls": "call limit reached: raise --max-calls and run the same command to resume, or use a larger model",
+    "silence": "too many failed requests in a row; run the same command to resume",
 }
 _REASONS = 3
 """Reasons of a model that did not answer."""
@@ -49,28 +49,28 @@ class GenerateOptions(LlmOptions, SourceOptions, group="Questions"):
     """The options of `chunkwise testset generate`."""
 
     output: Annotated[Path, Option(
-        "File to write or to continue", flag="-o", metavar="FILE.json", group="Output", common=True, writes="any"
+        "Output file; an existing one is resumed", flag="-o", metavar="FILE.json", group="Output",
+        common=True, writes="any",
     )] = Path("queries.json")  # fmt: skip
-    count: Annotated[Count, Option("Questions to make", metavar="N", common=True)] = 100
+    count: Annotated[Count, Option("Number of questions", metavar="N", common=True)] = 100
     types: Annotated[Name | None, Option(
-        "Types and their shares: numeric=3,list=1", metavar="TYPE[=SHARE],…", default_text="all but two-hop",
+        "Question types and weights: numeric=3,list=1", metavar="TYPE[=SHARE],…", default_text="all except two-hop",
         common=True,
     )] = None  # fmt: skip
     max_calls: Annotated[Annotated[int, Meta(ge=2)] | None, Option(
-        "Calls to the language model at most", metavar="N", default_text="3 per question", common=True
+        "Maximum LLM calls", metavar="N", default_text="3 per question", common=True
     )] = None  # fmt: skip
-    seed: Annotated[int, Option("Seed that picks passages", metavar="N")] = 0
+    seed: Annotated[int, Option("Random seed of passages", metavar="N")] = 0
 
 
 @dataclass_command("generate", GenerateOptions)
 def command(options: GenerateOptions) -> None:
-    """Make questions from documents, each with its answer and the exact places that prove it.
+    """Generate questions with answers and exact references.
 
-    SOURCE is any number of files, folders, globs and archives, or an index. Passages that say much are picked, spread
-    over documents and sections. What a model writes is checked: its quotes must stand in the passage, the answer in
-    the quotes. Dropped are questions that give their answer away, that make sense only beside the passage, and
-    duplicates. Without --llm questions are taken from the text: headings that ask, links,
-    definitions, rows, comments, sentences.
+    SOURCE is files, folders, globs, archives or an index. Without --llm, questions are extracted from headings,
+    links, definitions, table rows, code comments and sentences. With --llm, they are written by the model and
+    checked: quotes must occur in the passage, and the answer in the quotes. Duplicates, questions that contain their
+    answer, and questions that need their passage to make sense are dropped.
 
     Examples:
       chunkwise testset generate docs/ --count 100 --llm openai:gpt-4o-mini
@@ -78,10 +78,9 @@ def command(options: GenerateOptions) -> None:
       chunkwise testset generate docs/ --count 30 --types two-hop
       chunkwise testset review q.json docs/
 
-    Types: single-concept, list, numeric, cross-document, paraphrase, and two-hop where it is asked for: two references,
-    the second found by a name in the first. Questions whose answer word search finds however the documents are cut are
-    tagged easy, those made without a model extracted. Every question is in the file as soon as it is kept; the same
-    command goes on where it was stopped.
+    Types: single-concept, list, numeric, cross-document, paraphrase and, only on request, two-hop (a name in the
+    first reference leads to the second). Tags: `easy` if BM25 finds the answer with any chunking, `extracted` if no
+    model wrote the question. Questions are saved one by one; the same command resumes.
     """
     from chunkwise.testsets.formats.chunkwise import dropped_file
     from chunkwise.testsets.generate.generate import GenerationRun
@@ -114,21 +113,20 @@ def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | N
     from chunkwise.testsets.generate.generate import request_for
 
     if client is None:
-        click.echo("no model is asked: name one with --llm, or leave --dry-run out")
+        click.echo("no language model is used: add --llm, or leave out --dry-run")
         return
     planned = making.planned(max_calls)
     show_estimate(client.estimate([request_for(task) for task in planned]))
     if planned:
-        click.echo(
-            f"that is at most; {counted(making.needed, 'call')} if every question can be kept"
-        )
+        click.echo(f"upper bound; {counted(making.needed, 'call')} if every question is kept")
 
 
 def _announce(client: LlmClient | None) -> None:
     """What kind of questions these will be, said before they are made."""
     if client is None:
         say(
-            "no --llm: questions are taken from the text and tagged extracted; they are simpler than those people ask"
+            "no --llm: questions are extracted from the text (tag `extracted`), and simpler than "
+            "those of users"
         )
 
 
@@ -170,7 +168,7 @@ def _render(generated: GeneratedQuestions, console: Console) -> None:
         if count := generated.dropped.get(reason, 0):
             table.add_row(thousands(count), Text(f"dropped: {reason}", "yellow"), MEANING[reason])
     if generated.unasked:
-        why = "the limit of cost, --max-cost, does not allow it"
+        why = "--max-cost doesn't allow it"
         table.add_row(thousands(generated.unasked), Text("not asked", "yellow"), why)
     console.print(table)
     for kind, count in generated.missing_kinds.items():
@@ -187,5 +185,5 @@ def _render(generated: GeneratedQuestions, console: Console) -> None:
 
 def _missing(kind: str, count: int) -> str:
     if not count:
-        return f"no question of the type {kind}: no passage suits it"
-    return f"no question of the type {kind}: {counted(count, 'time')} asked for, and none that was kept is one"
+        return f"no {kind} question: no suitable passage"
+    return f"no {kind} question kept after {counted(count, 'attempt')}"

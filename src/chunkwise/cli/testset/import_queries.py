@@ -32,7 +32,7 @@ _TOLD = 10
 _SHOWN = 10
 """Clusters."""
 _HIDDEN = {
-    "key": "a key or a password", "email": "an e-mail address", "card": "the number of a card",
+    "key": "a key or a password", "email": "an e-mail address", "card": "a card number",
 }  # fmt: skip
 
 
@@ -41,43 +41,43 @@ class ImportQueriesOptions(QuietOption, group="Questions"):
 
     log: Annotated[str, argument("LOG")]
     into: Annotated[Path, Option(
-        "Questions to make or add to: .json, or .jsonl for lines", metavar="FILE", common=True, writes="any"
+        "Test set to create or extend: .json or .jsonl", metavar="FILE", common=True, writes="any"
     )]  # fmt: skip
     count: Annotated[Amount, Option(
-        "Questions to draw, by how often they were asked; 0: all", long_flag="--sample", metavar="N", common=True
+        "Questions to sample by frequency; 0: all", long_flag="--sample", metavar="N", common=True
     )] = 200  # fmt: skip
-    seed: Annotated[Amount, Option("Another number draws other questions", metavar="N")] = 0
+    seed: Annotated[Amount, Option("Random seed of the sample", metavar="N")] = 0
     query_field: Annotated[Name | None, Option(
-        "Field with the question, also nested: request.query", metavar="FIELD", default_text="detected", common=True
+        "Question field, may be nested: request.query", metavar="FIELD", default_text="detected", common=True
     )] = None  # fmt: skip
     count_field: Annotated[Name | None, Option(
-        "Field that says how often it was asked", metavar="FIELD", default_text="detected"
+        "Frequency field", metavar="FIELD", default_text="detected"
     )] = None  # fmt: skip
-    longest: Annotated[Count, Option("Leave out what is longer", metavar="CHARACTERS")] = 500
+    longest: Annotated[Count, Option("Skip longer questions", metavar="CHARACTERS")] = 500
     embedder: Annotated[Name | None, Option(
-        "Embedding model that merges the same questions", flag="-e", metavar="NAME", default_text="none: by words",
+        "Embedding model for deduplication", flag="-e", metavar="NAME", default_text="none: compare words",
         common=True,
     )] = None  # fmt: skip
     language: Annotated[Name, Option(
-        "Language: en, de …, auto, or none (words as they are)", metavar="CODE"
+        "Stemming language: en, de …, auto, none", metavar="CODE"
     )] = "auto"  # fmt: skip
     as_json: Json = False
 
 
 @dataclass_command("import-queries", ImportQueriesOptions)
 def command(options: ImportQueriesOptions) -> None:
-    """Take questions from a log: the same ones joined, those about one thing clustered, some of them drawn.
+    """Import real user questions from a log: deduplicate, cluster and sample.
 
-    LOG is JSON lines, a JSON list, CSV, Parquet or plain lines ('-': standard input). Each question is written with how
-    often it was asked, its other wordings, its cluster, and how much of the log it stands for. Keys, passwords, e-mail
-    addresses and numbers of cards are replaced by what they are.
+    LOG is JSON lines, a JSON list, CSV, Parquet or plain lines ('-': standard input). Each question is saved with its
+    frequency, spellings, cluster and share of the log. Keys, passwords, email addresses and card numbers are
+    redacted.
 
     Examples:
       chunkwise testset import-queries log.jsonl --into q-live.json
       chunkwise testset import-queries searches.csv --into q-live.json -q
 
-    Questions already in the file stay as they are, with what was said about them: only new ones are added. Then say
-    where the answers stand ("relevant_text": a passage), and check: chunkwise testset check q-live.json SOURCE.
+    Questions already in the file are kept unchanged. Next, add the passage that answers each ("relevant_text"), then
+    run: chunkwise testset check q-live.json SOURCE
     """
     from chunkwise.testsets.formats.chunkwise import QuestionsFile, is_there
     from chunkwise.testsets.query_log import grouped, read_query_log, sampled
@@ -98,10 +98,10 @@ def command(options: ImportQueriesOptions) -> None:
             longest=options.longest, advance=advance,
         )  # fmt: skip
         if bad > _TOLD:
-            say(f"skipped {counted(bad - _TOLD, 'more entry')} that cannot be read")
+            say(f"skipped {counted(bad - _TOLD, 'more unreadable entry')}")
         _say_left_out(log, options.longest)
         if not log.asked:
-            raise ChunkwiseError(f"no question in {options.log}; nothing is written")
+            raise ChunkwiseError(f"no questions in {options.log}; nothing was written")
         groups = grouped(log, embedder=embedder, language=options.language, advance=advance)
     drawn = sampled(groups.queries, options.count or None, seed=options.seed)
     new = _new_ones(drawn, file.rows)
@@ -128,13 +128,14 @@ def _embedder(options: ImportQueriesOptions) -> Embedder | None:
 
 def _say_left_out(log: QueryLog, longest: int) -> None:
     for kind, count in log.hidden.items():
-        say(f"{counted(count, 'entry')} held {_HIDDEN[kind]}; in its place stands [{kind}]")
+        say(f"redacted {_HIDDEN[kind]} in {counted(count, 'entry')} as [{kind}]")
     if log.too_long:
         say(
-            f"left out: {thousands(log.too_long)} of more than {counted(longest, 'character')} (--longest)"
+            f"skipped {thousands(log.too_long)} longer than {counted(longest, 'character')} "
+            "(--longest)"
         )
     if log.wordless:
-        say(f"left out: {thousands(log.wordless)} without a word")
+        say(f"skipped {thousands(log.wordless)} without words")
 
 
 def _new_ones(drawn: Sequence[LiveQuery], rows: Sequence[dict[str, Any]]) -> list[LiveQuery]:
@@ -195,11 +196,11 @@ def _show(
         rest = sum(each.asked for cluster in clusters[_SHOWN:] for each in cluster)
         click.echo(f"  {percent(rest / log.total):>6}  {counted(len(clusters) - _SHOWN, 'more cluster')}")  # fmt: skip
     known = len(drawn) - len(new)
-    there = f", {thousands(known)} of them there already" if known else ""
-    say(f"{counted(len(drawn), 'question')} drawn{there}")
+    there = f", {thousands(known)} already in the file" if known else ""
+    say(f"sampled {counted(len(drawn), 'question')}{there}")
     if new:
         click.echo(f"written: {options.into} ({counted(len(new), 'new question')})", err=True)
         say(
-            "to be labeled: say where the answers stand (relevant_text), then: "
-            f"chunkwise testset check {options.into} SOURCE"
+            f"next: add the answering passage to each (relevant_text), then run: chunkwise "
+            f"testset check {options.into} SOURCE"
         )

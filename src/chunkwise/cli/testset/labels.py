@@ -46,8 +46,9 @@ class LabelsPlace(Options):
         store = LabelStore(labels_place(self.labels))
         if must_exist and not store.exists():
             raise ChunkwiseError(
-                f"there are no labels at {store.place}; make some in the browser (chunkwise studio handbook/), "
-                "take some in (chunkwise testset labels import FILE), or name their file: --labels FILE"
+                f"no labels in {store.place}; create some (chunkwise studio handbook/), import "
+                f"some (chunkwise testset labels import FILE), or give another file with "
+                f"--labels FILE"
             )
         return store
 
@@ -57,14 +58,14 @@ class LabelsExportOptions(LabelsPlace):
 
     file: Annotated[Path, argument("FILE")]
     format: Annotated[LabelFormat | None, Option(
-        "What to write", default_text="by the name of FILE", common=True
+        "Output format", default_text="from the file name", common=True
     )] = None  # fmt: skip
     as_json: Json = False
 
 
 @dataclass_command("export", LabelsExportOptions)
 def export(options: LabelsExportOptions) -> None:
-    """Write labels to FILE: every event as JSON lines, or what stands now for another tool.
+    """Export labels to FILE, as events or in another tool's format.
 
     Examples:
       chunkwise testset labels export labels.jsonl
@@ -89,14 +90,14 @@ class LabelsImportOptions(LabelsPlace):
 
     file: Annotated[Path, argument("FILE")]
     format: Annotated[LabelFormat | None, Option(
-        "What FILE is", default_text="detected", common=True
+        "Input format", default_text="detected", common=True
     )] = None  # fmt: skip
     as_json: Json = False
 
 
 @dataclass_command("import", LabelsImportOptions)
 def import_(options: LabelsImportOptions) -> None:
-    """Take labels of FILE in, beside those that are there: nothing is overwritten.
+    """Import labels from FILE; existing labels are kept.
 
     Examples:
       chunkwise testset labels import labels.jsonl
@@ -112,7 +113,7 @@ def import_(options: LabelsImportOptions) -> None:
     else:
         known = all_of_them - new
         were = one_or_many(known, "was", "were")
-        there = f", {thousands(known)} {were} there already" if known else ""
+        there = f", {thousands(known)} {were} already there" if known else ""
         say(f"{counted(new, 'new label')} in {store.place}{there}")
 
 
@@ -124,7 +125,7 @@ class AgreementOptions(LabelsPlace):
 
 @dataclass_command("agreement", AgreementOptions)
 def agreement(options: AgreementOptions) -> None:
-    """Say how far people agree (Krippendorff's alpha, Cohen's kappa), who did how much, what nobody judged.
+    """Show inter-annotator agreement (Krippendorff's alpha, Cohen's kappa).
 
     Examples:
       chunkwise testset labels agreement
@@ -147,13 +148,12 @@ def agreement(options: AgreementOptions) -> None:
         )
         click.echo(
             one_line(
-                f"{each.who}  {counted(each.questions, 'question')}, {counted(each.labels, 'label')}{speed}"
+                f"{each.who}  {counted(each.questions, 'question')}, "
+                f"{counted(each.labels, 'label')}{speed}"
             )
         )
     if not own.passages:
-        click.echo(
-            "agreement: nobody graded what another did; a share of the questions goes to two people"
-        )
+        click.echo("no agreement to measure: no passage was graded by two people")
         return
     shared = f"{counted(own.passages, 'passage')} of {counted(own.questions, 'question')}"
     click.echo(
@@ -167,8 +167,8 @@ def agreement(options: AgreementOptions) -> None:
             )
     if own.disputed:
         click.echo(
-            f"{counted(own.disputed, 'passage')} disputed, {thousands(own.relevance_disputed)} on whether it answers: "
-            "chunkwise testset labels adjudicate"
+            f"{counted(own.disputed, 'disputed passage')}, {thousands(own.relevance_disputed)} "
+            f"about relevance; decide: chunkwise testset labels adjudicate"
         )
 
 
@@ -181,21 +181,23 @@ class AdjudicateOptions(LabelsPlace):
 
     number: Annotated[Count | None, argument("[NUMBER]")] = None
     grade: Annotated[Annotated[int, Meta(ge=0, le=3)] | None, Option(
-        "The decision: 0 not about it … 3 answers it", metavar="N", common=True
+        "Decision: 0 not about it … 3 answers it", metavar="N", common=True
     )] = None  # fmt: skip
-    who: Annotated[Name | None, Option("Name of who decides", metavar="NAME", common=True)] = None
+    who: Annotated[Name | None, Option("Name of the adjudicator", metavar="NAME", common=True)] = (
+        None
+    )
     as_json: Json = False
 
 
 @dataclass_command("adjudicate", AdjudicateOptions)
 def adjudicate(options: AdjudicateOptions) -> None:
-    """List passages that people graded differently, and decide them one by one.
+    """List disputed passages, and decide them one by one.
 
     Examples:
       chunkwise testset labels adjudicate
       chunkwise testset labels adjudicate 1 --grade 2 --who ada
 
-    Numbers are those of the list as it is now: a decision takes its passage out of it.
+    NUMBER refers to the current list, from which each decision removes a passage.
     """
     from chunkwise.labels.annotator_agreement import disputed_passages
     from chunkwise.labels.question_labels import labels_of
@@ -206,10 +208,11 @@ def adjudicate(options: AdjudicateOptions) -> None:
     found = disputed_passages(labels_of(store))
     if options.number is not None:
         if options.grade is None or not options.who:
-            raise click.UsageError("a decision is a grade and who gives it: --grade 2 --who ada")
+            raise click.UsageError("a decision needs --grade and --who: --grade 2 --who ada")
         if options.number > len(found):
             raise InvalidParameter(
-                f"number is {options.number}; disputed: {counted(len(found), 'passage')}"
+                f"number is {options.number}, but there {one_or_many(len(found), 'is', 'are')} "
+                f"{counted(len(found), 'disputed passage')}"
             )
         own, passage = found[options.number - 1]
         place = passage.place._asdict()
@@ -242,6 +245,6 @@ def adjudicate(options: AdjudicateOptions) -> None:
 
 command = CommandGroup(
     "labels",
-    help="Export, import and compare people's relevance labels.",
+    help="Export, import and compare human relevance labels.",
     commands=[agreement, adjudicate, export, import_],
 )

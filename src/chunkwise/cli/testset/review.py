@@ -28,7 +28,7 @@ class ReviewOptions(LoadingOptions):
     file: Annotated[Path, argument("QUERIES")]
     source: Sources = ()
     only: Annotated[Literal["all", "unreviewed", "accepted", "edited"], Option(
-        "Show only these questions", common=True
+        "Questions to show", common=True
     )] = "all"  # fmt: skip
 
 
@@ -36,9 +36,8 @@ class ReviewOptions(LoadingOptions):
 def command(options: ReviewOptions) -> None:
     """Accept, edit or drop questions one by one.
 
-    QUERIES is a file of questions; SOURCE is any number of documents, or an index. Shown are the question, its answer
-    and types, and the passage that proves it with the quote marked. It begins with the first question that is not
-    reviewed.
+    QUERIES is a file of questions; SOURCE is documents or an index. Each question is shown with its answer, types and
+    passage, with the quote marked. Review starts at the first unreviewed question.
 
     Examples:
       chunkwise testset review q.json docs/
@@ -47,10 +46,9 @@ def command(options: ReviewOptions) -> None:
 
     Keys: a accept, e edit the question, w edit the answer, d drop, s skip, b back (and undo a drop), q quit.
 
-    Every decision is written at once, as "review": "accepted" or "edited". Dropped questions move to
-    queries.dropped.json beside the file. Editing opens $VISUAL or $EDITOR where one is set, else a line with the old
-    text in it. Facts that an edited answer names no more are dropped, and so are `easy` from an edited question and
-    `numeric` where the number is gone; all of it is said.
+    Decisions are saved immediately. Dropped questions move to queries.dropped.json. Edits open $VISUAL or $EDITOR, or
+    a line editor. Editing an answer drops facts it no longer contains, and the `easy` and `numeric` tags if they no
+    longer apply.
     """
     from chunkwise.testsets.review import Review
 
@@ -58,7 +56,7 @@ def command(options: ReviewOptions) -> None:
     refuse_without_terminal()
     review = Review(file, options.only)
     if not len(review):
-        click.echo(f"no question to review in {file}: {counted_decisions(review)}")
+        click.echo(f"nothing to review in {file}: {counted_decisions(review)}")
         return
     review_in_terminal(review, ReviewCard(str(file), _documents(options)), file)
 

@@ -26,7 +26,8 @@ _NOTES = {f"{_W}footnoteReference": "footnote", f"{_W}endnoteReference": "endnot
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _LIST = re.compile(r"list (bullet|number)(?: (\d))?", re.IGNORECASE)
 _NO_TITLE = re.compile(
-    r"|microsoft word\b.*|(?:word )?document ?\d*|untitled.*|title|\S*\.(?:docx?|docm|dotx?|rtf|odt)",
+    r"|microsoft word\b.*|(?:word )?document "
+    r"?\d*|untitled.*|title|\S*\.(?:docx?|docm|dotx?|rtf|odt)",
     re.IGNORECASE,
 )
 _BODY_TEXT = 9  # as an outline level
@@ -165,7 +166,7 @@ class _DocxText:
         path = linked.get("officeDocument", _MAIN)
         body = parts.xml(path).find(f"{_W}body")
         if body is None:
-            raise parts.damaged(f"no text of Word in {path!r}")
+            raise parts.damaged(f"no Word text in {path!r}")
         linked = {link.kind: link.path for link in parts.links(path).values()}
         roots = {kind: parts.xml(linked[kind]) for kind in _PARTS if linked.get(kind, "") in parts}
         self._headings: dict[str, int] = {}

@@ -52,11 +52,9 @@ class EmlLoader(SuffixLoader):
                 data.removeprefix(b"\xef\xbb\xbf")
             )
         except RecursionError as error:
-            raise UnreadableDocument(source.origin, "its parts are nested too deep") from error
+            raise UnreadableDocument(source.origin, "its parts are nested too deeply") from error
         if not any(_header(mail, name) for name in (*_SHOWN, "Subject")):
-            raise UnreadableDocument(
-                source.origin, "no mail: neither From nor Subject at its beginning"
-            )
+            raise UnreadableDocument(source.origin, "not an email: no From or Subject header")
         layout = Layout()
         attachments: list[str] = []
         _add_mail(layout, mail, attachments, 1)

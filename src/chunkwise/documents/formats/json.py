@@ -125,9 +125,9 @@ class JsonLoader:
                 raise UnreadableDocument(source.origin, why) from error
             found, value = None, text
         if value in (None, [], {}, ""):
-            raise NoText(source.origin, "empty: no text in it")
+            raise NoText(source.origin, "empty")
         if is_findings(value):
-            raise UnreadableDocument(source.origin, "results written by chunkwise, not a document")
+            raise UnreadableDocument(source.origin, "a chunkwise results file, not a document")
         if is_page(value):
             raise UnreadableDocument(source.origin, OWN_PAGE)
         articles = squad_articles(value) if found is None and options.text_field is None else None

@@ -201,7 +201,7 @@ class MarkdownLoader:
         if given is not None:
             text = with_blank_head(text, given.end)
             if not text.strip():
-                raise UnreadableDocument(source.origin, "empty: no text behind its front matter")
+                raise UnreadableDocument(source.origin, "empty after its front matter")
         yield Document(
             source.id,
             text,

@@ -65,11 +65,11 @@ class NotebookLoader(SuffixLoader):
             notebook = msgspec.convert(parse_json(text.removeprefix("\ufeff")), _Notebook)
         except (ValueError, RecursionError) as error:
             raise UnreadableDocument(
-                source.origin, f"no notebook: {json_problem(error)}"
+                source.origin, f"not a notebook: {json_problem(error)}"
             ) from error
         sheets = [sheet.cells for sheet in notebook.worksheets or [notebook]]
         if all(cells is None for cells in sheets):
-            raise UnreadableDocument(source.origin, "no notebook: there are no cells in it")
+            raise UnreadableDocument(source.origin, "not a notebook: no cells")
         named = notebook.metadata.language_info.name
         language = named if re.fullmatch(r"[\w+#.-]{1,30}", named) else ""
         parts = [

@@ -25,7 +25,8 @@ _CONTENT = "content.xml"
 _STYLES = "styles.xml"
 _MANIFEST = "META-INF/manifest.xml"
 _SKIPPED = frozenset(
-    "tracked-changes annotation annotation-end table-of-content alphabetical-index user-index sequence-decls forms "
+    "tracked-changes annotation annotation-end table-of-content alphabetical-index user-index "
+    "sequence-decls forms "
     "header footer event-listeners script image plugin ruby-text table-column".split()
 )
 _MOST_SPACES = 100
@@ -42,7 +43,7 @@ class OdtLoader(ZipLoader):
 
     def read(self, parts: ZipParts, source: Source, on_unreadable: OnUnreadable) -> Document:
         if _MANIFEST in parts and b"encryption-data" in parts.read(_MANIFEST):
-            raise UnreadableDocument(source.origin, "encrypted; save it without its password")
+            raise UnreadableDocument(source.origin, "encrypted; save it without a password")
         roots = [
             parts.xml(path) for path in (_CONTENT, _STYLES) if path == _CONTENT or path in parts
         ]

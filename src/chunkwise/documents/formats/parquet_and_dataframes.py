@@ -174,7 +174,7 @@ def _batches(table: Any) -> Iterator[Any]:
         yield from table.toArrow().to_batches(_ROWS)
     else:
         kind = type(table).__name__
-        raise InvalidParameter(f"{kind} is a plan, not a table yet; call collect() on it first")
+        raise InvalidParameter(f"{kind} is lazy; call collect() on it first")
 
 
 def _documents(

@@ -66,8 +66,8 @@ class DuplicateId(UnreadableDocument):
 
 _MANY: dict[type[UnreadableDocument], str] = {
     NoText: "without a text",
-    DuplicateId: "with an id that was there before",
-    UnreadableDocument: "that cannot be read",
+    DuplicateId: "with a duplicate id",
+    UnreadableDocument: "that are unreadable",
 }
 
 
@@ -126,7 +126,9 @@ class Corpus:
     def _none_good(self, first: UnreadableDocument, count: int) -> UnreadableDocument:
         place = first.source.removeprefix(self._source.origin).lstrip(": ")
         place = f"line {place}" if place.isdigit() else place
-        why = f"none of its {counted(count, 'record')} can be used; the first, {place}: {first.reason}"
+        why = (
+            f"none of its {counted(count, 'record')} is usable; the first, {place}: {first.reason}"
+        )
         return UnreadableDocument(self._source.origin, why)
 
     def checked(
@@ -330,7 +332,7 @@ def keyed_entries(found: list[Keyed], text_field: str) -> Iterator[CorpusEntry]:
         elif isinstance(record, Mapping):
             yield CorpusEntry(where, record, key)
         else:
-            yield CorpusEntry(where, "neither a text nor an object")
+            yield CorpusEntry(where, "neither text nor an object")
 
 
 def corpus_records(value: object, text_field: str | None) -> list[Keyed] | None:

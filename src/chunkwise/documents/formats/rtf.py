@@ -20,10 +20,14 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _SKIPPED = frozenset(
-    "fonttbl colortbl pict object objdata header headerl headerr headerf footer footerl footerr footerf themedata "
-    "colorschememapping datastore latentstyles listtable listoverridetable rsidtbl generator xmlnstbl fldinst "
-    "filetbl revtbl annotation atnid atnauthor atndate bkmkstart bkmkend shppict nonshppict private template "
-    "pnseclvl operator author company keywords comment subject category manager doccomm hlinkbase creatim revtim "
+    "fonttbl colortbl pict object objdata header headerl headerr headerf footer footerl footerr "
+    "footerf themedata "
+    "colorschememapping datastore latentstyles listtable listoverridetable rsidtbl generator "
+    "xmlnstbl fldinst "
+    "filetbl revtbl annotation atnid atnauthor atndate bkmkstart bkmkend shppict nonshppict "
+    "private template "
+    "pnseclvl operator author company keywords comment subject category manager doccomm "
+    "hlinkbase creatim revtim "
     "printim buptim footnotesep ftnsep ftnsepc aftnsep aftnsepc tc xe shprslt".split()
 )
 """Destinations that hold no text of the document."""
@@ -50,7 +54,7 @@ class RtfLoader:
     ) -> Iterator[Document]:
         data = source.read(options.max_bytes)
         if not data.lstrip().startswith(b"{\\rtf"):
-            raise UnreadableDocument(source.origin, "no rich text: it does not begin with {\\rtf")
+            raise UnreadableDocument(source.origin, "not RTF: it doesn't start with {\\rtf")
         text = _RtfText()
         text.read(data)
         yield text.layout.document(source, "rtf", title=text.title)

@@ -50,7 +50,7 @@ class SubtitleLoader(SuffixLoader):
             layout.add("paragraph", paragraph)
             any_cue = True
         if not any_cue:
-            why = f"no subtitles: no line of times such as {_EXAMPLES[read]}"
+            why = f"not subtitles: no timestamps such as {_EXAMPLES[read]}"
             raise UnreadableDocument(source.origin, why)
         yield layout.document(source, "subtitles")
 

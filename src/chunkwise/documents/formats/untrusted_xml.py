@@ -32,7 +32,7 @@ def xml_root(data: bytes) -> _Element | str:
         return _in_words(" ".join(str(error.msg or "not well-formed").split()))
     except ValueError as error:  # an encoding that is none
         return " ".join(str(error).split())[:200]
-    return "nothing in it" if root is None else root
+    return "empty" if root is None else root
 
 
 def _in_words(why: str) -> str:
@@ -40,7 +40,7 @@ def _in_words(why: str) -> str:
     if "Excessive depth" in why:
         return "its elements are nested deeper than 256"
     if "XML_PARSE_HUGE" in why:
-        return "a text or a tag in it is longer than 10 million bytes"
+        return "it has a text or tag of more than 10 million bytes"
     return why[:200]
 
 

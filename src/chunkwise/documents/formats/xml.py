@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _TITLES = frozenset("title head heading bridgehead article-title".split())
 _NOT_TITLED = frozenset(
-    "figure table informaltable example equation note tip warning important caution fig table-wrap boxed-text ref "
+    "figure table informaltable example equation note tip warning important caution fig "
+    "table-wrap boxed-text ref "
     "element-citation mixed-citation biblioentry series image channel-image".split()
 )
 """Elements whose title is no heading: what stands behind them is not below it."""
@@ -63,7 +64,7 @@ class XmlLoader:
         text = _XmlText()
         text.read(root, 0)
         if not text.layout.blocks:
-            why = "no text between its tags; pass --loader text to read it with its attributes"
+            why = "no text in its elements; pass --loader text to read the markup"
             raise UnreadableDocument(source.origin, why)
         yield text.layout.document(source, "xml", title=text.title)
 

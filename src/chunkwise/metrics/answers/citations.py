@@ -53,7 +53,7 @@ QUESTION = KeyQuestion(
     Targets(0.90, 0.95),
     Remedy(
         "offsets that are wrong or lost",
-        "cut again with exact spans, and never find text again by searching for it",
+        "chunk again with exact spans instead of searching for the text",
     ),
 )
 
@@ -121,7 +121,7 @@ def _cover(parts: list[Readable], claim: Readable) -> bool:
     )
 
 
-NO_CITED_CLAIM = "no citation is for a sentence of the answer"
+NO_CITED_CLAIM = "no citation belongs to a sentence of the answer"
 
 
 def citation_precision(
@@ -267,38 +267,37 @@ def _claims(answer: Answer | None, citation: AnswerCitation) -> list[str]:
 
 METRICS = (
     Metric(
-        "citation_accuracy.position", "Share of the chunks that are exactly the text at their offsets.",
+        "citation_accuracy.position", "Share of chunks that equal the text at their offsets.",
         score=_share_exact, group="citation_accuracy", question=QUESTION, needs=("chunks",), per="chunking",
     ),
     Metric(
-        "citation_accuracy.support", "Share of the citations whose place contains the claim.",
+        "citation_accuracy.support", "Share of citations whose cited text contains the claim.",
         score=lambda e: citation_support(e.queries, e.answers, e.texts),
         group="citation_accuracy", question=QUESTION, needs=("citations",),
         remedy=Remedy(
-            "answers that say more than the text they cite, or cite another chunk than the one they were made from",
-            "ask for one citation behind each claim, with the words it rests on; less text to choose from, or "
-            "another model for the answers",
+            "answers that go beyond the cited text, or cite the wrong chunk",
+            "one citation per claim, with its quote; less context; another answer model",
         ),
     ),
     Metric(
-        "citation_accuracy.attribution", "Share of the citations that name the right document and place.",
+        "citation_accuracy.attribution", "Share of citations with the right document and span.",
         score=lambda e: citation_attribution(e.queries, e.answers, e.texts),
         group="citation_accuracy", question=QUESTION, needs=("citations",),
         remedy=Remedy(
-            "documents or chunks that are alike or go by numbers that are mixed up, quotes that are not word for word",
-            "give every chunk a unique name to cite, with its document and place, and ask for exact quotes",
+            "similar or misnumbered documents or chunks, inexact quotes",
+            "unique chunk ids with document and span, exact quotes",
         ),
     ),
     _CitationMetric(
-        "citation_accuracy.llm", "Share of the citations whose place, to a language model, supports the claim.",
+        "citation_accuracy.llm", "Share of citations whose cited text supports the claim, judged by an LLM.",
         judgment=Support, ask=lambda _: [], group="citation_accuracy", question=QUESTION, needs=("citations", "llm"),
     ),
     Metric(
-        "citation_precision", "Of the claims with a citation, those that it supports.",
+        "citation_precision", "Share of cited claims that their citation supports.",
         score=lambda e: citation_precision(e.queries, e.answers, e.texts), group="answers", needs=("citations",),
     ),
     Metric(
-        "citation_recall", "Of the claims of an answer, those with a citation.",
+        "citation_recall", "Share of an answer's claims that have a citation.",
         score=lambda e: citation_recall(e.queries, e.answers), group="answers", needs=("answers",),
     ),
 )  # fmt: skip

@@ -24,7 +24,7 @@ from chunkwise.metrics.span_tables import Gold, HitTable
 from chunkwise.metrics.spans.coverage import covered_references
 
 NO_FACTS = "no expected facts"
-YES_OR_NO = "what is expected is yes or no: words do not tell"
+YES_OR_NO = "the expected answer is yes or no, which words can't verify"
 
 
 def facts(
@@ -131,30 +131,30 @@ QUESTION = KeyQuestion(
 )
 METRICS = (
     Metric(
-        "completeness.facts", "Share of the expected facts that the answer or the context names.",
+        "completeness.facts", "Share of expected facts in the answer or the context.",
         score=lambda e: facts(e.queries, e.hits, {id: each.said for id, each in e.answers.items()}),
         group="completeness", question=QUESTION, needs=("facts",),
     ),
     Metric(
-        "completeness.coverage", "Share of the answer’s statements that at least one hit holds.",
+        "completeness.coverage", "Share of the reference answer’s statements contained in at least one hit.",
         score=lambda e: coverage(e.queries, e.hits), group="completeness", question=QUESTION,
         needs=("reference answer",),
     ),
     Metric(
-        "completeness.spans", "Share of the questions whose every reference is covered.",
+        "completeness.spans", "Share of questions with every reference covered.",
         score=lambda e: spans(*e.tables()), group="completeness", question=QUESTION, needs=("references",),
     ),
     LlmMetric(
-        "completeness.llm", "Share of the questions whose context has, to a language model, all that the answer says.",
+        "completeness.llm", "Share of questions whose context contains the whole reference answer, judged by an LLM.",
         judgment=Completeness, ask=_expected_and_context, group="completeness", question=QUESTION,
         needs=("reference answer", "llm"),
     ),
     LlmMetric(
-        "context_recall.llm", "Share of the reference’s statements that a language model finds in a hit.",
+        "context_recall.llm", "Share of the reference answer’s statements found in a hit, judged by an LLM.",
         judgment=Attribution, ask=_statements_and_hits, group="completeness", needs=("reference answer", "llm"),
     ),
     Metric(
-        "answer_completeness", "Share of the expected facts that the answer names.",
+        "answer_completeness", "Share of expected facts in the answer.",
         score=lambda e: answer_completeness(e.queries, e.answers), group="answers", needs=("answers", "facts"),
     ),
 )  # fmt: skip

@@ -29,8 +29,8 @@ from chunkwise.metrics.judges.llm_answer_judgments import Support
 from chunkwise.metrics.metric import Metric
 from chunkwise.text.terms import NONE, stemmer, stop_words
 
-PARAPHRASE = "no word of the reference answer is in the answer: words do not decide"
-NEGATION = "the answer or its reference answer has a negation: words do not decide"
+PARAPHRASE = "the answer has no word of the reference answer, so words can't decide"
+NEGATION = "the answer or reference answer has a negation, so words can't decide"
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+", re.MULTILINE)
 
 
@@ -168,13 +168,14 @@ def _f1_of(shares: Sequence[Score]) -> Score:
 METRICS = (
     Metric(
         "answer_correctness.words",
-        "Share of the reference answer’s facts (numbers with units, names, content words) that the answer contains.",
+        "Share of the reference answer’s facts (numbers with units, names, content words) in the "
+        "answer.",
         score=lambda e: answer_correctness(e.queries, e.answers), group="answers",
         needs=("answers", "reference answer"),
     ),
     LlmMetric(
         "answer_correctness.llm",
-        "F1 of the claims of answer and reference answer that the other supports, to a language model.",
+        "F1 of claims in answer and reference answer supported by the other, judged by an LLM.",
         judgment=Support, ask=_both_ways, combine=_f1_of, group="answers",
         needs=("answers", "reference answer", "llm"),
     ),

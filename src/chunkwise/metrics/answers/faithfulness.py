@@ -54,11 +54,11 @@ def _claims_and_context(given: QuestionEvidence) -> Asked | str:
 
 METRICS = (
     Metric(
-        "faithfulness.words", "Of the claims of an answer, those that a hit holds, by their words.",
+        "faithfulness.words", "Share of an answer's claims contained in a hit, by their words.",
         score=lambda e: faithfulness(e.queries, e.hits, e.answers), group="answers", needs=("answers",),
     ),
     LlmMetric(
-        "faithfulness.llm", "Of the claims of an answer, those that the context supports, to a language model.",
+        "faithfulness.llm", "Share of an answer's claims supported by the context, judged by an LLM.",
         judgment=Support, ask=_claims_and_context, group="answers", needs=("answers", "llm"),
     ),
 )  # fmt: skip

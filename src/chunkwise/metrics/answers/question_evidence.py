@@ -17,7 +17,7 @@ from chunkwise.metrics.metric import Metric
 from chunkwise.text.find_passages import occurrences
 
 NO_ANSWER = "no answer"
-REFUSED = "the answer is that the documents do not say it"
+REFUSED = "the answer is that the documents don't contain it"
 
 
 _WORD = re.compile(r"[^\W_]+")

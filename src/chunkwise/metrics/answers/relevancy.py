@@ -60,11 +60,11 @@ def _by_similarity(evidence: Evidence) -> list[Score]:
 
 METRICS = (
     Metric(
-        "answer_relevancy.similarity", "How near the answer is to the question: their cosine.",
+        "answer_relevancy.similarity", "Cosine similarity of answer and question.",
         score=_by_similarity, group="answers", needs=("answers", "embedder"),
     ),
     LlmMetric(
-        "answer_relevancy.llm", "Whether the answer answers the question, right or wrong: 1, in part 0.5, or 0.",
+        "answer_relevancy.llm", "Whether the answer addresses the question, right or wrong: 1, partly 0.5, or 0.",
         judgment=AnswerRelevancy, ask=_answer, group="answers", needs=("answers", "llm"),
     ),
 )  # fmt: skip

@@ -152,20 +152,20 @@ def _split_share(evidence: Evidence) -> WholeScore:
 
 QUESTION = KeyQuestion(
     "boundary_issues",
-    "Do the cuts hurt?",
+    "Are chunk boundaries good?",
     Targets(0.10, 0.05),
     Remedy(
-        "the wrong separators or the wrong size",
+        "unsuitable separators or size",
         ("{structural}", "another size", "{overlap}"),
     ),
 )
 METRICS = (
     Metric(
-        "boundary_issues", "Share of the chunks that begin or end badly, each counted once.", score=_share_with_issues,
+        "boundary_issues", "Share of chunks with a boundary issue.", score=_share_with_issues,
         group="boundary_issues", better="lower", question=QUESTION, per="chunking", as_percent=True,
     ),
     Metric(
-        "split_references", "Share of the references that no single chunk holds whole.",
+        "split_references", "Share of references that no single chunk contains completely.",
         score=_split_share, group="boundary_issues", better="lower", needs=("references", "chunks"), per="chunking",
     ),
 )  # fmt: skip

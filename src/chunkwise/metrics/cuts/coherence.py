@@ -82,7 +82,7 @@ def _cosines(first: Vectors, left: Numbers, second: Vectors, right: Numbers) -> 
 
 
 _NO_VECTORS = "no vectors: index with --vectors late"
-_OWN = "the index has vectors of chunks and none of sentences; make it with --vectors late or both"
+_OWN = "the index has no sentence vectors; index with --vectors late or both"
 _APART = "no document has two chunks"
 _SINGLE = "no chunk has two sentences"
 
@@ -173,17 +173,17 @@ def _figure(name: str) -> Callable[[Evidence], WholeScore]:
 
 METRICS = (
     Metric(
-        "coherence", "How alike neighboring chunks are: lower is better, as each chunk then has its own subject.",
+        "coherence", "Similarity of neighboring chunks; lower is better, since chunks then have separate topics.",
         score=_figure("coherence"),
         group="boundary_issues", better="lower", bounds=(-1.0, 1.0), needs=("vectors",), per="chunking",
     ),
     Metric(
-        "cohesion", "How alike a chunk’s sentences are to the chunk: higher is better, as it then has one matter.",
+        "cohesion", "Similarity of a chunk’s sentences to the chunk; higher is better, since it then has one topic.",
         score=_figure("cohesion"),
         group="boundary_issues", bounds=(-1.0, 1.0), needs=("vectors",), per="chunking",
     ),
     Metric(
-        "contrast", "Cohesion less coherence: higher is better, as cuts then fall where the matter changes.",
+        "contrast", "Cohesion minus coherence; higher is better, since boundaries then follow topics.",
         score=_figure("contrast"),
         group="boundary_issues", bounds=(-2.0, 2.0), needs=("vectors",), per="chunking",
     ),

@@ -16,7 +16,7 @@ from chunkwise.metrics.judges.relevance_judges import balance_by_place, says_som
 from chunkwise.metrics.metric import Metric
 
 NO_LABELS = "not labeled"
-NO_RELEVANT = "no passage that was labeled is relevant"
+NO_RELEVANT = "no labeled passage is relevant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +110,15 @@ def _of(score: Callable[[Query, Sequence[Hit]], Score]) -> Callable[[Evidence], 
 
 METRICS = (
     Metric(
-        "bpref", "Relevant passages that come before irrelevant ones, by people's labels; what nobody judged does not "
-        "count.", score=_of(bpref), group="labels", needs=("labels",),
+        "bpref", "Rank order of relevant before irrelevant passages by human labels; unjudged "
+        "passages don't count (bpref).", score=_of(bpref), group="labels", needs=("labels",),
     ),
     Metric(
-        "graded_ndcg", "Passages by people's grades (0 to 3), early ones worth more, against the best possible order.",
+        "graded_ndcg", "nDCG by human grades (0 to 3).",
         score=_of(graded_ndcg), group="labels", needs=("labels",), at="hits",
     ),
     Metric(
-        "judged", "Share of the hits that people judged: where it is low, metrics from labels say little.",
+        "judged", "Share of hits with human labels; if low, label metrics are unreliable.",
         score=_of(judged_share), group="labels", needs=("labels",), at="hits",
     ),
 )  # fmt: skip

@@ -47,7 +47,9 @@ class Unanswered:
         if not self.reasons:
             return ""
         requests = counted(self.asked, "request")
-        return f"{thousands(self.reasons.total())} of {requests} without an answer: {main_reason(self.reasons)}"
+        return (
+            f"{thousands(self.reasons.total())} of {requests} failed: {main_reason(self.reasons)}"
+        )
 
 
 def work_through(
@@ -76,7 +78,7 @@ def work_through(
     return Unanswered("", reasons, len(tasks))
 
 
-NOT_ASKED = "the language model was not asked"
+NOT_ASKED = "the language model was not called"
 
 
 class VerdictStore:
@@ -220,14 +222,14 @@ class JudgeModel:
         if size + passages * _AROUND + beside <= _FOR_TEXT * window:
             return ""
         with_it = f", with {thousands(beside)} of what is asked about it," if beside > size else ""
-        return f"a text of {counted(size, 'token')}{with_it} is too long for a model that holds {thousands(window)}"
+        return f"a text of {counted(size, 'token')}{with_it} exceeds the model's context window of {thousands(window)}"
 
     def claim_too_long(self, claim: str) -> str:
         """Why a claim cannot be compared with anything; empty: it can."""
         window = self.client.model.window
         if window is None or (size := _tokens(claim)) + _AROUND <= _FOR_CLAIMS * window:
             return ""
-        return f"a claim of {counted(size, 'token')} is too long for a model that holds {thousands(window)}"
+        return f"a claim of {counted(size, 'token')} exceeds the model's context window of {thousands(window)}"
 
 
 def _groups(texts: Sequence[str], room: float | None, around: int) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""Who says that a hit is relevant without a language model: people's labels, gold spans, an embedder's similarity."""
+"""Who says that a hit is relevant without a language model: human labels, gold spans, an embedder's similarity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder, Kind
 
 NOT_LABELLED = "not labeled"
-DISAGREE = "people disagree"
+DISAGREE = "labelers disagree"
 
 LEAST = 0.5
 """Intersection over union from which a hit and a labeled place are the same to a reader."""
@@ -108,7 +108,7 @@ class SpanJudge:
     def __init__(self, threshold: float = 0.5) -> None:
         if not 0 < threshold <= 1:
             raise InvalidParameter(
-                f"relevance_threshold is {threshold}; it is a share of a reference, over 0 and at most 1"
+                f"relevance_threshold is {threshold}; expected a share above 0 and up to 1"
             )
         self.threshold = threshold
 
@@ -134,7 +134,7 @@ class SpanJudge:
 
 
 NO_WORDS = "no words to compare"
-NO_VECTOR = "the model gave no vector"
+NO_VECTOR = "the model returned no vector"
 
 
 class SimilarityJudge:
@@ -145,7 +145,8 @@ class SimilarityJudge:
     def __init__(self, embedder: str | Embedder = DEFAULT, threshold: float = 0.7) -> None:
         if not -1 <= threshold <= 1:
             raise InvalidParameter(
-                f"similarity_threshold is {threshold}; a cosine is between -1 and 1, 0.7 is usual"
+                f"similarity_threshold is {threshold}; expected a cosine between -1 and 1, such "
+                "as 0.7"
             )
         self.threshold = threshold
         self._embedder = embedder

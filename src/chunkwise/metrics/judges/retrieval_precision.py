@@ -87,7 +87,7 @@ def of_judge(
 
     return Metric(
         f"{QUESTION.name}.{judge}",
-        help or f"Share of the hits that the judge {judge} finds relevant.",
+        help or f"Share of hits that the judge {judge} considers relevant.",
         score=score, group=QUESTION.name, question=QUESTION, needs=needs, judge=judge,
         asks=judge if asks is None else asks, known_better_by=known_better_by,
     )  # fmt: skip
@@ -133,24 +133,24 @@ QUESTION = KeyQuestion(
     "Are the retrieved chunks relevant?",
     Targets(0.70, 0.85),
     Remedy(
-        "chunks that are too large, an embedding that is too weak, a {k} that is too high",
+        "large chunks, a weak embedding model, a high {k}",
         ("smaller chunks", "a better model", "a smaller {k}", "{reranker}"),
     ),
 )
 METRICS = (
-    of_judge("labels", "Share of the hits that people rated relevant.", needs=("labels",), asks=""),
+    of_judge("labels", "Share of hits labeled relevant.", needs=("labels",), asks=""),
     replace(
         of_judge(
-            "spans", "Share of the hits that hold the gold text or lie inside it.", needs=("references",), asks="",
+            "spans", "Share of hits that contain gold text or are within it.", needs=("references",), asks="",
         ),
         score=_by_spans, reachable=reachable,
     ),
     of_judge(
-        "similarity", "Share of the hits that an embedder finds near the question.", needs=("embedder",), asks="",
+        "similarity", "Share of hits similar to the question by embedding.", needs=("embedder",), asks="",
         # Whoever finds likeness in more chunks than the references name is no better a search for it.
         known_better_by=f"{QUESTION.name}.spans",
     ),
     of_judge(
-        "llm", "Share of the hits that a language model finds to hold the answer or a part of it.", needs=("llm",),
+        "llm", "Share of hits that contain the answer or a part of it, judged by an LLM.", needs=("llm",),
     ),
 )  # fmt: skip

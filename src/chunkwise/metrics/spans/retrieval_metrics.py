@@ -80,24 +80,25 @@ def iou(lengths: Coverage) -> Scores:
 METRICS = (
     SpanMetric(
         "recall",
-        "Share of the gold text that is retrieved, counted in characters; of relevant chunks it is chunk_recall.",
+        "Share of the gold text that is retrieved, in characters (for relevant chunks, see "
+        "chunk_recall).",
         group="retrieval", needs=("references",), at="hits or tokens", usual=("", "1000t"), headline=True,
         formula=lambda evidence, k: recall(evidence.coverage(k)),
     ),
     SpanMetric(
         "precision",
-        "Share of the retrieved text that is gold, counted in characters; text retrieved twice counts once; of "
-        "relevant hits it is context_precision, or p.",
+        "Share of the retrieved text that is gold, in characters; repeated text counts once "
+        "(for relevant hits, see context_precision and p).",
         group="retrieval", needs=("references",), at="hits or tokens",
         formula=lambda evidence, k: precision(evidence.coverage(k)),
     ),
     SpanMetric(
-        "density", "Share of the retrieved text that is gold; text retrieved twice is paid twice.",
+        "density", "Share of the retrieved text that is gold; repeated text counts every time.",
         group="retrieval", needs=("references",), at="hits or tokens",
         formula=lambda evidence, k: density(evidence.coverage(k)),
     ),
     SpanMetric(
-        "iou", "Text that is both gold and retrieved / text that is either.",
+        "iou", "Text both gold and retrieved / text in either (Jaccard index).",
         group="retrieval", needs=("references",), at="hits or tokens",
         formula=lambda evidence, k: iou(evidence.coverage(k)),
     ),
@@ -107,12 +108,12 @@ METRICS = (
         formula=lambda evidence, k: context_precision(evidence.judged, k),
     ),
     SpanMetric(
-        "context_recall", "Share of the references that are covered.",
+        "context_recall", "Share of references that are covered.",
         group="retrieval", needs=("references",), at="hits or tokens",
         formula=lambda evidence, k: evidence.context_recall(k),
     ),
     SpanMetric(
-        "failure", "Share of the references that are not covered.",
+        "failure", "Share of references that are not covered.",
         group="retrieval", better="lower", needs=("references",), at="hits or tokens",
         # As the literature on contextual retrieval measures it.
         usual_at=20, usual=("20",),
@@ -120,24 +121,25 @@ METRICS = (
     ),
     SpanMetric(
         "all_found",
-        "1 where every reference is found, half of its text or more: what questions of several hops need.",
+        "1 if every reference is found, at least half of its text: for multi-hop questions.",
         group="retrieval", needs=("references",), at="hits or tokens", usual=(),
         formula=lambda evidence, k: evidence.all_found(k),
     ),
     SpanMetric(
         "first_hop",
-        "1 where the first reference is found: of references in the order of their hops, where the way begins.",
+        "1 if the first reference is found: the first hop, if references are in hop order.",
         group="retrieval", needs=("references",), at="hits or tokens", usual=(),
         formula=lambda evidence, k: evidence.hop_found(k, last=False),
     ),
     SpanMetric(
         "last_hop",
-        "1 where the last reference is found: of references in the order of their hops, the one with the answer.",
+        "1 if the last reference is found: the hop with the answer, if references are in hop "
+        "order.",
         group="retrieval", needs=("references",), at="hits or tokens", usual=(),
         formula=lambda evidence, k: evidence.hop_found(k, last=True),
     ),
     SpanMetric(
-        "hit", "1 where any hit is relevant.",
+        "hit", "1 if any hit is relevant.",
         group="retrieval", needs=("references",), at="hits or tokens", counts_hits=True,
         formula=lambda evidence, k: hit(evidence.ranking, k),
     ),
@@ -147,22 +149,22 @@ METRICS = (
         formula=lambda evidence, k: mrr(evidence.ranking, k),
     ),
     SpanMetric(
-        "ndcg", "Relevant hits, early ones worth more, against the best possible order.",
+        "ndcg", "Relevant hits, discounted by rank, relative to the best order.",
         group="retrieval", needs=("references", "chunks"), at="hits", counts_hits=True, ideal=True,
         formula=lambda evidence, k: ndcg(evidence.chunk_ranking, k),
     ),
     SpanMetric(
-        "map", "Precision at each relevant hit, summed / all relevant chunks of the index.",
+        "map", "Sum of precision at each relevant hit / relevant chunks in the index.",
         group="retrieval", needs=("references", "chunks"), at="hits", counts_hits=True, ideal=True,
         formula=lambda evidence, k: average_precision(evidence.chunk_ranking, k),
     ),
     SpanMetric(
-        "p", "Relevant hits / k, however few were retrieved: precision as information retrieval has it.",
+        "p", "Relevant hits / k: precision as defined in information retrieval.",
         group="retrieval", needs=("references",), at="hits", usual=(), counts_hits=True,
         formula=lambda evidence, k: p(evidence.ranking, k),
     ),
     SpanMetric(
-        "chunk_recall", "Relevant hits / all relevant chunks of the index: recall as information retrieval has it.",
+        "chunk_recall", "Relevant hits / relevant chunks in the index: recall as defined in information retrieval.",
         group="retrieval", needs=("references", "chunks"), at="hits", usual=(), counts_hits=True, ideal=True,
         formula=lambda evidence, k: chunk_recall(evidence.chunk_ranking, k),
     ),

@@ -88,16 +88,18 @@ def vectors_of(embedder: Embedder, texts: Sequence[str], kind: Kind) -> NDArray[
 
 def as_vectors(identity: str, given: object, count: int) -> NDArray[np.float32]:
     """What an embedder gave for so many texts; lists of numbers are taken, too."""
-    needed = "embed has to give a float32 array with one row a text, in their order"
+    needed = "embed must return a float32 array with one row per text, in order"
     try:
         rows = np.asarray(given, np.float32)
     except (TypeError, ValueError) as error:
         raise ChunkwiseError(
-            f"the embedder {identity} gave no numbers for {counted(count, 'text')} ({error}); {needed}"
+            f"the embedder {identity} returned no numbers for {counted(count, 'text')} "
+            f"({error}); {needed}"
         ) from error
     if rows.ndim != 2 or len(rows) != count:
         raise ChunkwiseError(
-            f"the embedder {identity} gave an array of the shape {rows.shape} for {counted(count, 'text')}; {needed}"
+            f"the embedder {identity} returned an array of shape {rows.shape} for "
+            f"{counted(count, 'text')}; {needed}"
         )
     return rows
 
@@ -190,7 +192,7 @@ class PreferredEnds(NamedTuple):
 def window_ends(count: int, limit: int, *preferred: PreferredEnds) -> list[int]:
     """Token indices behind each window: at the furthest of the first places that offer one, else at the limit."""
     if limit < 1:
-        raise InvalidParameter(f"limit is {limit}; a window takes at least 1 token")
+        raise InvalidParameter(f"limit is {limit}; the minimum is 1 token")
     ends = []
     start = 0
     while count - start > limit:

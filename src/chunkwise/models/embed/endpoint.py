@@ -21,7 +21,7 @@ from chunkwise.models.http_client import (
     model_client,
 )
 
-_ADVICE = "is it an /v1/embeddings endpoint, and is the model one for embeddings?"
+_ADVICE = "check that it is a /v1/embeddings endpoint with an embedding model"
 
 
 def unit_rows(answer: Any, count: int, place: str) -> list[NDArray[np.float32]]:
@@ -29,10 +29,10 @@ def unit_rows(answer: Any, count: int, place: str) -> list[NDArray[np.float32]]:
     data = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
         said = excerpt(repr(answer), most=120)
-        raise EndpointError(place, f"answered JSON without a list of vectors: {said}", _ADVICE)
+        raise EndpointError(place, f"returned JSON without a list of vectors: {said}", _ADVICE)
     if len(data) != count:
         raise EndpointError(
-            place, f"gave {counted(len(data), 'vector')} for {counted(count, 'text')}", _ADVICE
+            place, f"returned {counted(len(data), 'vector')} for {counted(count, 'text')}", _ADVICE
         )
     return [_unit(item.get("embedding"), place) for item in in_asked_order(data, place)]
 
@@ -53,7 +53,7 @@ def _unit(value: Any, place: str) -> NDArray[np.float32]:
     row = _numbers(value)
     if row is None or not row.size or not np.isfinite(row).all():
         said = excerpt(repr(value), most=80)
-        raise EndpointError(place, f"gave something that is not a vector: {said}", _ADVICE)
+        raise EndpointError(place, f"returned something other than a vector: {said}", _ADVICE)
     largest = np.abs(row).max()
     if not largest:
         return np.zeros(row.size, np.float32)
@@ -98,7 +98,7 @@ class EndpointEmbedder:
         """`patience`: what an `Endpoint` may have, such as `timeout`."""
         self.batches = Batches(batch, concurrency, batch_characters)
         if dimensions is not None and dimensions < 1:
-            raise InvalidParameter(f"dimensions is {dimensions}; the least allowed is 1")
+            raise InvalidParameter(f"dimensions is {dimensions}; the minimum is 1")
         self.model = model
         self.prefix = {"query": query_prefix, "passage": passage_prefix}
         self.slice_size = batch * concurrency
@@ -185,7 +185,7 @@ class EndpointEmbedder:
                 expected = f"{thousands(self._known)} {were}"
                 return EndpointError(
                     self._client.endpoint.place,
-                    f"gave a vector of {counted(len(row), 'number')} where {expected} expected",
+                    f"returned a vector of {counted(len(row), 'number')}; {expected} expected",
                     f"check the model name ({self.model!r}) and whether it has `dimensions`",
                 )
         return None

@@ -53,7 +53,7 @@ class FastembedEmbedder(LibraryEmbedder):
             first = (str(error).splitlines() or [""])[0][:300]
             raise ChunkwiseError(
                 f"fastembed cannot load {self.name!r}: {type(error).__name__}: {first};"
-                " its names are in TextEmbedding.list_supported_models()"
+                " for supported models see TextEmbedding.list_supported_models()"
             ) from error
 
     @cached_property

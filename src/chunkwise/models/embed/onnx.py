@@ -62,7 +62,7 @@ class OnnxEmbedder:
         self._files = model_files(model_path, tokenizer_path)
         self._model_path, self._tokenizer_path = self._files
         if pooling not in ("mean", "cls", None):
-            raise InvalidParameter(f"pooling is {pooling!r}; it is one of: mean, cls")
+            raise InvalidParameter(f"pooling is {pooling!r}; allowed: mean, cls")
         self.pooling: Pooling = pooling or said_pooling(self._model_path) or "mean"
         if window is None:
             window = said_window(self._model_path) or _WINDOW
@@ -168,7 +168,7 @@ class OnnxEmbedder:
         vectors: NDArray[np.float32] = self._session.run(self._output, row)[0]
         if not np.isfinite(vectors).all():
             raise ChunkwiseError(
-                f"{self._model_path} gives vectors with numbers that are not finite; the export is broken: "
+                f"{self._model_path} returns non-finite vectors; the export is broken: "
                 "export the model again as float32, or take another"
             )
         return vectors
@@ -185,7 +185,8 @@ class OnnxEmbedder:
         name = next(iter(named or outputs))
         if len(outputs[name]) != 3:
             raise ChunkwiseError(
-                f"{self._model_path} gives {', '.join(outputs)}; an output with one vector per token "
+                f"{self._model_path} gives {', '.join(outputs)}; an output with one vector per "
+                "token "
                 "(last_hidden_state) is needed: export the model without pooling"
             )
         return name
@@ -225,7 +226,8 @@ class OnnxEmbedder:
         if self.window <= others:
             prefix = " and the prefix" if len(self._before[kind]) > len(self._special[0]) else ""
             raise InvalidParameter(
-                f"window is {self.window}; {self._tokenizer_path} puts {others} special tokens{prefix} "
+                f"window is {self.window}; {self._tokenizer_path} puts {others} special "
+                f"tokens{prefix} "
                 f"around a text: at least {others + 1} are needed"
             )
         return self.window - others
@@ -234,13 +236,11 @@ class OnnxEmbedder:
 def check_reading(window: int, long: Long, threads: int | None) -> None:
     """Refuses what no model could be read with."""
     if window < 3:
-        raise InvalidParameter(f"window is {window}; it must be at least 3 tokens")
+        raise InvalidParameter(f"window is {window}; the minimum is 3 tokens")
     if long not in ("windows", "truncate"):
-        raise InvalidParameter(f"long is {long!r}; it is one of: windows, truncate")
+        raise InvalidParameter(f"long is {long!r}; allowed: windows, truncate")
     if threads is not None and threads < 1:
-        raise InvalidParameter(
-            f"threads is {threads}; it must be at least 1, or None for a core each"
-        )
+        raise InvalidParameter(f"threads is {threads}; expected at least 1, or None for all cores")
 
 
 def identity_of(

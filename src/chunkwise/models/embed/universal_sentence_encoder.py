@@ -145,7 +145,7 @@ class _SentenceReader:
         found: NDArray[np.float32] = self._session.run(None, dict(feed))[0][0]
         if not np.isfinite(found).all():
             raise ChunkwiseError(
-                f"{self._path} gives vectors with numbers that are not finite; the export is broken: take another model"
+                f"{self._path} returns non-finite vectors; the export is broken: take another model"
             )
         return found
 
@@ -206,7 +206,8 @@ def _without_tokenizer(data: bytes) -> _ModelParts:
     node = next((node for node in graph.node if node.op_type == _TOKENIZER_NODE), None)
     if node is None:
         raise InvalidParameter(
-            f"the model has no node {_TOKENIZER_NODE}; a sentence encoder with its tokenizer inside is needed"
+            f"the model has no node {_TOKENIZER_NODE}; a sentence encoder with its tokenizer "
+            "inside is needed"
         )
     tokenizer = max((attribute.s for attribute in node.attribute), key=len)
     given = {value.name: value for value in graph.value_info}

@@ -61,9 +61,11 @@ _HELP = (
 )
 _PREAMBLE = re.compile(
     rf"(?:{_YES}(?:{_GAP}{_HELP}){{0,10}}\s*[.!:,]\s*)?"
-    rf"(?:(?:here(?:'s|’s| is| are)|this is|below (?:is|are)|the following)(?:{_GAP}{_TALK}){{0,12}}?{_GAP}{_KIND}"
+    r"(?:(?:here(?:'s|’s| is| are)|this is|below (?:is|are)|the "
+    rf"following)(?:{_GAP}{_TALK}){{0,12}}?{_GAP}{_KIND}"
     rf"(?:{_GAP}{_TALK}){{0,16}}\s*:"
-    rf"|[*_\W]{{0,5}}(?:(?:short|brief|contextual|the|added) )*{_KIND}[*_\"']{{0,3}}:[*_]{{0,3}})\s*"
+    rf"|[*_\W]{{0,5}}(?:(?:short|brief|contextual|the|added) "
+    rf")*{_KIND}[*_\"']{{0,3}}:[*_]{{0,3}})\s*"
     rf"|{_YES}(?:{_GAP}{_HELP}){{0,10}}\s*[:!]\s+",
     re.IGNORECASE,
 )
@@ -90,7 +92,7 @@ _FENCE = re.compile(r"```(?:json)?\s*\n?(.*?)```", re.DOTALL)
 
 
 class SchemaMismatch(ChunkwiseError):
-    """What a model wrote is no JSON, or JSON of another form; says what is wrong."""
+    """What a model wrote is not JSON, or JSON of another form; says what is wrong."""
 
 
 def read_structured(text: str, schema: Schema) -> Any:
@@ -114,11 +116,11 @@ def _json(text: str) -> Any:
             return json.loads(each, parse_constant=_no_number)
         except (ValueError, RecursionError):
             continue
-    raise SchemaMismatch("it is no JSON")
+    raise SchemaMismatch("it is not JSON")
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 @lru_cache(maxsize=64)
@@ -202,14 +204,14 @@ class LlmClient:
             max_cost = budget.limit
         self.price = price or price_of(model.price_name)
         if max_cost is not None and not max_cost >= 0:
-            raise InvalidParameter(f"max_cost is {max_cost!r}; dollars are needed, 0 or more")
+            raise InvalidParameter(f"max_cost is {max_cost!r}; expected dollars, 0 or more")
         if max_cost is not None and self.price is None:
             raise InvalidParameter(
-                f"max_cost is {as_set(max_cost)}, and what {model.price_name} costs is not known; give its price for a "
-                "million tokens of question and of answer: --price 0.15/0.60"
+                f"max_cost is {as_set(max_cost)}, but the price of {model.price_name} is "
+                f"unknown; give dollars per million input/output tokens: --price 0.15/0.60"
             )
         if concurrency is not None and concurrency < 1:
-            raise InvalidParameter(f"concurrency is {concurrency}; the least allowed is 1")
+            raise InvalidParameter(f"concurrency is {concurrency}; the minimum is 1")
         self.max_cost = max_cost
         self.concurrency = concurrency or model.concurrency
         if most := getattr(model, "most_at_once", None):
@@ -261,7 +263,7 @@ class LlmClient:
 
     def ask_all(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply a request, in their order."""
-        found = [Reply(reason="it was not asked")] * len(requests)
+        found = [Reply(reason="it was not called")] * len(requests)
         with closing(self.ask_each(requests)) as replies:
             for at, reply in replies:
                 found[at] = reply
@@ -308,9 +310,7 @@ class LlmClient:
             except SchemaMismatch as error:
                 wrong = str(error)
         self._count_failure()
-        return Reply(
-            reason=f"the model's answer was not of the form asked for, twice ({wrong[:120]})"
-        )
+        return Reply(reason=f"the model's answer had the wrong format, twice ({wrong[:120]})")
 
     def _complete(self, request: Request, stop: Event | None) -> Completion:
         worst = self._worst(request)
@@ -406,7 +406,7 @@ def _value(completion: Completion, request: Request) -> object:
             raise SchemaMismatch("it is empty")
         return text
     if not completion.is_whole:
-        raise SchemaMismatch(f"it did not end within {counted(request.max_tokens, 'token')}")
+        raise SchemaMismatch(f"it exceeded {counted(request.max_tokens, 'token')}")
     try:
         return read_structured(text, request.schema)
     except SchemaMismatch as error:
@@ -429,8 +429,8 @@ def check_window(model: LanguageModel, request: Request) -> None:
         needed = prompt_tokens(request) + request.max_tokens
         if needed > model.window:
             raise ChunkwiseError(
-                f"{counted(needed, 'token')} are asked of {model.identity}, which holds {thousands(model.window)}; "
-                "give it less text at once, or take another model"
+                f"{counted(needed, 'token')} exceed the context window of {model.identity}, "
+                f"{thousands(model.window)}; send less text at once, or use another model"
             )
 
 

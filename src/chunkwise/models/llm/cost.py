@@ -56,7 +56,7 @@ def parse_price(text: str) -> Price:
         return msgspec.convert(text.split("/"), Price, strict=False)
     except msgspec.ValidationError:
         raise InvalidParameter(
-            f"price is {text!r}; dollars for a million tokens of question and of answer are needed: 0.15/0.60"
+            f"price is {text!r}; expected dollars per million input/output tokens: 0.15/0.60"
         ) from None
 
 
@@ -105,31 +105,31 @@ class LlmEstimate:
 
 @dataclass(frozen=True, slots=True)
 class LlmUsage:
-    """Of one client, so far."""
+    """Usage of one client so far."""
 
     calls: int = 0
     kept: int = 0
-    """Answers that were known before; they cost nothing."""
+    """Answers from the cache, which are free."""
     failed: int = 0
-    """Requests without a usable answer."""
+    """Failed requests."""
     prompt_tokens: int = 0
     output_tokens: int = 0
     money: float | None = 0.0
-    """In US dollars; None: the model's price is not known."""
+    """US dollars; None if the price is unknown."""
     seconds: float = 0.0
-    """Of all calls together, which may have run side by side."""
+    """Total duration of all calls, which may be concurrent."""
     is_estimated: bool = False
-    """Whether some tokens were counted by us, because the server did not: about right."""
+    """Whether some token counts are estimates."""
     lost: int = 0
-    """Attempts that were sent and not answered; they may be charged, and count as if they were."""
+    """Unanswered requests, counted as charged."""
     unasked: int = 0
-    """Requests the limit of cost did not allow."""
+    """Requests not sent because of the cost limit."""
 
     def __add__(self, other: LlmUsage) -> LlmUsage:
         return _total(self, other)
 
     def since(self, before: LlmUsage) -> LlmUsage:
-        """What was spent after `before`; the money is not known where one of the two is not."""
+        """Usage since `before`."""
         return _total(self, before, -1)
 
 
@@ -149,7 +149,7 @@ def _total(one: Amounts, other: Amounts, sign: int = 1) -> Amounts:
     return type(one)(**found)
 
 
-NO_PRICE = "price not known"
+NO_PRICE = "unknown price"
 
 
 def tokens_words(read: float, written: float) -> str:
@@ -205,4 +205,4 @@ class LlmBudget:
 
     @staticmethod
     def _reached(limit: float) -> LimitReached:
-        return LimitReached(f"the limit of ${as_set(limit)} would be passed by one more request")
+        return LimitReached(f"another request could exceed the limit of ${as_set(limit)}")

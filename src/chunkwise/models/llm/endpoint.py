@@ -62,7 +62,7 @@ class EndpointModel:
     ) -> None:
         """`patience`: what else an `Endpoint` may have, such as `attempts`."""
         if concurrency < 1:
-            raise InvalidParameter(f"concurrency is {concurrency}; the least allowed is 1")
+            raise InvalidParameter(f"concurrency is {concurrency}; the minimum is 1")
         self.model = model
         self.concurrency = concurrency
         self.window = window

@@ -89,7 +89,7 @@ class Reply:
         return not self.reason
 
 
-_ADVICE = "is it a chat endpoint, and is the model one that chats?"
+_ADVICE = "check that it is a chat endpoint with a chat model"
 _ANSWERED = 200
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?(?:</\1>\s*|\Z)", re.DOTALL)
 
@@ -109,7 +109,7 @@ def read_completion(answer: Any, place: str) -> Completion:
         else:
             said = excerpt(repr(answer), most=120)
             raise EndpointError(
-                place, f"answered JSON without a message: {said}", _ADVICE, _ANSWERED
+                place, f"returned JSON without a message: {said}", _ADVICE, _ANSWERED
             )
     usage = read_usage(answer)
     prompt, output = usage or (0, 0)
@@ -143,7 +143,7 @@ def _refusal(choice: Mapping[str, Any], message: Mapping[str, Any]) -> str:
     said = message.get("refusal")
     if isinstance(said, str) and said.strip():
         return excerpt(said)
-    return "a content filter stopped it" if choice.get("finish_reason") == "content_filter" else ""
+    return "stopped by a content filter" if choice.get("finish_reason") == "content_filter" else ""
 
 
 def _count(usage: Any, name: str) -> int | None:

@@ -42,7 +42,7 @@ class _Broken(Exception):
 
 
 def context_length(path: Path) -> int | None:
-    """Tokens the model was made for, where the file tells; one that is no GGUF file is an error."""
+    """Tokens the model was made for, where the file tells; one that is not a GGUF file is an error."""
     for name, value in _fields(path, lambda name: name.endswith(".context_length")):
         if isinstance(value, int) and value > 0 and name:
             return value
@@ -64,7 +64,7 @@ def special_tokens(path: Path) -> tuple[str, ...]:
 def _fields(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, Any]]:
     """The wanted fields in the order of the file."""
     if path.is_dir():
-        raise ChunkwiseError(f"{path} is a folder; name the GGUF file inside it")
+        raise ChunkwiseError(f"{path} is a folder; expected a GGUF file")
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -72,7 +72,7 @@ def _fields(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, An
             if magic != _MAGIC:
                 what = f"it begins with {magic!r}, not {_MAGIC!r}" if magic else "it is empty"
                 raise ChunkwiseError(
-                    f"{path} is no GGUF file: {what}; name the GGUF file of a language model"
+                    f"{path} is not a GGUF file: {what}; expected a GGUF file of a language model"
                 )
             version, _, count = _unpack(file, "IQQ")
             if version not in _VERSIONS or count > _MOST_FIELDS:
@@ -84,13 +84,12 @@ def _fields(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, An
                 if wanted(name):
                     yield name, value
     except FileNotFoundError:
-        raise InvalidParameter(f"{path} does not exist; name a GGUF file") from None
+        raise InvalidParameter(f"{path} doesn't exist; expected a GGUF file") from None
     except OSError as error:
         raise ChunkwiseError(f"{path} cannot be read: {error.strerror or error}") from error
     except (struct.error, _Broken):
         raise ChunkwiseError(
-            f"{path} is not a complete GGUF file: its head is damaged or breaks off ({counted(size, 'byte')}); "
-            "download it again"
+            f"{path} is damaged or truncated ({counted(size, 'byte')}); download it again"
         ) from None
 
 
@@ -147,7 +146,7 @@ class LocalModel:
     def __init__(self, path: str | Path, window: int = WINDOW, *, sha256: str = "") -> None:
         if window < _FEWEST:
             raise ChunkwiseError(
-                f"window is {thousands(window)}; the least allowed is {counted(_FEWEST, 'token')}"
+                f"window is {thousands(window)}; the minimum is {counted(_FEWEST, 'token')}"
             )
         self.path = Path(path).expanduser()
         self.window = min(window, context_length(self.path) or window)
@@ -268,7 +267,7 @@ class LocalModel:
         return _whole(parts)
 
     def _stopped(self) -> EndpointError:
-        return EndpointError(self.path.name, "was stopped before it had answered")
+        return EndpointError(self.path.name, "was stopped before it answered")
 
     def _begin_anew(self) -> None:
         """In a forked process: the threads of the library stayed in the parent, and a lock may be held there."""
@@ -282,9 +281,10 @@ class LocalModel:
         if error.get("type") == "exceed_context_size_error" and needed:
             size = counted(needed, "token")
             reason = (
-                f"cannot answer: the question has {size}, and it holds {thousands(self.window)}"
+                f"cannot answer: the prompt has {size}, and the context window "
+                f"{thousands(self.window)}"
             )
-            advice = "give it less text at once, or take another model"
+            advice = "send less text at once, or use another model"
             return EndpointError(self.path.name, reason, advice, 413)
         said = excerpt(str(error.get("message")))
         return EndpointError(self.path.name, f"cannot answer: {said}", status=400)
@@ -314,8 +314,13 @@ class LocalModel:
             return xllamacpp.Server(settings)
         except RuntimeError as error:
             raise ChunkwiseError(
-                f"{self.path} ({counted(self.path.stat().st_size, 'byte')}) cannot be loaded as a language model; "
-                "is the file whole, and of a kind that the installed xllamacpp knows?"
+                f"{self.path} ({counted(self.path.stat().st_size, 'byte')}) cannot be loaded "
+                f"as a language "
+                f"model; check that "
+                f"the file is "
+                f"complete and "
+                f"supported by the "
+                f"installed xllamacpp"
             ) from error
 
 

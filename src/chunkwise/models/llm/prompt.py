@@ -92,8 +92,8 @@ class Prompt:
         missing = self.gaps - values.keys()
         if missing:
             raise ChunkwiseError(
-                f"the prompt {self.name} has a gap {{{{{min(missing)}}}}} that nothing fills; "
-                f"it may use: {', '.join(sorted(values))}"
+                f"the prompt {self.name} has an unknown placeholder {{{{{min(missing)}}}}}; "
+                f"known: {', '.join(sorted(values))}"
             )
 
         filling = with_distinct_fences(values)
@@ -116,14 +116,14 @@ def load_prompt(name: str) -> Prompt:
         raise ChunkwiseError(f"the prompt {path} cannot be read: {error}") from error
     if left_out := packaged.gaps - own.gaps:
         gaps = ", ".join(f"{{{{{gap}}}}}" for gap in sorted(left_out))
-        warn_user(f"the prompt {path} leaves out {gaps}: the model will not see it")
+        warn_user(f"the prompt {path} omits {gaps}, so the model won't see it")
     return own
 
 
 def packaged_prompt(name: str) -> Prompt:
     """As it comes with the package."""
     if name not in (names := prompt_names()):
-        raise UnknownName(f"no prompt is named {name!r}; there are: {', '.join(names)}")
+        raise UnknownName(f"unknown prompt {name!r}; known: {', '.join(names)}")
     return parse_prompt(name, packaged_text(name), f"{name}.md")
 
 
@@ -144,7 +144,8 @@ def own_folder() -> Path | None:
     folder = Path(named).expanduser() if named else None
     if folder is not None and not folder.is_dir():
         raise ChunkwiseError(
-            f"{PROMPTS_VARIABLE} names {folder}, which is not a folder; make it: chunkwise list prompts --copy {folder}"
+            f"{PROMPTS_VARIABLE} is {folder}, which isn't a folder; create it: chunkwise list "
+            f"prompts --copy {folder}"
         )
     return folder
 
@@ -161,8 +162,8 @@ def parse_prompt(name: str, text: str, where: str) -> Prompt:
     head = re.fullmatch(r"version:\s*(\S+)", parts[0])
     if len(parts) != 3 or head is None or not parts[2]:
         raise ChunkwiseError(
-            f"the prompt {where} has {counted(len(parts), 'part')}; three are needed, with lines of --- between them: "
-            "`version: N`, the system part, the user part"
+            f"the prompt {where} has {counted(len(parts), 'part')}; expected three, separated "
+            f"by --- lines: `version: N`, system prompt, user prompt"
         )
     mark = blake2b("\n---\n".join(parts[1:]).encode(), digest_size=4).hexdigest()
     return Prompt(name, parts[1], parts[2], f"{name}@{head[1]}:{mark}")

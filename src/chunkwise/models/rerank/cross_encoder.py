@@ -46,7 +46,7 @@ class OnnxReranker:
         self.path, self.tokenizer_path = self._files
         self.window = _said_window(self.path, self.tokenizer_path) if window is None else window
         if self.window < 8:
-            raise InvalidParameter(f"window is {self.window}; the least allowed is 8 tokens")
+            raise InvalidParameter(f"window is {self.window}; the minimum is 8 tokens")
 
     @cached_property
     def identity(self) -> str:
@@ -84,7 +84,8 @@ class OnnxReranker:
         logits = np.asarray(output, np.float64).reshape(-1)
         if logits.size not in (1, 2) or not np.isfinite(logits).all():
             raise InvalidParameter(
-                f"{self.path} gives {np.shape(output)} numbers for one pair, or numbers that are not finite;"
+                f"{self.path} gives {np.shape(output)} numbers for one pair, or numbers that are "
+                "not finite;"
                 " a cross-encoder gives one score or two classes"
             )
         # Of two classes the second is "relevant"; the difference is the logit of its probability.
@@ -110,9 +111,7 @@ class PretrainedReranker:
 
     def __init__(self, seconds: float = _SECONDS, *, cache: ModelCache | None = None) -> None:
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-            raise InvalidParameter(
-                f"seconds is {seconds!r}; a number above 0 is needed: what a question may take"
-            )
+            raise InvalidParameter(f"seconds is {seconds!r}; expected a time limit above 0")
         self.seconds = float(seconds)
         """What reading the passages of one question may take; those not reached stay behind, in their order."""
         self._cache = cache or ModelCache()
@@ -184,9 +183,10 @@ class PretrainedReranker:
             return
         self._has_warned = True  # once is enough to know: a test set has hundreds of questions
         warn_user(
-            f"the local reranker read {thousands(count - unread)} of {counted(count, 'passage')} of a question "
-            f"in {as_set(self.seconds)} seconds; the others stay in their order behind them: "
-            f"give it more time, local(seconds={2 * self.seconds:g}), or ask again, since what was read is kept"
+            f"the local reranker scored {thousands(count - unread)} of "
+            f"{counted(count, 'passage')} in {as_set(self.seconds)} seconds; the others keep "
+            f"their order after them: allow more time, local(seconds={2 * self.seconds:g}), or "
+            f"repeat the search, since scores are cached"
         )
 
     @cached_property

@@ -18,7 +18,7 @@ from chunkwise.models.http_client import (
     model_client,
 )
 
-_ADVICE = "is it a /rerank endpoint, and is the model a reranker?"
+_ADVICE = "check that it is a /rerank endpoint with a reranker"
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -95,17 +95,19 @@ class EndpointReranker:
         except msgspec.ValidationError:
             said = excerpt(repr(answer), most=120)
             raise EndpointError(
-                place, f"gave something that is not a score: {said}", _ADVICE
+                place, f"returned something other than a score: {said}", _ADVICE
             ) from None
         given.sort(key=lambda each: each.index)
         if [each.index for each in given] != list(range(count)):
             raise EndpointError(
-                place, f"gave {counted(len(given), 'score')} for {counted(count, 'text')}", _ADVICE
+                place,
+                f"returned {counted(len(given), 'score')} for {counted(count, 'text')}",
+                _ADVICE,
             )
         scores = [
             each.score if each.relevance_score is None else each.relevance_score for each in given
         ]
         if not all(score is not None and abs(score) <= _LARGEST for score in scores):
             said = excerpt(repr(scores), most=80)
-            raise EndpointError(place, f"gave something that is not a score: {said}", _ADVICE)
+            raise EndpointError(place, f"returned something other than a score: {said}", _ADVICE)
         return [score for score in scores if score is not None]

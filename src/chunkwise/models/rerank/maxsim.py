@@ -39,7 +39,7 @@ class MaxSimReranker:
     ) -> None:
         if isinstance(first, bool) or not isinstance(first, int | float) or not 0 <= first <= 100:
             raise InvalidParameter(
-                f"first is {first!r}; a number from 0 (the order that was there counts nothing) to 100 is needed"
+                f"first is {first!r}; expected 0 (ignore the original order) to 100"
             )
         self.weight_of_first = float(first)
         """How much the scores of the first ranking count beside these, which count 1."""

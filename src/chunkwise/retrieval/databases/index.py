@@ -57,7 +57,7 @@ def in_snapshot(
 
 
 class StoredIndex(LocalIndex):
-    """Arrays are fetched once for each state, and searched as those of a folder; what others publish is seen with the
+    """Arrays are downloaded once per state, and searched like those of a folder; new states are seen with the
     next question. Documents and chunks have the numbers of the store. Threads may share it: they take turns."""
 
     fetched: FetchedArrays
@@ -80,7 +80,8 @@ class StoredIndex(LocalIndex):
         state = parse_state(self.store.read_state(), self.store.shown)
         if state.settings is None:
             raise ChunkwiseError(
-                f"{self.store.shown}: no index here yet; make it with: chunkwise index DOCUMENTS --into ADDRESS"
+                f"{self.store.shown}: no index here; create it: chunkwise index DOCUMENTS --into "
+                "ADDRESS"
             )
         return state
 
@@ -95,7 +96,7 @@ class StoredIndex(LocalIndex):
         assert state.settings is not None
         if self.state.settings not in (None, state.settings):
             raise ChunkwiseError(
-                f"{self.store.shown}: the index was made again with other settings; open it again"
+                f"{self.store.shown}: the index was rebuilt with other settings; open it again"
             )
         for name in ("_bm25", "_atom_table", "_metadata", "_titles"):
             self.__dict__.pop(name, None)  # made of the arrays there were
@@ -126,7 +127,7 @@ class StoredIndex(LocalIndex):
 
     def _changed(self) -> ChangedMeanwhile:
         return ChangedMeanwhile(
-            f"{self.store.shown}: the index changed during the search; ask again"
+            f"{self.store.shown}: the index changed during the search; try again"
         )
 
     @property

@@ -312,8 +312,8 @@ def _folder(address: StoreAddress) -> Path | None:
         )
     if address.user or not (address.host or (address.path.strip("/") and not address.variant)):
         raise InvalidParameter(
-            f"the address is {address.shown}; name a folder: lancedb:///path, or lancedb://path from where you are; or "
-            "a bucket: lancedb+s3://bucket/path"
+            f"the address is {address.shown}; expected a folder (lancedb:///path, or relative "
+            f"lancedb://path) or a bucket (lancedb+s3://bucket/path)"
         )
     return None if address.variant else Path(address.host + address.path)
 

@@ -55,7 +55,7 @@ Body = dict[str, Any]
 class OpenSearchStore(Store):
     """One index of the server per set of rows, and an alias for the one that is live."""
 
-    advice = "check host, port, user and password or key, and that the server runs"
+    advice = "check host, port, user and password or key, and that the server is running"
 
     def __init__(self, address: StoreAddress) -> None:
         self.shown = address.shown
@@ -201,7 +201,7 @@ class OpenSearchStore(Store):
     def _search(self, body: Body) -> list[Body]:
         found: Body = self._client.search(index=self._entries, body=body)
         if found.get("timed_out") or found["_shards"]["failed"]:
-            raise StoreProblem(f"{self.shown}: a part of the index did not answer; ask again")
+            raise StoreProblem(f"{self.shown}: a shard didn't respond; try again")
         hits: list[Body] = found["hits"]["hits"]
         return hits
 
@@ -277,7 +277,7 @@ class OpenSearchStore(Store):
     def settle(self) -> None:
         found = self._client.indices.refresh(index=self._entries)
         if found["_shards"]["failed"]:
-            raise ValueError("a part of the index was not written")
+            raise ValueError("a shard was not written")
 
     def expose(self) -> None:
         name = self._name
@@ -371,7 +371,7 @@ def _index_name(address: StoreAddress) -> str:
     name = checked_name(address.path.strip("/") or DEFAULT_NAME, address.shown)
     if name != name.lower():
         raise InvalidParameter(
-            f"the index of {address.shown} is {name!r}; its name has small letters alone"
+            f"index name {name!r} in {address.shown}; allowed: lower-case letters"
         )
     return name
 
@@ -381,7 +381,8 @@ def _check_version(kind: Kind, version: str, shown: str) -> None:
     if found < _OLDEST[kind]:
         oldest = ".".join(map(str, _OLDEST[kind]))
         raise ChunkwiseError(
-            f"{shown}: {kind} {version} does not compare vectors by their product; {oldest} or later is needed"
+            f"{shown}: {kind} {version} does not compare vectors by their product; {oldest} or "
+            "later is needed"
         )
 
 

@@ -42,7 +42,7 @@ _STATE = 1
 class QdrantStore(Store):
     """One collection per set of rows, and an alias for the one that is live."""
 
-    advice = f"check host, port, key ({KEY}), and that the server runs"
+    advice = f"check host, port, key ({KEY}), and that the server is running"
 
     def __init__(self, address: StoreAddress) -> None:
         self.shown = address.shown
@@ -242,7 +242,8 @@ def _collection(address: StoreAddress) -> str:
     """A server's path names the collection; a folder's is an option."""
     if address.variant not in ("", "https", LOCAL):
         raise InvalidParameter(
-            f"the address is {address.shown}; qdrant://, qdrant+https:// and qdrant+local:// are known"
+            f"the address is {address.shown}; qdrant://, qdrant+https:// and qdrant+local:// are "
+            "known"
         )
     address.no_secrets(KEY)
     if address.folder is not None:
@@ -250,8 +251,8 @@ def _collection(address: StoreAddress) -> str:
         return checked_name(address.options.get("kb", DEFAULT_NAME), address.shown)
     if not address.hostname or address.variant == LOCAL:
         raise InvalidParameter(
-            f"the address is {address.shown}; name a folder: qdrant:///path, or a server: "
-            "qdrant://host:6333/collection"
+            f"the address is {address.shown}; expected a folder (qdrant:///path) or a server "
+            f"(qdrant://host:6333/collection)"
         )
     address.only()
     return checked_name(address.path.strip("/") or DEFAULT_NAME, address.shown)

@@ -266,8 +266,8 @@ def parse_state(text: str | None, shown: str) -> State:
             raise ValueError(f"kind is {values['kind']!r}")
         if (written := values["format"]) != _FORMAT:
             raise ChunkwiseError(
-                f"{shown}: the index was written by another version of chunkwise (format {written}, this one reads "
-                f"{_FORMAT}); remove it, or name another place"
+                f"{shown}: the index has format {written}, but this chunkwise reads {_FORMAT}; "
+                f"remove it, or use another place"
             )
         state = msgspec.convert(values, State)
         if state.settings:
@@ -275,7 +275,8 @@ def parse_state(text: str | None, shown: str) -> State:
         return state
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise StoreProblem(
-            f"{shown}: what is there is no index of chunkwise, or a damaged one ({error}); nothing was touched: name "
+            f"{shown}: not a chunkwise index, or damaged ({error}); "
+            "nothing was changed: use "
             f"another place, or {REBUILD}"
         ) from None
 

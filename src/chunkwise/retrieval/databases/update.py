@@ -117,8 +117,8 @@ class Reservation:
             if time.monotonic() >= until:
                 holder = state.writer.name.partition(",")[0] if state.writer else "another"
                 raise ChunkwiseError(
-                    f"{self._store.shown} is being written by {holder}; waited {thousands(wait)} s: try again when it "
-                    "is done"
+                    f"{self._store.shown} is locked by {holder}; waited {thousands(wait)} s, "
+                    f"try again later"
                 )
             time.sleep(LOOK_AGAIN)
 
@@ -190,8 +190,8 @@ class Reservation:
 
     def _overtaken(self) -> ChunkwiseError:
         return ChunkwiseError(
-            f"{self._store.shown}: another writer took over while this one could not be heard; nothing of this update "
-            "counts: run it again"
+            f"{self._store.shown}: the write lock expired and another writer took over; this "
+            f"update was discarded, run it again"
         )
 
     def number(self) -> int:
@@ -286,8 +286,7 @@ class StoreRows:
     def _keep(self, number: int, about: AboutDocument) -> None:
         if about.id in self._ids:
             raise InvalidParameter(
-                f"two documents have the id {about.id!r}; an index knows documents by their ids: give one of them "
-                "another"
+                f"two documents have the id {about.id!r}; document ids must be unique"
             )
         self._ids.add(about.id)
         self._kept[number] = about
@@ -355,8 +354,8 @@ class StoreRows:
                     self._store.delete(*each.run)
         except StoreProblem as problem:
             warn_user(
-                f"the index is up to date, but not yet what other tools see of it ({problem}); the next update "
-                "mends that"
+                f"the index is up to date, but its view for other tools isn't ({problem}); the "
+                f"next update repairs it"
             )
         return changes
 

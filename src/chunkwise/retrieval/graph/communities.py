@@ -197,8 +197,8 @@ class CommunityWriter:
         many = self._reasons.total()
         noun = one_or_many(many, "summary of a community", "summaries of communities")
         return (
-            f"{thousands(many)} {noun} could not be had: {main_reason(self._reasons)}; "
-            "the next update asks for these again",
+            f"{thousands(many)} {noun} failed: {main_reason(self._reasons)}; the next update "
+            f"retries them",
         )
 
     def _summaries(self, groups: Sequence[Sequence[str]]) -> list[str]:

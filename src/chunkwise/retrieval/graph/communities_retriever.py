@@ -30,8 +30,9 @@ from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 def no_communities_error() -> InvalidParameter:
     return InvalidParameter(
-        "communities are summarized by a language model, and the index was made without; choose another retriever, or "
-        "make it again: chunkwise index DOCUMENTS --into PLACE --rebuild --graph --llm NAME "
+        "the index has no community summaries, which need a language model; choose "
+        "another retriever, or "
+        "rebuild it: chunkwise index DOCUMENTS --into PLACE --rebuild --graph --llm NAME "
         "(index(…, graph=True, llm=…, rebuild=True))"
     )
 
@@ -58,7 +59,7 @@ class CommunitiesRetriever:
     """
 
     breadth: float = param(
-        0.5, "how much it counts how much of the documents is summarized; the words count 1", low=0.0, high=10.0
+        0.5, "weight of the summarized share of documents; BM25 has weight 1", low=0.0, high=10.0
     )  # fmt: skip
 
     def __post_init__(self) -> None:

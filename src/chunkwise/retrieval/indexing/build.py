@@ -424,13 +424,13 @@ def _check_vectors(
     for vectors in given:
         if not np.isfinite(vectors).all():
             raise ChunkwiseError(
-                f"{settings.embedder} gives vectors with numbers that are not finite: no index can be made of them; "
-                "choose another model, or mend this one"
+                f"{settings.embedder} returns non-finite vectors; choose another model, or fix "
+                f"this one"
             )
     if given and len(features.terms.start) and not any(each.any() for each in given):
         warn_user(
-            f"{settings.embedder} gives nothing but zeros for documents with words in them: they are not found by "
-            "vectors; choose another model, or mend this one"
+            f"{settings.embedder} returns zero vectors for documents with words; choose "
+            f"another model, or fix this one"
         )
 
 

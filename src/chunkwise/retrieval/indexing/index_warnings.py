@@ -36,9 +36,7 @@ class LostSummaries:
         count = lost.total()
         many = counted(count, "summary")
         why = main_reason(lost)
-        return (
-            f"{many} could not be made: {why}; to ask for what is missing, {REBUILD}: all others are kept",
-        )
+        return (f"{many} failed: {why}; to retry them, {REBUILD} (others are cached)",)
 
 
 class LongTexts:
@@ -66,9 +64,9 @@ class LongTexts:
             return ()
         window = self._model.window
         how = (
-            f"cut off after {counted(window, 'token')}"
+            f"truncated after {counted(window, 'token')}"
             if self._model.long == "truncate"
-            else "read in windows and averaged"
+            else "embedded in windows and averaged"
         )
         many = f"{thousands(self._long)} of {counted(self._texts, 'text')} {one_or_many(self._long, 'is', 'are')}"
         return (f"{many} longer than {self._name}'s window of {counted(window, 'token')}: {how}",)
@@ -99,8 +97,8 @@ class ForeignDocuments:
         languages = " or ".join(code for code, _ in self._foreign.most_common(3))
         many = f"{thousands(count)} of {counted(self._read, 'document')} {one_or_many(count, 'is', 'are')}"
         return (
-            f"{many} in another language than {self._name} was made for ({languages}): there words find most, "
-            f"and vectors little; {self._other_model()}",
+            f"{many} in a language that {self._name} doesn't support (supported: {languages}), "
+            f"so vectors help little; {self._other_model()}",
         )
 
     def _other_model(self) -> str:
@@ -108,8 +106,8 @@ class ForeignDocuments:
         known = USE_MULTILINGUAL.encoding.languages if USE_MULTILINGUAL.encoding else ()
         if self._name != USE_MULTILINGUAL.spec and any(each in known for each in self._foreign):
             name = USE_MULTILINGUAL.spec
-            return f'a model of {len(known)} languages is --embedder {name} (embedder="{name}")'
-        return "a model of that language is named by --embedder (embedder=)"
+            return f'use a multilingual model: --embedder {name} (embedder="{name}"), {len(known)} languages'
+        return "choose a model of that language with --embedder (embedder=)"
 
 
 def _texts(part: IndexedDocument, begin: int) -> Iterator[str]:

@@ -56,7 +56,8 @@ class LazyModel(ABC, Generic[_Model]):
             if self.requested != self._expected:
                 raise
             raise InvalidParameter(
-                f"the index was made with the {self.kind} {self.name!r}, which cannot be made again by that name "
+                f"the index was built with the {self.kind} {self.name!r}, which cannot be made "
+                "again by that name "
                 f"({error}); pass it: {self.parameter}=…, to index or to open_index"
             ) from error
         if self._expected and not self._is_expected(made.identity):
@@ -195,7 +196,7 @@ class LazyLlm:
 
     @cached_property
     def client(self) -> LlmClient:
-        """What asks the model; an error where it is not the one the index was made with.
+        """What asks the model; an error where it is not the one the index was built with.
 
         A model that is gone does not stop an update: what it does not answer is reported as missing. Where an index
         is made for the first time, that is an error: there is nothing yet that could grow old meanwhile.
@@ -208,13 +209,14 @@ class LazyLlm:
             return client
         if client.identity != expected.llm_identity:
             raise InvalidParameter(
-                f"the index was made with llm={expected.llm!r} ({expected.llm_identity}), and llm={self.name!r} was "
+                f"the index was built with llm={expected.llm!r} ({expected.llm_identity}), and "
+                f"llm={self.name!r} was "
                 f"asked for ({client.identity}); leave it out to keep the first, or {REBUILD}"
             )
         return DegradingClient(client)
 
     def check(self) -> None:
-        """Raises where the model is not the one the index was made with."""
+        """Raises where the model is not the one the index was built with."""
         _ = self.client
 
     def _client(self) -> LlmClient:
@@ -232,7 +234,8 @@ class LazyLlm:
             if self.expected is None or self.name != self.expected.llm:
                 raise
             raise InvalidParameter(
-                f"the index was made with the language model {self.name!r}, which cannot be made again by that name "
+                f"the index was built with the language model {self.name!r}, which cannot be "
+                "made again by that name "
                 f"({error}); pass it: llm=…, to index or to open_index (chunkwise index --llm NAME)"
             ) from error
 
@@ -272,7 +275,7 @@ class LazyContexts:
         """What a user should know of contexts that could not be had."""
         if not self.missing:
             return ()
-        return (f"{self.writer.tally.in_words()}; the next update asks for these again",)
+        return (f"{self.writer.tally.in_words()}; the next update retries them",)
 
 
 class LazyRelations:

@@ -44,8 +44,8 @@ _SHORT = 60
 """Characters of anything that a small model says."""
 _LAST_WORD = regex.compile(r"(?r)(?<=\S)\s")
 """The blank before it, from behind."""
-_NO_QUOTE = "its quote is not in the text"
-_NO_NAME = "the text does not have the names"
+_NO_QUOTE = "its quote isn't in the text"
+_NO_NAME = "the text doesn't contain the names"
 _NOT_TWO = "it is not a relation of two names"
 _NAMES_NEITHER = "its quote says neither name"
 
@@ -134,14 +134,12 @@ class RelationTally:
                 f"{thousands(count)} since {reason}" for reason, count in self.dropped.most_common()
             )
             found.append(
-                f"{said}; {thousands(self.dropped.total())} more left out: {why}" if why else said
+                f"{said}; skipped {thousands(self.dropped.total())} more: {why}" if why else said
             )
         if self.unread:
             passages = counted(self.unread.total(), "passage")
             why = main_reason(self.unread)
-            found.append(
-                f"relations of {passages} could not be had: {why}; the next update asks for these again"
-            )
+            found.append(f"relations of {passages} failed: {why}; the next update retries them")
         return tuple(found)
 
 

@@ -38,8 +38,8 @@ from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
 NO_TOKEN_VECTORS = "none"
 NO_NAME_FINDER = "none"
 NO_MODEL = (
-    "no language model is named, so the headings context is taken instead: title and section path of each chunk "
-    "(to have contexts written, name one: llm=…, chunkwise index --llm NAME)"
+    "no language model given, so context is 'headings': title and section path (for LLM "
+    "contexts: llm=…, chunkwise index --llm NAME)"
 )
 
 
@@ -57,14 +57,15 @@ def llm_first(
     if llm is None:
         if graph == "relations":
             raise InvalidParameter(
-                "graph is 'relations', which a language model reads, and none is given; name one: llm=… "
-                "(chunkwise index --graph --llm NAME), or keep names alone: graph='names'"
+                "graph='relations' needs a language model: llm=… (chunkwise index --graph --llm "
+                "NAME), or use graph='names'"
             )
         return settings, _Asking(), notes
     if not asks:
         raise InvalidParameter(
             f"a language model is given, and context is {context or 'none'!r}, which needs none; "
-            f"choose context={' or '.join(map(repr, WRITTEN_CONTEXTS))} or graph=True, or leave the model out"
+            f"choose context={' or '.join(map(repr, WRITTEN_CONTEXTS))} or graph=True, or leave "
+            "the model out"
         )
     asking = _asking(LazyLlm(llm), settings)
     assert asking.llm is not None
@@ -130,14 +131,16 @@ def llm_again(llm: Llm | None, before: Settings) -> _Asking:
     if before.context not in WRITTEN_CONTEXTS and before.graph != "relations":
         if llm is not None:
             raise InvalidParameter(
-                f"the index was made with context={before.context!r}, for which no language model is asked, and one "
+                f"the index was built with context={before.context!r}, for which no language "
+                "model is asked, and one "
                 f"was given; leave it out, or {REBUILD}"
             )
         return _Asking()
     for known, wording in zip((before.prompt, before.graph_prompt), _wordings(before), strict=True):
         if wording != known:
             raise InvalidParameter(
-                f"the index was made with the prompt {known}, and it is {wording} now: what is new would be written "
+                f"the index was built with the prompt {known}, and it is {wording} now: what is "
+                "new would be written "
                 f"to another wording; {REBUILD}"
             )
     made = LazyLlm(before.llm if llm is None else llm, before)
@@ -146,9 +149,7 @@ def llm_again(llm: Llm | None, before: Settings) -> _Asking:
     return _asking(made, before)
 
 
-_UNREADABLE = (
-    "the settings of the index are unreadable: options that are not given have their defaults"
-)
+_UNREADABLE = "the settings of the index are unreadable; using defaults for omitted options"
 
 
 def check(requested: IndexOptions) -> IndexOptions:
@@ -251,13 +252,13 @@ def resolve_for_rebuild(requested: IndexOptions, before: Settings | None) -> Res
         ):  # what was said now may be what is wrong
             raise
         raise InvalidParameter(
-            f"what the index was made with cannot be made again by its name ({error}); pass it, or another one: "
-            "embedder=…, llm=… (chunkwise index --embedder NAME, --llm NAME)"
+            f"cannot recreate a model of the index by name ({error}); pass it or another one: "
+            f"embedder=…, llm=… (chunkwise index --embedder NAME, --llm NAME)"
         ) from error
 
 
 def _remembered(requested: IndexOptions, before: Settings) -> IndexOptions:
-    """What the user said, and where that is nothing, what the index was made with."""
+    """What the user said, and where that is nothing, what the index was built with."""
     vectors, model = requested.vectors, requested.embedder
     if vectors is None and (model is None or before.vectors != "none"):
         vectors = before.vectors
@@ -311,8 +312,8 @@ def _first(requested: IndexOptions) -> ResolvedSettings:
         finder = LazyNameFinder(requested.names)
         if not settings.graph:
             raise InvalidParameter(
-                f"names is {finder.name!r}, and the index has no graph to use them; also ask for one: "
-                "graph=True (chunkwise index --graph), or leave names out"
+                f"names={finder.name!r} needs a graph: add graph=True (chunkwise index "
+                f"--graph), or leave out names"
             )
         settings = replace(settings, names=finder.name, names_identity=finder().identity)
     return ResolvedSettings(settings, strategy, model, more, asking, encoder, finder)
@@ -322,7 +323,7 @@ def _again(requested: IndexOptions, before: Settings) -> ResolvedSettings:
     strategy = _strategy_again(requested, before)
     if before.vectors == "none" and requested.embedder is not None and requested.vectors is None:
         raise InvalidParameter(
-            f"the index was made without vectors (vectors='none'), and an embedder was given "
+            f"the index was built without vectors (vectors='none'), and an embedder was given "
             f"({_name(requested.embedder)!r}); leave it out, or {REBUILD}"
         )
     given, held = given_label(strategy.label), given_label(before.strategy)
@@ -347,13 +348,13 @@ def _again(requested: IndexOptions, before: Settings) -> ResolvedSettings:
         known = getattr(before, name)
         if value is not None and value != known:
             raise InvalidParameter(
-                f"the index was made with {name}={known!r}, and {name}={value!r} was asked for; leave it out to keep "
-                f"the first, or {REBUILD}"
+                f"the index was built with {name}={known!r}, not {name}={value!r}; leave it out, "
+                f"or {REBUILD}"
             )
     if strategy.code != before.code:
         raise InvalidParameter(
-            f"the code of the strategy {strategy.label!r} is not what the index was made with: its chunks would be "
-            f"others; {REBUILD}"
+            f"the code of the strategy {strategy.label!r} has changed since the index was "
+            f"built; {REBUILD}"
         )
     model = None
     if before.vectors != "none":
@@ -378,8 +379,10 @@ def _strategy_again(requested: IndexOptions, before: Settings) -> Strategy:
         return get_strategy(requested.strategy)
     if given := given_label(before.strategy):
         raise InvalidParameter(
-            f"the index was made of chunks that were there ({given[0]}); give them again: chunks=… (chunkwise index "
-            "--chunks FILE), or rebuild it with a strategy: strategy=…, rebuild=True (-s NAME --rebuild)"
+            f"the index was built from existing chunks ({given[0]}); give them again: chunks=… "
+            "(chunkwise index "
+            "--chunks FILE), or rebuild it with a strategy: strategy=…, rebuild=True (-s NAME "
+            "--rebuild)"
         )
     try:
         return get_strategy(before.strategy)
@@ -387,8 +390,10 @@ def _strategy_again(requested: IndexOptions, before: Settings) -> Strategy:
         raise
     except ChunkwiseError as error:
         raise InvalidParameter(
-            f"the index was made with the strategy {before.strategy!r}, which cannot be made again by its name "
-            f"({error}); pass it: strategy=…, to index or to open_index (chunkwise index -s ./file.py:Class)"
+            f"the index was built with the strategy {before.strategy!r}, which cannot be made "
+            "again by its name "
+            f"({error}); pass it: strategy=…, to index or to open_index (chunkwise index -s "
+            "./file.py:Class)"
         ) from error
 
 

@@ -79,14 +79,15 @@ class UnreadableSources:
             )
         if parts:
             told.append(
-                f"{_stay(parts)}, since records of the same file could not be read this time and may be theirs: "
+                f"{_stay(parts)}, since records of the same file could not be read this time and "
+                "may be theirs: "
                 f"{_some(parts)}"
             )
         return tuple(told)
 
 
 def _stay(ids: list[str]) -> str:
-    stay = one_or_many(len(ids), "stays as it was", "stay as they were")
+    stay = one_or_many(len(ids), "is kept unchanged", "are kept unchanged")
     return f"{counted(len(ids), 'document')} {stay}"
 
 

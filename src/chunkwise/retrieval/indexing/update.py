@@ -50,18 +50,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Documents, by what became of them."""
+    """Counts of documents in an update."""
 
     added: int = 0
     changed: int = 0
     removed: int = 0
     unchanged: int = 0
     skipped: int = 0
-    """Sources that could not be read."""
+    """Unreadable sources."""
     plain: int = 0
-    """Chunks that a language model wrote no context for: they have their headings, and the next update asks again."""
+    """Chunks without an LLM context; they use headings until the next update."""
     notes: tuple[str, ...] = ()
-    """What a user should know of the choices made for them."""
+    """Notes on automatic choices."""
 
     def __str__(self) -> str:
         counts = ("added", "changed", "removed", "unchanged", "skipped")
@@ -311,8 +311,7 @@ def is_made_again(before: Settings | None, resolved: ResolvedSettings, reading: 
         return False
     if reading.keep_others:
         raise InvalidParameter(
-            "a graph or token vectors are added to all documents of the index, so all have to be given: "
-            "leave keep_others (--add) out"
+            "adding a graph or token vectors needs all documents; leave out keep_others (--add)"
         )
     return True
 
@@ -386,14 +385,10 @@ def _in_segments(resolved: ResolvedSettings) -> bool:
 
 
 def _nothing(skipped: int, documents: int) -> ChunkwiseError:
-    why = (
-        f"no document could be read ({thousands(skipped)} skipped)"
-        if skipped
-        else "there is no document"
-    )
+    why = f"no readable documents ({thousands(skipped)} skipped)" if skipped else "no documents"
     if not documents:
-        return ChunkwiseError(f"{why}: no index is made; look at the inputs")
-    stays = f"{why}: the index stays as it was, with {counted(documents, 'document')}; look at the inputs"
+        return ChunkwiseError(f"{why}; no index was built")
+    stays = f"{why}; the index is unchanged, with {counted(documents, 'document')}"
     if not skipped:  # what cannot be read is never taken for nothing
         stays += ", or empty it with rebuild=True (chunkwise index --rebuild)"
     return ChunkwiseError(stays)

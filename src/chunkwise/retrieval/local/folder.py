@@ -89,7 +89,7 @@ def _acquire(handle: int, path: Path, wait: float, advance: OnProgress | None) -
         holder = _holder(handle)
         if time.monotonic() >= until:
             raise ChunkwiseError(
-                f"{path.parent} is being written by {holder}; waited {thousands(wait)} s: try again when it is done"
+                f"{path.parent} is locked by {holder}; waited {thousands(wait)} s, try again later"
             )
         if advance:
             advance(0, f"waiting for {holder}")
@@ -101,7 +101,8 @@ def _try(handle: int) -> bool:
         import fcntl
     except ImportError:
         raise ChunkwiseError(
-            "an index in a folder needs the file locks of Linux or macOS; keep it in memory (into=None) or on a server"
+            "an index folder needs file locks (Linux or macOS); use an in-memory index "
+            "(into=None) or a database"
         ) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -149,7 +150,7 @@ def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
             # A map that cannot be made does not say of which file.
             which = error.filename or home
             raise ChunkwiseError(f"cannot read {which}: {error.strerror or error}") from error
-    raise ChunkwiseError(f"{folder} is written faster than it can be opened; try again")
+    raise ChunkwiseError(f"{folder} changed while it was opened; try again")
 
 
 def verify_folder(folder: Path) -> None:
@@ -162,7 +163,7 @@ def check_bytes(folder: Path, manifest: Manifest, arrays: Arrays) -> None:
     for name, stored in manifest.files.items():
         if not is_undamaged(arrays[name], stored):
             path = folder / manifest.generation / name
-            raise ChunkwiseError(f"{path} has other bytes than were written: {REMEDY}")
+            raise ChunkwiseError(f"{path} is damaged (checksum mismatch): {REMEDY}")
 
 
 # Hidden, so that documents read from around the index do not include it.
@@ -175,7 +176,7 @@ def check_folder(folder: Path) -> bool:
     if not folder.exists():
         return False
     if not folder.is_dir():
-        raise ChunkwiseError(f"{folder} is a file; an index is a folder: name another")
+        raise ChunkwiseError(f"{folder} is a file; expected a folder")
     with says_what_it_writes(folder):
         names = os.listdir(folder)
     if files_module.MANIFEST_NAME in names:
@@ -184,9 +185,7 @@ def check_folder(folder: Path) -> bool:
     foreign = sorted(name for name in names if not _is_ours(name))
     if foreign or (names and LOCK_NAME not in names):
         shown = ", ".join(repr(name) for name in (foreign or names)[:3])
-        raise ChunkwiseError(
-            f"{folder} is not an index and is not empty ({shown}): nothing is written into it; name a new folder"
-        )
+        raise ChunkwiseError(f"{folder} isn't an index and isn't empty ({shown}); use a new folder")
     return False
 
 

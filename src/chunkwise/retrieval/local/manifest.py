@@ -140,7 +140,7 @@ def map_column(path: Path, stored: StoredColumn) -> Array:
     size = path.stat().st_size
     if size != stored.size:
         raise ChunkwiseError(
-            f"{path} has {counted(size, 'byte')} and should have {thousands(stored.size)}: {REMEDY}"
+            f"{path} has {counted(size, 'byte')}, expected {thousands(stored.size)}: {REMEDY}"
         )
     if not size:  # nothing cannot be mapped
         return np.empty(stored.shape, stored.dtype)
@@ -204,9 +204,8 @@ def read_manifest(folder: Path) -> Manifest:
         raise _foreign(path)
     if values.get("format") != MANIFEST_FORMAT or type(values["format"]) is not int:
         raise ChunkwiseError(
-            f"{folder} has the index format {values.get('format')!r}, "
-            f"this version of chunkwise reads {MANIFEST_FORMAT}; "
-            f"{REBUILD}, or use the version that wrote it"
+            f"{folder} has index format {values.get('format')!r}, but this chunkwise reads "
+            f"{MANIFEST_FORMAT}; {REBUILD}, or use the version that wrote it"
         )
     try:
         return _manifest_of(values, _where(folder))
@@ -215,7 +214,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _read_json(path: Path) -> Any:
-    """What a manifest holds; a ValueError where that is no JSON, or none that can be read."""
+    """What a manifest holds; a ValueError where that is not JSON, or none that can be read."""
     try:
         return json.loads(path.read_text("utf-8"))
     except RecursionError:
@@ -236,7 +235,7 @@ def check_ours(folder: Path, known: bool) -> None:
 
 
 def _foreign(path: Path) -> ChunkwiseError:
-    return ChunkwiseError(f"{path} is not the manifest of a chunkwise index; name another folder")
+    return ChunkwiseError(f"{path} isn't a chunkwise index manifest; use another folder")
 
 
 def _absent(folder: Path) -> ChunkwiseError:
@@ -244,14 +243,13 @@ def _absent(folder: Path) -> ChunkwiseError:
     own = {name for name in within if name.startswith((".generation-", ".index."))}
     if within == own and any(name.startswith(".generation-") for name in own):
         return ChunkwiseError(
-            f"{folder} holds an index that was not finished (there is no {MANIFEST_NAME} in it); "
-            "run the command that began it "
-            f"again: chunkwise index DOCUMENTS --into {folder}"
+            f"{folder} has an unfinished index (no {MANIFEST_NAME}); run again: chunkwise "
+            f"index DOCUMENTS --into {folder}"
         )
     # A folder of documents is named by mistake: an index among them is not what is wanted.
     command = f"index {folder} --into kb" if within - own else f"index DOCUMENTS --into {folder}"
     return ChunkwiseError(
-        f"{folder} holds no index (there is no {MANIFEST_NAME} in it); make one: chunkwise {command}"
+        f"{folder} isn't an index (no {MANIFEST_NAME}); create one: chunkwise {command}"
     )
 
 

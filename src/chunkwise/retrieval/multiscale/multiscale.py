@@ -115,21 +115,21 @@ class Multiscale:
 
     sizes: tuple[int, ...] = param(
         (40, 100, 200, 400, 800),
-        "of the windows; the whole document always counts as one more",
+        "window sizes in tokens; the whole document is always added",
         unit="tokens",
     )
-    words: float = param(1.0, "how much the words (BM25) count")
-    dense: float = param(0.5, "how much the vectors count")
+    words: float = param(1.0, "weight of BM25")
+    dense: float = param(0.5, "weight of the vectors")
     maxsim: float | None = param(
-        None, "how much token vectors count (late interaction); None: 1, where the index has them"
+        None, "weight of token vectors (late interaction); None: 1 if the index has them"
     )
-    rerank: float = param(1.0, "how much a reranker counts, where one is asked")
+    rerank: float = param(1.0, "weight of the reranker, if there is one")
     graph: float = param(
-        0.0, "how much a walk along names counts (0: not at all), where the index has them", low=0.0, high=10.0
+        0.0, "weight of the graph walk along names, if the index has them", low=0.0, high=10.0
     )  # fmt: skip
-    depth: int = param(400, "windows of each size that vote", unit="windows", low=1, high=1_000_000)
+    depth: int = param(400, "top windows per size that vote", unit="windows", low=1, high=1_000_000)
     least: int = param(
-        12, "shorter spans are left out, unless they are a whole document", unit="tokens",
+        12, "minimum span length, except for whole documents", unit="tokens",
         low=0, high=1000,
     )  # fmt: skip
 
@@ -142,16 +142,16 @@ class Multiscale:
             number = isinstance(weight, int | float) and not isinstance(weight, bool)
             if not number or not 0 <= weight < math.inf:
                 raise InvalidParameter(
-                    f"{name} is {weight!r}; a weight of 0 or more is needed, such as 0.5"
+                    f"{name} is {weight!r}; expected a weight of 0 or more, such as 0.5"
                 )
         if not self.words and not self.dense and not self.maxsim:
             raise InvalidParameter(
-                "words and dense are both 0; one of them has to count, or maxsim"
+                "words and dense are both 0; at least one, or maxsim, must be positive"
             )
         whole = isinstance(self.sizes, tuple) and all(type(size) is int for size in self.sizes)
         if not whole or len(set(self.sizes)) < len(self.sizes) or min(self.sizes, default=1) < 1:
             raise InvalidParameter(
-                f"sizes is {self.sizes!r}; different whole numbers of tokens are needed, such as [40, 200, 800]"
+                f"sizes is {self.sizes!r}; expected distinct token counts, such as [40, 200, 800]"
             )
 
     def prepare(self, atoms: AtomTable) -> PreparedWindows:

@@ -43,7 +43,7 @@ def parse_address(url: str) -> Address:
     """`postgresql://user:password@host:port/database?kb=name`; other options go to the server's client."""
     if not is_postgres(url):
         raise InvalidParameter(
-            f"into is {mask_address(url)!r}; a server's address starts with postgresql://"
+            f"into is {mask_address(url)!r}; expected a URL starting with postgresql://"
         )
     try:
         parts = urlsplit(url)
@@ -52,7 +52,8 @@ def parse_address(url: str) -> Address:
     if parts.netloc.count("@") > 1 or "@" in parts.path or "@" in parts.fragment:
         # The server's client would take a part of the password for the host or the port, and name it.
         raise InvalidParameter(
-            f"into is {mask_address(url)!r}; in a password @ is written %40, / is %2F, ? is %3F and # is %23"
+            f"into is {mask_address(url)!r}; in a password, encode @ as %40, / as %2F, ? as %3F "
+            "and # as %23"
         )
     options = parse_qsl(parts.query, keep_blank_values=True)
     names = [value for key, value in options if key == "kb"]
@@ -67,7 +68,8 @@ def _check_name(name: str) -> None:
     # The client library takes a percent sign for the start of a parameter, even in a quoted name.
     if not name or set("\0%") & set(name) or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
         raise InvalidParameter(
-            f"kb is {name!r}; a knowledge base's name has 1 to {counted(LONGEST_NAME, 'byte')}, no NUL and no %"
+            f"kb is {name!r}; a knowledge base's name has 1 to {counted(LONGEST_NAME, 'byte')}, "
+            "no NUL and no %"
         )
     if name.startswith("pg_") or name == "information_schema":
         raise InvalidParameter(f"kb is {name!r}; PostgreSQL keeps this name for itself")
@@ -133,16 +135,16 @@ def _one_line(error: BaseException, address: Address) -> str:
 
 def _next_step(reason: str) -> str:
     steps = {
-        "password": "check user and password (PGPASSWORD and ~/.pgpass are read too)",
+        "password": "check user and password (also PGPASSWORD and ~/.pgpass)",
         "does not exist": "create it first: createdb NAME",
         "authentication": "check user and password",
-        "no pg_hba": "the server does not let this user in from here",
+        "no pg_hba": "the server rejects this user or host (pg_hba.conf)",
         "ssl": "check sslmode",
     }
     for sign, step in steps.items():
         if sign in reason.lower():
             return step
-    return "check host and port, and that the server runs"
+    return "check host and port, and that the server is running"
 
 
 Version = tuple[int, ...]
@@ -179,12 +181,13 @@ def _create(address: Address) -> None:
         return  # somebody else was quicker
     except errors.InsufficientPrivilege:
         raise ServerProblem(
-            f"{address.shown}: this role may not create the extension pgvector; "
-            "let a superuser run once: CREATE EXTENSION vector"
+            f"{address.shown}: this role can't create the extension pgvector; have a superuser "
+            f"run: CREATE EXTENSION vector"
         ) from None
     except Error:
         raise ServerProblem(
-            f"{address.shown}: the server has no pgvector; install it there, or use BM25 only (vectors='none')"
+            f"{address.shown}: the server has no pgvector; install it there, or use BM25 only "
+            "(vectors='none')"
         ) from None
 
 

@@ -223,8 +223,9 @@ class PostgresStore(Store):
 
     def _foreign(self, table: str) -> ChunkwiseError:
         return ChunkwiseError(
-            f"{self.shown}: schema {self._address.name!r} has a table {table!r} that is not chunkwise's; "
-            "nothing was touched: choose another name with ?kb=NAME"
+            f"{self.shown}: schema {self._address.name!r} has a table {table!r} that is not "
+            "chunkwise's; "
+            "nothing was changed: choose another name with ?kb=NAME"
         )
 
     def swap_state(self, old: str | None, new: str) -> None:
@@ -408,6 +409,6 @@ def _check_encoding(connection: Connection[Any], address: Address) -> None:
     found = connection.info.parameter_status("server_encoding")
     if found != "UTF8":
         raise ServerProblem(
-            f"{address.shown}: the database has the encoding {found}; texts of all languages need UTF8: "
-            "createdb -E UTF8 -T template0 NAME"
+            f"{address.shown}: the database has the encoding {found}; use UTF8: createdb -E "
+            f"UTF8 -T template0 NAME"
         )

@@ -123,8 +123,8 @@ def check_walks(retriever: Retriever | None) -> None:
     """That it follows names: what else would there be to explain?"""
     if not follows_names(retriever):
         raise InvalidParameter(
-            "explain shows the documents that a question names, and the names that led to each hit; this search looks "
-            "for none: choose --retriever multiscale with a --budget, or --retriever graph"
+            "explain needs named documents or a graph: choose --retriever multiscale with a "
+            "--budget, or --retriever graph"
         )
 
 

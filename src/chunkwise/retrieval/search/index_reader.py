@@ -18,7 +18,7 @@ class IndexReader:
     """Kept for one call of `search`: many questions meet the same documents."""
 
     def __init__(self, source: Searchable, tokenizer: TokenizerLike | None = None) -> None:
-        """`tokenizer` counts budgets and sizes of hits; None: the one the index was made with."""
+        """`tokenizer` counts budgets and sizes of hits; None: the one the index was built with."""
         self.source = source
         of_index = get_tokenizer(source.settings.tokenizer)
         self.tokenizer = of_index if tokenizer is None else get_tokenizer(tokenizer)

@@ -263,8 +263,8 @@ def search(
     )  # fmt: skip
     if options.mmr is not None and not questions.have_vectors:
         raise InvalidParameter(
-            "mmr compares vectors, and the index was made without them; leave mmr out, "
-            "or make the index again with vectors ('late', 'own' or 'both')"
+            "mmr needs vectors; leave it out, or rebuild the index with vectors ('late', 'own' "
+            "or 'both')"
         )
     for left in reversed(range(_CHANGES)):
         try:
@@ -314,8 +314,8 @@ def _candidates_of(
         steps = steps or "reranker"
     if steps:
         raise InvalidParameter(
-            f"{steps} works on chunks, and this retriever returns sentences; "
-            "choose bm25, dense or hybrid"
+            f"{steps} needs chunks, but this retriever returns sentences; choose bm25, dense "
+            f"or hybrid"
         )
     return search_spans(reader, questions, retriever, options, only)
 
@@ -323,14 +323,15 @@ def _candidates_of(
 def _texts(queries: str | Sequence[str | Query]) -> list[str]:
     if isinstance(queries, bytes | Mapping) or not isinstance(queries, Iterable):
         raise InvalidParameter(
-            f"queries is {type(queries).__name__}; needed: a str, or a list of str and Query values"
+            f"queries is {type(queries).__name__}; expected a str, or a list of str and Query "
+            "values"
         )
     given = [queries] if isinstance(queries, str) else list(queries)
     texts = [query.text if isinstance(query, Query) else query for query in given]
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise InvalidParameter(
-                f"question {number} is {type(text).__name__}; a str or a Query is needed"
+                f"question {number} is {type(text).__name__}; expected a str or a Query"
             )
     return texts
 

@@ -46,8 +46,8 @@ def detect(path: str | Path) -> Format:
     if (encoding := wide_encoding(head)) is not None:
         raise ChunkwiseError(wide_problem(str(path), encoding))
     raise ChunkwiseError(
-        f"{path} is of no format that is known ({', '.join(sorted(FORMATS))}); "
-        "say which: chunkwise testset convert FILE --from FORMAT --to chunkwise; the simplest form is JSON: "
+        f"{path} has an unknown format (known: {', '.join(sorted(FORMATS))}); "
+        "convert it: chunkwise testset convert FILE --from FORMAT --to chunkwise; or write JSON: "
         '[{"query": "How long is the guarantee?", "relevant_text": "guaranteed for five years"}]'
     )
 

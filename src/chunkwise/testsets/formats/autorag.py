@@ -52,7 +52,7 @@ class AutoragFormat:
     def documents(self, path: Path) -> Iterator[Document | Unreadable]:
         corpus = _files(path)[1]
         if corpus is None:
-            raise ChunkwiseError(f"no {_CORPUS} beside {path}; name the documents with --documents")
+            raise ChunkwiseError(f"no {_CORPUS} beside {path}; give the documents with --documents")
         yield from _passages(corpus)
 
     def write(self, testset: TestSet, documents: Sequence[Document] | None, path: Path) -> None:
@@ -87,7 +87,7 @@ def _passages(corpus: Path) -> Iterator[Document | Unreadable]:
 def _files(path: Path) -> tuple[Path, Path | None]:
     qa = path / _QA if path.is_dir() else path
     if not qa.is_file():
-        raise ChunkwiseError(f"{path} has no {_QA}; an AutoRAG folder has one")
+        raise ChunkwiseError(f"{path} has no {_QA}; expected an AutoRAG folder")
     corpus = qa.parent / _CORPUS
     return qa, corpus if corpus.is_file() else None
 

@@ -51,7 +51,7 @@ class BeirFormat:
         path = _folder(path)
         queries = path / _QUERIES
         if not queries.is_file():
-            raise ChunkwiseError(f"{path} has no {_QUERIES}; a BEIR folder has one")
+            raise ChunkwiseError(f"{path} has no {_QUERIES}; expected a BEIR folder")
         files = _qrels(path)
         judgments = Judgments()
         for file in files:
@@ -85,7 +85,7 @@ class BeirFormat:
         path = _folder(path)
         corpus = path / _CORPUS
         if not corpus.is_file():
-            raise ChunkwiseError(f"{path} has no {_CORPUS}; name the documents with --documents")
+            raise ChunkwiseError(f"{path} has no {_CORPUS}; give the documents with --documents")
 
         def document(where: str, record: Mapping[str, object], number: str) -> Document:
             id = identifier(record, "_id", "id")
@@ -105,7 +105,7 @@ class BeirFormat:
         for file in _qrels(path):
             if file.parent != folder or file.name not in rows:
                 raise ChunkwiseError(
-                    f"{file} would be read as part of what is written; write to an empty folder"
+                    f"{file} would become part of the output; write to an empty folder"
                 )
         if documents is not None:
             corpus = ({"_id": d.id, "title": d.title, "text": d.text} for d in documents)
@@ -146,7 +146,7 @@ def _judged(path: Path) -> Iterator[Qrel | Unreadable]:
             continue
         grade = grade_of(row[2]) if len(row) == 3 else None
         if grade is None:
-            yield Unreadable(where, f"{row!r}; a question, a document and a score are expected")
+            yield Unreadable(where, f"{row!r}; expected a question, a document and a score")
         else:
             yield Qrel(where, row[0], row[1], grade)
 

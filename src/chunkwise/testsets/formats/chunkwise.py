@@ -31,7 +31,7 @@ from chunkwise.testsets.testset import Draft, GivenPassage, TestSet, Unreadable
 
 QuestionRow = dict[str, Any]
 
-_CONVERT = "bring it into our form: chunkwise testset convert FILE --to chunkwise -o NEW"
+_CONVERT = "convert it: chunkwise testset convert FILE --to chunkwise -o NEW"
 _LINES = (".jsonl", ".ndjson")
 _LISTED = "queries"
 
@@ -74,7 +74,7 @@ class QuestionsFile:
                 )
         # Other formats are JSON as well: adding to their records would spoil the file.
         if rows and not any(name in row for row in rows for name in TEXT):
-            raise ChunkwiseError(f"{path} has no record with a question in it; {_CONVERT}")
+            raise ChunkwiseError(f"{path} has no questions; {_CONVERT}")
         return cls(path, rows, form, around)
 
     def refresh(self) -> None:
@@ -121,7 +121,7 @@ def _parsed(text: str, path: Path) -> tuple[str, dict[str, Any], list[Any]]:
         return "object", value, value[_LISTED]
     if isinstance(value, dict):
         return "lines", {}, [value]
-    raise ChunkwiseError(f"{path} holds no list of questions; chunkwise testset check says more")
+    raise ChunkwiseError(f"{path} has no list of questions; for details: chunkwise testset check")
 
 
 def _lines(text: str, path: Path) -> list[Any]:
@@ -129,7 +129,8 @@ def _lines(text: str, path: Path) -> list[Any]:
     for row in json_lines(io.BytesIO(text.encode("utf-8"))):
         if row.problem:
             raise ChunkwiseError(
-                f"{path}, {row.where}: {row.problem}; chunkwise testset check {path} DOCUMENTS says more"
+                f"{path}, {row.where}: {row.problem}; for details: chunkwise testset check "
+                f"{path} DOCUMENTS"
             )
         found.append(row.value)
     return found

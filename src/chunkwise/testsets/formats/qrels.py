@@ -45,7 +45,7 @@ class Judgments:
         known = set(asked)
         for query_id, where in self.where.items():
             if query_id not in known:
-                why = f"the question {query_id!r} is judged, but it is not among the questions"
+                why = f"unknown question {query_id!r} in the judgments"
                 yield Unreadable(where, why)
 
 

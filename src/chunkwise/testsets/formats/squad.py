@@ -69,7 +69,7 @@ class SquadFormat:
 
     def write(self, testset: TestSet, documents: Sequence[Document] | None, path: Path) -> None:
         if documents is None:
-            raise ChunkwiseError("SQuAD holds the texts: name the documents with --documents")
+            raise ChunkwiseError("SQuAD includes texts: give the documents with --documents")
         texts = {document.id: document.text for document in documents}
         asked: dict[str, list[object]] = {document.id: [] for document in documents}
         for query in testset.queries:

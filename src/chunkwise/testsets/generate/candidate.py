@@ -240,13 +240,13 @@ Reason = Literal[
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
 MEANING: dict[Reason, str] = {
-    "no answer": "the model gave none that could be read",
+    "no answer": "the model returned no readable answer",
     "no question": "too short, too long, no question mark, or markup",
-    "quote not in the passage": "the evidence stands nowhere in what was shown",
-    "answer given away": "the question has the answer, or nearly all words of the quote",
-    "needs the passage": "it points at the text, or does not name what it is about",
-    "answer not supported": "the quotes do not say what the answer says",
-    "near-duplicate": "almost the same was asked before",
+    "quote not in the passage": "the evidence isn't in the passage",
+    "answer given away": "the question contains the answer, or nearly all words of the quote",
+    "needs the passage": "it refers to the text, or doesn't name its topic",
+    "answer not supported": "the quotes don't support the answer",
+    "near-duplicate": "nearly a duplicate",
 }
 
 
@@ -281,23 +281,23 @@ up; or too many requests in a row went unanswered."""
 
 @dataclass(frozen=True, slots=True)
 class GeneratedQuestions:
-    """The questions, those that were there before among them, and what became of the others."""
+    """Generated questions, and why others were rejected."""
 
     queries: tuple[Query, ...]
     wanted: int
     found_before: int
-    """Questions that the file had when the run began."""
+    """Questions already in the file."""
     dropped: Mapping[str, int]
-    """How many for which reason."""
+    """Number of dropped questions by reason."""
     unanswered: Mapping[str, int]
-    """Why the model did not answer, in its words, and how often."""
+    """Number of failed requests by error message."""
     made_by: str
-    """The model's identity, or the rules."""
+    """The model's identity, or "rules"."""
     ending: Ending = "enough"
     unasked: int = 0
-    """Requests that the limit of cost did not allow: nobody has seen them."""
+    """Requests not sent because of the cost limit."""
     asked_for: Mapping[QuestionType, int] | None = None
-    """Of each kind that was wanted, how many questions a model was asked for; None: no model."""
+    """Requested questions by type; None without a model."""
 
     @property
     def is_complete(self) -> bool:
@@ -305,7 +305,7 @@ class GeneratedQuestions:
 
     @property
     def missing_kinds(self) -> dict[QuestionType, int]:
-        """Kinds of which no question came out, with how many were asked for; 0: no passage suits them."""
+        """Types without a question, with the number of attempts."""
         found = {name for query in self.queries for name in query.types}
         used_up = self.ending == "passages"
         return {

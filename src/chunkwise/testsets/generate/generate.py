@@ -218,12 +218,13 @@ def _generated(file: QuestionsFile) -> Iterator[Query]:
     for number, row in enumerate(file.rows, 1):
         if GENERATED not in row:
             raise ChunkwiseError(
-                f"{file.path} is there, and its question {number} was not generated; name another file to write"
+                f"{file.path} exists, and its question {number} wasn't generated; use another "
+                "file to write"
             )
         draft = draft_of(row, number, f"{file.path}, question {number}")
         if isinstance(draft, Unreadable):
             raise ChunkwiseError(
-                f"{draft.where} cannot be read: {draft.reason}; name another file to write"
+                f"{draft.where} cannot be read: {draft.reason}; use another file to write"
             )
         yield draft.query
 
@@ -246,7 +247,7 @@ class GenerationRun:
         advance: OnProgress | None = None,
     ) -> None:
         if n < 1:
-            raise InvalidParameter(f"n is {n}; at least one question is needed")
+            raise InvalidParameter(f"n is {n}; the minimum is 1")
         self._n = n
         self._shares = check_shares(types)
         self._seed = seed
@@ -322,7 +323,7 @@ class GenerationRun:
     def most_calls(self, given: int | None) -> int:
         if given is not None and given < 2:
             raise InvalidParameter(
-                f"max_calls is {given}; the least is 2, because an answer of the wrong form is asked for once more"
+                f"max_calls is {given}; the minimum is 2, since malformed answers are retried once"
             )
         return CALLS_A_QUESTION * self._n if given is None else given
 
@@ -402,21 +403,21 @@ def generate_questions(
     Args:
         source: Documents, or an index.
         n: Number of questions, at most.
-        llm: Language model by name, or an object; without it questions are taken from the text, tagged `extracted`.
-        output: File that every question is saved to at once; an existing file is resumed.
-        types: Share of each type of question.
-        seed: Seed of the sample.
-        max_calls: Limit of calls of the model [default: 3 n].
+        llm: Language model by name or object; without it, questions are extracted from the text.
+        output: File to save questions to immediately; an existing file is resumed.
+        types: Share of each question type.
+        seed: Random seed.
+        max_calls: Maximum LLM calls [default: 3 n].
         max_cost: Limit in dollars.
-        options: How files are read.
-        advance: Called with the progress.
+        options: How to read files.
+        advance: Progress callback.
 
     Returns:
-        The questions, and why others were rejected.
+        The questions, and reasons for rejected ones.
 
     Raises:
-        InvalidParameter: A value is not allowed.
-        ChunkwiseError: No document could be read.
+        InvalidParameter: An invalid value.
+        ChunkwiseError: No readable documents.
 
     Example:
         >>> questions = chunkwise.generate_questions("handbook/", 50, output="questions.json")
@@ -424,7 +425,7 @@ def generate_questions(
     trust_caller(llm, options)
     documents = list(documents_in(source, options))
     if not documents:
-        raise ChunkwiseError("no document was read; name the documents the questions are about")
+        raise ChunkwiseError("no readable documents; give the documents the questions are about")
     client = _client(llm, max_cost)
     file = None if output is None else Path(output)
     making = GenerationRun(documents, n, into=file, types=types, seed=seed, advance=advance)
@@ -438,6 +439,6 @@ def _client(
         return None
     if isinstance(llm, LlmClient):
         if max_cost is not None:
-            raise InvalidParameter("max_cost is given beside a client, which has its own; give one")
+            raise InvalidParameter("max_cost conflicts with the limit of the client; give one")
         return llm
     return LlmClient(get_language_model(llm), max_cost=max_cost)

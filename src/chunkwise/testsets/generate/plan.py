@@ -143,10 +143,10 @@ def parse_types(text: str) -> dict[QuestionType, float]:
         kind = next((each for each in QUESTION_TYPES if each == name), None)
         if kind is None:
             raise InvalidParameter(
-                f"no type of question is named {name!r}; there are: {', '.join(QUESTION_TYPES)}"
+                f"unknown question type {name!r}; known: {', '.join(QUESTION_TYPES)}"
             )
         if kind in found:
-            raise InvalidParameter(f"the type {name} is named twice; name it once")
+            raise InvalidParameter(f"the type {name} is given twice")
         found[kind] = _share(name, share) if share else 1.0
     return check_shares(found)
 
@@ -156,11 +156,11 @@ def check_shares(shares: Mapping[QuestionType, float]) -> dict[QuestionType, flo
     unknown = [name for name in shares if name not in QUESTION_TYPES]
     if unknown:
         raise InvalidParameter(
-            f"no type of question is named {unknown[0]!r}; there are: {', '.join(QUESTION_TYPES)}"
+            f"unknown question type {unknown[0]!r}; known: {', '.join(QUESTION_TYPES)}"
         )
     found = {kind: shares[kind] for kind in QUESTION_TYPES if shares.get(kind, 0) > 0}
     if not found:
-        raise InvalidParameter("no type of question has a share above 0; give one: numeric=1")
+        raise InvalidParameter("no question type has a share above 0; add one: numeric=1")
     return found
 
 
@@ -180,7 +180,7 @@ def _share(name: str, text: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share < 1e9:
-        raise InvalidParameter(f"the share of {name} is {text!r}; a number is needed, 0 or more")
+        raise InvalidParameter(f"the share of {name} is {text!r}; expected a number, 0 or more")
     return share
 
 

@@ -84,8 +84,8 @@ class CallableTokenizer:
             size = -1
         if size < 0:
             raise InvalidParameter(
-                f"the tokenizer {self.name} answers {answer!r} to {text[:40]!r}; it has to return how many tokens "
-                f"a text has, a whole number from 0 up, or the tokens themselves"
+                f"the tokenizer {self.name} returned {answer!r} for {text[:40]!r}; expected "
+                f"the number of tokens, or a list of tokens"
             )
         return size
 
@@ -189,8 +189,9 @@ def get_tokenizer(tokenizer: TokenizerLike) -> Tokenizer:
     if callable(tokenizer):
         return CallableTokenizer(tokenizer)
     raise InvalidParameter(
-        f"tokenizer is {tokenizer!r}; a name ({', '.join(tokenizer_names())}), the path of a tokenizer.json, "
-        "or a function from a text to a count or a list of tokens is needed"
+        f"tokenizer is {tokenizer!r}; expected a name ({', '.join(tokenizer_names())}), the "
+        f"path of a tokenizer.json, or a function from text to a "
+        f"token count or list"
     )
 
 
@@ -210,9 +211,9 @@ def _by_name(name: str) -> Tokenizer:
     if path.suffix == ".json" or (name.strip() and path.is_dir()):
         return HuggingFaceTokenizer(path / "tokenizer.json" if path.is_dir() else path)
     known = (
-        f"known: {', '.join(tokenizer_names())}, a model of OpenAI (text-embedding-3-large), "
+        f"known: {', '.join(tokenizer_names())}, an OpenAI model (text-embedding-3-large), "
         "or the path of a tokenizer.json"
     )
     raise UnknownName(
-        f"no tokenizer is named {name!r}; {did_you_mean(name, (*tokenizer_names(), *MODELS), known)}"
+        f"unknown tokenizer {name!r}; {did_you_mean(name, (*tokenizer_names(), *MODELS), known)}"
     )

@@ -206,7 +206,7 @@ class Expectation:
     prior: Mapping[str, Mapping[str, float]]
     """By lever and value, of those that were tried; empty: nothing was expected."""
     prior_questions: float | None
-    """As many questions as that counts for; None: nothing was expected."""
+    """Weight of the prior in questions; None without a prior."""
 
 
 def expectation(

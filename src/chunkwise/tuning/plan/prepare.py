@@ -194,7 +194,7 @@ def _plan_path(paths: list[str], inputs: int, resume: str | os.PathLike[str] | N
         path = Path(resume) / SWEEP_FILES[0]
         if not path.is_file():
             raise InvalidParameter(
-                f"{os.fspath(resume)} has no sweep to continue; name another folder: -o FOLDER"
+                f"{os.fspath(resume)} has no sweep to continue; use another folder: -o FOLDER"
             )
         return path
     if not inputs:
@@ -204,7 +204,8 @@ def _plan_path(paths: list[str], inputs: int, resume: str | os.PathLike[str] | N
     plans = [path for path in paths if path.lower().endswith(_SUFFIX)]
     if plans and inputs > 1:
         raise InvalidParameter(
-            f"{plans[0]} is a plan, which names its documents itself: give the plan alone, or documents alone"
+            f"{plans[0]} is a plan, which names its documents itself: give the plan alone, or "
+            "documents alone"
         )
     return Path(plans[0]) if plans else None
 
@@ -257,7 +258,8 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> Sweep:
     metrics_to_score(objective, sweep.k)
     if "-" in (*sweep.documents, sweep.test_queries):
         raise InvalidParameter(
-            "'-' is standard input, which is read once, and a sweep is gone on with; name a file instead"
+            "'-' is standard input, which is read once, and a sweep is gone on with; name a file "
+            "instead"
         )
     if embedder is None and sweep.embedder:
         get_embedder(sweep.embedder)
@@ -359,7 +361,7 @@ class SweepInputs:
     documents: Sequence[Document]
     questions: TestSet
     splits: tuple[str, ...]
-    """validation or test, of each question."""
+    """validation or test, per question."""
     expected: int = 0
     """Questions still to be generated."""
     left_out: int = 0
@@ -372,7 +374,8 @@ class SweepInputs:
             return ""
         count = len(self.documents)
         return (
-            f"The sweep read a sample of {thousands(count)} of {counted(count + self.left_out, 'document')}: more do "
+            f"The sweep read a sample of {thousands(count)} of "
+            f"{counted(count + self.left_out, 'document')}: more do "
             "not fit into the time limit."
         )
 
@@ -453,7 +456,8 @@ def read_sweep_inputs(
         questions = questions_read(file, documents, left_out)
         if not questions.queries:
             raise ChunkwiseError(
-                f"no question is left in {file}: correct it, or leave it out to compare cuts and costs alone"
+                f"no question is left in {file}: correct it, or leave it out to compare cuts and "
+                "costs alone"
             )
     refuse_bare(questions.queries, questions.name)
     splits = split(questions.queries, sweep.test_share, sweep.seed)

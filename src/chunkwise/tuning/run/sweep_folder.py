@@ -76,8 +76,9 @@ class SweepRecord:
         if not path.exists():
             if any(self._files()):
                 raise ChunkwiseError(
-                    f"{self.folder} holds outcomes of a sweep, but not what they are of ({_ABOUT} is missing); "
-                    "name another folder: -o OTHER"
+                    f"{self.folder} holds outcomes of a sweep, but not what they are of "
+                    f"({_ABOUT} is missing); "
+                    "use another folder: -o OTHER"
                 )
             _write(path, dict(fingerprint))
             return
@@ -85,7 +86,7 @@ class SweepRecord:
             known = _read(path)
         except (ValueError, RecursionError) as error:
             raise ChunkwiseError(
-                f"{path} is damaged ({error}); name another folder: -o OTHER"
+                f"{path} is damaged ({error}); use another folder: -o OTHER"
             ) from None
         names = dict.fromkeys([*fingerprint, *known])
         other = [name for name in names if known.get(name) != fingerprint.get(name)]
@@ -102,7 +103,8 @@ class SweepRecord:
         elif other:
             told = "; ".join(_difference(each, known, fingerprint) for each in other)
             raise ChunkwiseError(
-                f"{self.folder} is the record of another sweep: {told}. Name another folder (-o OTHER), or remove "
+                f"{self.folder} is the record of another sweep: {told}. Name another folder (-o "
+                "OTHER), or remove "
                 "this one to start again"
             )
 

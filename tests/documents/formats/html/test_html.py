@@ -239,7 +239,7 @@ def test_a_page_named_txt_is_a_page_and_markdown_is_not(reader, write) -> None:
 def test_a_page_of_our_own_is_no_document(reader, write) -> None:
     page = '<!doctype html><meta name="generator" content="chunkwise"><p>Report</p>'
     assert reader(write("report.html", page)) == []
-    assert reader.reasons == ["a page written by chunkwise, not a document"]
+    assert reader.reasons == ["a chunkwise report, not a document"]
     assert reader.one(write("other.html", page.replace("chunkwise", "hugo"))).text == "Report"
 
 

@@ -255,7 +255,7 @@ def _pages(data: bytes, origin: str, ocr: Ocr | None) -> tuple[str, list[Page], 
         pdf = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) in _PASSWORD_ERRORS:
-            raise UnreadableDocument(origin, "encrypted; save it without its password") from error
+            raise UnreadableDocument(origin, "encrypted; save it without a password") from error
         raise UnreadableDocument(origin, "damaged or truncated PDF") from error
     try:
         title = _title(pdf)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Kept(NamedTuple):
+class SavedResults(NamedTuple):
     """What was asked for on the command line."""
 
     folder: Path | None = None

@@ -1,7 +1,7 @@
-"""What each voice of multi-scale retrieval is worth: words, vectors, and those of tokens; and what they cost.
+"""What each signal of multi-scale retrieval is worth: words, vectors, and those of tokens; and what they cost.
 
-python -m benchmarks.voices              # all samples, and the second part of docs/benchmarks/models.md
-python -m benchmarks.voices xquad_en     # one sample, printed alone
+python -m benchmarks.signals              # all samples, and the second part of docs/benchmarks/models.md
+python -m benchmarks.signals xquad_en     # one sample, printed alone
 """
 
 from __future__ import annotations
@@ -49,26 +49,25 @@ from chunkwise.stats.paired import paired_difference  # noqa: E402
 from chunkwise.text.terms import query_terms  # noqa: E402
 
 PAGE = ROOT / "docs" / "benchmarks" / "models.md"
-HEADING = "## The voices of multi-scale retrieval"
+HEADING = "## Signals of multi-scale retrieval"
 BUDGETS = (250, 500, 1000, 2000)
 SEED = 11
 ENCODER = "colbert-small"
 BAR = 20.0
-"""Seconds for 1,000 questions over 1,000,000 tokens on two cores, all voices."""
+"""Seconds for 1,000 questions over 1,000,000 tokens on two cores, all signals."""
 
 
 AIMED = {250: 3.0, 1000: 2.0}
 """Points that token vectors are to add within so many tokens, on the mean of samples below their ceiling."""
-NOTES = """- The projection of `colbert-small` was taught on questions about squad2, and the articles of xquad_en are
-  of the same kind: judge by the other columns.
-- `multiscale` counts vectors 0.5, with token vectors, too; `multiscale(dense=1)` makes all three count alike. What that
-  gains within 1,000 tokens comes from the vectors: *words + vectors* has it without token vectors, which add to it
-  within 250 and 500 tokens and where questions are put together from several places (musique). So neither weight nor
-  model is the usual one: token vectors are kept for those who ask for them.
-- Reading by `colbert-small`: about 1,500 tokens a second with two threads on a busy machine, half of what `minilm`
-  reads; `chunkwise models` measures yours.
-- Samples, not whole sets: two cores. Differences of a point or two are chance where the interval says so. Other
-  embedders as the vectors' voice, and the cross-encoder as one more: [above](#every-embedder-and-the-reranker).
+NOTES = """- The projection of `colbert-small` was trained on squad2 questions, and xquad_en is similar: judge by the
+  other columns.
+- `multiscale` weighs vectors 0.5, also with token vectors; `multiscale(dense=1)` weighs all three equally. Its gain
+  within 1,000 tokens comes from the vectors: *BM25 + vectors* has it without token vectors, which help within 250 and
+  500 tokens and on multi-hop questions (musique). Therefore token vectors are optional.
+- Throughput of `colbert-small`: about 1,500 tokens/s with two threads on a busy machine, half of `minilm`; measure
+  yours with `chunkwise models`.
+- Samples, not whole datasets; see the intervals for differences of a point or two. Other embedders and the
+  cross-encoder as signals: [above](#every-embedder-and-the-reranker).
 """
 
 
@@ -129,14 +128,14 @@ SAMPLES = (
 
 
 class Weights(NamedTuple):
-    """How much each voice counts."""
+    """How much each signal counts."""
 
     words: float
     vectors: float
     tokens: float
 
     def __str__(self) -> str:
-        named = zip(("words", "vectors", "token vectors"), self, strict=True)
+        named = zip(("BM25", "vectors", "token vectors"), self, strict=True)
         return " + ".join(
             name if weight == 1 else f"{weight:g} {name}" for name, weight in named if weight
         )
@@ -158,8 +157,8 @@ COSTS = ("bytes a token", "times a plain index", "ms a question, all compared")
 Votes = list[NDArray[np.float64]]
 
 
-class Voices:
-    """One sample: the votes of each voice for the atoms of its documents, a question each."""
+class Signals:
+    """One sample: the votes of each signal for the atoms of its documents, a question each."""
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
@@ -217,8 +216,8 @@ class Voices:
         texts = _Texts(self.atoms, self.source)
         ids = self.source.ids()
         found = np.zeros((len(self.questions), len(BUDGETS)))
-        voices = (self.words, self.vectors, self.near if near is None else near)
-        for at, (question, *votes) in enumerate(zip(self.questions, *voices, strict=True)):
+        signals = (self.words, self.vectors, self.near if near is None else near)
+        for at, (question, *votes) in enumerate(zip(self.questions, *signals, strict=True)):
             points = np.sum(
                 [weight * own for weight, own in zip(weights, votes, strict=True)], axis=0
             )
@@ -252,13 +251,13 @@ def measured(sample: Sample, keep: Path | None) -> Measured:
         recalls = {weights: known[str(weights)] for weights in {*SHOWN, *GRID}}
         among = {most: known[f"among {most}"] for most in AMONG}
         return Measured(recalls, known["exact"], among, known["about"].tolist())
-    voices = Voices(sample)
-    recalls = {weights: voices.recalls(weights) for weights in {*SHOWN, *GRID}}
-    exact = voices.recalls(NOW, voices.exact)
-    among = {most: voices.recalls(NOW, voices.near_among(most)) for most in AMONG}
-    counts = (len(voices.source.ids()), len(voices.questions), voices.tokens)
-    held, took = voices.stats.bytes / voices.tokens, 1000 * voices.seconds_a_question
-    costs = [f"{held:.0f}", f"{voices.times_plain:.1f}×", f"{took:.0f}"]
+    signals = Signals(sample)
+    recalls = {weights: signals.recalls(weights) for weights in {*SHOWN, *GRID}}
+    exact = signals.recalls(NOW, signals.exact)
+    among = {most: signals.recalls(NOW, signals.near_among(most)) for most in AMONG}
+    counts = (len(signals.source.ids()), len(signals.questions), signals.tokens)
+    held, took = signals.stats.bytes / signals.tokens, 1000 * signals.seconds_a_question
+    costs = [f"{held:.0f}", f"{signals.times_plain:.1f}×", f"{took:.0f}"]
     about = [sample.name, *(f"{each:,}" for each in counts), *costs]
     found = Measured(recalls, exact, among, about)
     if file:
@@ -324,7 +323,7 @@ def page(samples: Sequence[Sample], keep: Path | None) -> str:
     ]
     parts = [
         f"{HEADING}\n",
-        "Written by `python -m benchmarks.voices`: words (BM25), late vectors of `minilm`, and the token vectors of",
+        "Written by `python -m benchmarks.signals`: words (BM25), late vectors of `minilm`, and the token vectors of",
         "`colbert-small` (64 numbers in 2 bits), each with the votes of six sizes. Recall of the gold characters",
         "within 250 / 500 / 1,000 / 2,000 tokens, in %.\n",
         machine.describe(),
@@ -333,7 +332,7 @@ def page(samples: Sequence[Sample], keep: Path | None) -> str:
             about,
         ),
         "",
-        table(["voices", *names, "mean"], shown),
+        table(["signals", *names, "mean"], shown),
         "",
         f"- The mean is that of {', '.join(below)}: below {CEILING} % within 1,000 tokens so far.",
         "",
@@ -382,7 +381,7 @@ def page(samples: Sequence[Sample], keep: Path | None) -> str:
 
 
 def speed(tokens: int = 1_000_000, questions: int = 1000, seed: int = 7) -> str:
-    """All voices over real text with vectors by chance, which take as long as others."""
+    """All signals over real text with vectors by chance, which take as long as others."""
     documents = multiscale._documents(tokens)
     atoms = multiscale._atoms(documents, seed)
     chance = np.random.default_rng(seed)
@@ -409,7 +408,7 @@ def speed(tokens: int = 1_000_000, questions: int = 1000, seed: int = 7) -> str:
     met = "met" if float(rows[-1][1]) < BAR else "**missed**"
     return "\n".join([
         f"{questions:,} questions of 14 tokens over {int(atoms.tokens.sum()):,} tokens (the model's {len(codes):,}):\n",
-        table(["voices", "seconds", "of all cores' time"], rows),
+        table(["signals", "seconds", "of all cores' time"], rows),
         "",
         f"- bar {BAR:.0f} s: {met}; half of all cores' time is {float(rows[-1][2]) / 2:.1f} s",
         "",

@@ -88,7 +88,7 @@ def run() -> str:
         for vectors, buffer in ways
     ]  # fmt: skip
     return "\n".join([
-        "Borders found (F1):\n", table(["strategy", *KINDS], rows), "",
+        "Topic boundaries (F1):\n", table(["strategy", *KINDS], rows), "",
         "Average precision of the similarities:\n", table(["vectors", *KINDS], deeper), "",
     ])  # fmt: skip
 
