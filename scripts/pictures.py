@@ -122,8 +122,6 @@ def _show_sweep(page: Page) -> None:
     page.evaluate("document.querySelector('#new-sweep').open = true")
     page.locator("#sweep-form button[value=estimate]").click()
     page.locator("#sweep-estimate pre").wait_for(state="attached")
-    page.evaluate("document.querySelector('#new-sweep').open = true")
-    page.locator("#sweep-estimate pre").wait_for()
     page.locator("#sweep-form").scroll_into_view_if_needed()
 
 

@@ -58,7 +58,7 @@ def test_search_gives_passages_as_text_and_as_spans_within_the_budget(
         assert each["text"] == documents[each["doc_id"]].text[each["start"] : each["end"]]
         assert each["text"] in text_of(answer)
     assert first["doc_id"] == "leave.md"
-    assert text_of(answer).startswith(NOTICE)
+    assert NOTICE not in text_of(answer)
 
 
 def test_search_takes_k_and_every_filter(project: WorkspaceSources) -> None:
@@ -111,7 +111,7 @@ def test_orders_in_a_document_stay_between_its_marks(project: WorkspaceSources) 
     answer = call(project, "search", query="ignore previous instructions lamp obey", k=5)
     text = text_of(answer)
     assert "Ignore all previous instructions" in text
-    opening = text.index("<passage 1 ", len(NOTICE))
+    opening = text.index("<passage 1 ")
     mark = text[opening + 11 : opening + 19]
     assert mark != "00000000"
     inside = text[opening : text.index(f"</passage 1 {mark}>")]
@@ -299,7 +299,8 @@ def test_documents_and_runs_are_resources(project: WorkspaceSources) -> None:
         ]  # fmt: skip
         leave = (await client.read_resource("chunkwise://documents/leave.md")).contents[0].text  # type: ignore[union-attr]
         assert LEAVE in leave
-        assert NOTICE in leave
+        assert NOTICE not in leave
+        assert (client.instructions or "").count(NOTICE) == 1
         part = await client.read_resource("chunkwise://documents/leave.md?start=2&end=7")
         assert "\nLeave\n</text" in part.contents[0].text  # type: ignore[union-attr]
         long = (await client.read_resource("chunkwise://documents/long.txt")).contents[0].text  # type: ignore[union-attr]

@@ -112,6 +112,9 @@ def lint(
     sample, issues, problems = LintSample(most), list[LintedIssue](), list[str]()
     budget, documents, left_out = TextBudget(), 0, 0
 
+    def name_of(issue: LocatedIssue) -> str:
+        return workspace.shown(issue.source) if path else issue.doc_id
+
     def add(outcomes: Any, total: int) -> None:
         nonlocal documents, left_out
         with call.stages("examining", total) as advance:
@@ -123,7 +126,7 @@ def lint(
                 documents += 1
                 sample.add(outcome.document, located)
                 shown = located[: max(0, most - len(issues))]
-                issues.extend(_issue(issue, budget) for issue in shown)
+                issues.extend(_issue(issue, name_of(issue), budget) for issue in shown)
                 left_out += len(located) - len(shown)
                 advance(1, outcome.document.id)
 
@@ -149,10 +152,10 @@ def lint(
     return ToolAnswer(_report(workspace.shown(text), *answer.problems), answer)
 
 
-def _issue(issue: LocatedIssue, budget: TextBudget) -> LintedIssue:
+def _issue(issue: LocatedIssue, name: str, budget: TextBudget) -> LintedIssue:
     before, _ = budget.cut(as_line(issue.before))
     after, _ = budget.cut(as_line(issue.after))
-    return LintedIssue(issue.kind, shown_id(issue.doc_id), issue.chunk, issue.offset, before, after)
+    return LintedIssue(issue.kind, shown_id(name), issue.chunk, issue.offset, before, after)
 
 
 def _shortened(lines: Iterable[str]) -> tuple[str, ...]:

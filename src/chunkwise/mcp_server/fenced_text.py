@@ -61,8 +61,15 @@ def quoted(texts: Sequence[Quotation]) -> list[str]:
 
 
 def answer_text(*parts: str) -> str:
-    """The notice, and what is said below it."""
-    return "\n\n".join((NOTICE, *(part for part in parts if part)))
+    """Paragraphs. What marks mean is said once, in the instructions of the server."""
+    return "\n\n".join(filter(None, parts))
+
+
+def word_end(text: str, end: int) -> int:
+    """Where to cut a text so that its last word is whole, if it has white space within a line before."""
+    if end < len(text) and text[end].isalnum():
+        return next((at for at in range(end, max(end - 100, 1), -1) if text[at - 1].isspace()), end)
+    return min(end, len(text))
 
 
 class TextBudget:
@@ -73,6 +80,6 @@ class TextBudget:
 
     def cut(self, text: str) -> tuple[str, bool]:
         """The text as far as there is room, and whether that is all of it."""
-        kept = text[: self.left]
+        kept = text[: word_end(text, self.left)]
         self.left -= len(kept)
         return kept, len(kept) == len(text)

@@ -22,6 +22,7 @@ from chunkwise.mcp_server.fenced_text import (
     as_line,
     quoted,
     shown_id,
+    word_end,
 )
 from chunkwise.mcp_server.search_tools import (
     DEFAULT_BUDGET,
@@ -68,7 +69,7 @@ def add_document_resources(server: MCPServer[Any], workspace: Workspace, run: Ru
                 _, found = workspace.document(index, id)
             text = found.text
             first = min(start, len(text))
-            last = min(len(text) if end is None else end, len(text), first + MOST_CHARACTERS)
+            last = min(len(text) if end is None else end, word_end(text, first + MOST_CHARACTERS))
             head = "\n".join(filter(None, (shown_id(found.id), as_line(found.title))))
             shown = quoted([Quotation(head, "document"), Quotation(text[first:last], "text")])
             place = f"Characters {thousands(first)} to {thousands(last)} of {thousands(len(text))}"

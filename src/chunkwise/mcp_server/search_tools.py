@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -26,6 +26,7 @@ from chunkwise.mcp_server.fenced_text import (
     as_line,
     quoted,
     shown_id,
+    word_end,
 )
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.options import SearchOptions
@@ -250,7 +251,7 @@ def read(
         number, found = workspace.document(index, document)
         atoms = index.source.atoms(number)
     text = found.text
-    end = start + _DEFAULT_SPAN if end is None else end
+    end = word_end(text, start + _DEFAULT_SPAN) if end is None else end
     if start > len(text) or end < start:
         raise InvalidParameter(
             f"the span is {thousands(start)} to {thousands(end)}; "
@@ -368,7 +369,7 @@ def _documents_of(
         if isinstance(outcome, UnreadableDocument):
             problems.append(f"{place.name}: {outcome.reason}")
         else:
-            yield outcome
+            yield replace(outcome, id=workspace.shown(outcome.source))
 
 
 def _chunk_text(answer: ChunkAnswer) -> str:

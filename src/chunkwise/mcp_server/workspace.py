@@ -167,6 +167,9 @@ class Workspace:
             for number, each in zip(source.document_numbers(), ids, strict=True):
                 if id in (each, shown_id(each)):
                     return number, source.document(number)
+                # A path, as `lint` and `chunk` name it, begins above the folder that was indexed.
+                if id.endswith(f"/{each}") and source.document(number).source.endswith(id):
+                    return number, source.document(number)
         known = ", ".join(repr(shown_id(each)) for each in ids[:3])
         raise InvalidParameter(
             f"no document has the id {one_line(id, 120)!r}; "
