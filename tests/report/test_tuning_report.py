@@ -121,7 +121,7 @@ def test_charts_hold_the_figures_of_the_test_questions(tuning: SweepResult, repo
     assert {point.x for point in levers.series[0].points} == {each.name for each in tuning.levers}
     sizes = charts(section(report, "Chunk size"))
     assert [chart.title for chart in sizes] == ["recursive", "sections", "sentences", "structure"]
-    (defaults,) = charts(section(report, "Common defaults"))
+    (defaults,) = charts(section(report, "Against the defaults"))
     assert [point.y.value for point in defaults.series[0].points] == [
         each.difference for each in tuning.against
     ]

@@ -137,6 +137,7 @@ def _warnings(comparison: Comparison) -> Iterator[Note]:
 
 
 def _two(contrast: Contrast, *, is_brief: bool = True) -> Iterator[ReportPart]:
+    yield from _differences(contrast)
     key = _key_metrics(contrast)
     if key:
         yield _table(contrast, key)
@@ -240,8 +241,8 @@ def _changed_questions(contrast: Contrast) -> Iterator[ValueTable]:
     yield ValueTable(columns, rows, "Questions that changed most", "question", brief_rows=3)
 
 
-def _all_metrics(contrast: Contrast) -> Iterator[ReportPart]:
-    first, second = contrast.first, contrast.second
+def _differences(contrast: Contrast) -> Iterator[Section]:
+    """The verdicts as a picture; a terminal has them in its table."""
     scores = [name for name in contrast.metrics if kind_of(name) == "score"]
     if scores:
         points = tuple(
@@ -252,10 +253,16 @@ def _all_metrics(contrast: Contrast) -> Iterator[ReportPart]:
             )
             for name in scores
         )
-        yield Chart(
-            "Differences with corrected intervals", "rows", Axis("metric"),
-            Axis(f"{second} − {first}, points", "change"), (Series("", points),),
+        chart = Chart(
+            "", "rows", Axis("metric"),
+            Axis(f"{contrast.second} − {contrast.first}, points, with corrected intervals", "change"),
+            (Series("", points),),
         )  # fmt: skip
+        yield Section("Differences", (chart,), detail=True)
+
+
+def _all_metrics(contrast: Contrast) -> Iterator[ReportPart]:
+    first, second = contrast.first, contrast.second
     columns = (
         Column("metric", "code"), Column(first, "score"), Column(second, "score"),
         Column(f"{second} − {first}, corrected", "change"), Column("95% alone"), Column("p", 'p'),

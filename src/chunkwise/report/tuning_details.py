@@ -50,16 +50,30 @@ _COSTS = {
 }  # fmt: skip
 
 
+def gain_section(figures: SweepFigures) -> Iterator[Section]:
+    """The verdict as a picture; a terminal has it in its table."""
+    points = [
+        Point(
+            each.baseline,
+            Estimate(each.difference, each.low, each.high),
+            level=LEVELS.get(each.words, ""),
+        )
+        for each in figures.tuning.against
+    ]
+    if points:
+        title = f"{figures.objective}: the choice less a default"
+        yield Section("Against the defaults", (_differences(figures, title, points),), detail=True)
+
+
 def default_section(figures: SweepFigures) -> Iterator[Section]:
     """The choice against each common default, question by question."""
     against = figures.tuning.against
     if not against:
         return
-    points, rows = [], []
+    rows = []
     for compared in against:
         gain = Estimate(compared.difference, compared.low, compared.high)
         level = LEVELS.get(compared.words, "")
-        points.append(Point(compared.baseline, gain, level=level))
         outcome, figure = figures.outcomes.get(compared.key), figures.quality(compared.key)
         rows.append(
             (
@@ -71,10 +85,9 @@ def default_section(figures: SweepFigures) -> Iterator[Section]:
         Column("default"), Column("configuration", "code", detail=True), Column(figures.objective, figures.kind),
         Column("the choice differs by", figures.change), Column("p", 'p'), Column("verdict"),
     )  # fmt: skip
-    title = f"{figures.objective}: the choice less a default"
     yield Section(
         "Common defaults",
-        (_differences(figures, title, points), ValueTable(columns, tuple(rows))),
+        (ValueTable(columns, tuple(rows)),),
         "Paired by question, 95% intervals after Holm’s correction over the defaults.",
         detail=True,
     )

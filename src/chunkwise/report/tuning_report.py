@@ -36,6 +36,7 @@ from chunkwise.report.tuning_details import (
     LEVELS,
     boundary_section,
     default_section,
+    gain_section,
     made_with,
     method_section,
     nested_section,
@@ -76,6 +77,7 @@ def tuning_report(
     figures = SweepFigures(tuning)
     parts: list[ReportPart] = [
         _headline(figures),
+        *gain_section(figures),
         *_leaders(figures),
         *_chunkings(figures),
         *_caveats(tuning.caveats),

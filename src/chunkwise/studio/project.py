@@ -471,7 +471,7 @@ _DEMO_METRICS = ("recall", "precision", "completeness", "boundary_issues", "cita
 _DEMO_RUNS = (
     ("common default: 1,000 characters, overlap 200", "recursive(max_tokens=1000, overlap=200, tokenizer='characters')",
      "bm25"),
-    ("recommended: structure, 400 tokens", "structure(max_tokens=400, overlap=0)", "bm25(b=1.0)"),
+    ("recommended: structure, 400 tokens", "structure(max_tokens=400, overlap=0)", "bm25"),
 )  # fmt: skip
 
 

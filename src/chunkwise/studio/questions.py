@@ -14,6 +14,7 @@ from chunkwise.core import Passage
 from chunkwise.evaluation.results import Missed, QuestionResult, Results
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.report.view import View
+from chunkwise.studio.corpus import words_around
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NotFound
 
@@ -75,20 +76,23 @@ class QuestionsParameters(ApiRequest, frozen=True):
 
 def questions(project: Project, request: QuestionsParameters) -> QuestionsView:
     runs = _evaluations(project)
-    first = [question for _, results in runs for question in results.questions[:1]]
-    per_question = tuple(dict.fromkeys(name for question in first for name in question.scores))
-    metric = request.metric or (runs[0][1].objective if runs else "")
+    columns = [
+        *((column, {each.id: each.scores for each in results.questions}) for column, results in runs),
+        *_of_sweeps(project),
+    ]  # fmt: skip
+    first = [next(iter(scores.values())) for _, scores in columns if scores]
+    per_question = tuple(dict.fromkeys(name for scores in first for name in scores))
+    sweeps = [run.sweep.objective for run in list(project.runs) if run.sweep is not None]
+    metric = request.metric or next(iter([results.objective for _, results in runs] + sweeps), "")
     if metric and metric not in per_question:
         raise NotFound(
             f"no run has scores of {metric!r} by question; known: "
             f"{', '.join(per_question) or 'none'}"
         )
-    by_id = [{question.id: question for question in results.questions} for _, results in runs]
     rows = []
     states = project.question_states()
     for id, text, types in _known(project, runs):
-        found = [own.get(id) for own in by_id]
-        scores = tuple(None if each is None else each.scores.get(metric) for each in found)
+        scores = tuple(own.get(id, {}).get(metric) for _, own in columns)
         query = project.queries.get(id)
         has_gold = query is not None and bool(query.references)
         rows.append(QuestionScores(id, text, types, scores, states.get(id, ""), has_gold))
@@ -96,10 +100,14 @@ def questions(project: Project, request: QuestionsParameters) -> QuestionsView:
         metric,
         bool(metric) and lower_is_better(metric),
         per_question,
-        tuple(column for column, _ in runs),
+        tuple(column for column, _ in columns),
         tuple(sorted({type for row in rows for type in row.types})),
         tuple(rows),
     )
+
+
+QuestionRow = Mapping[str, float | None]
+"""The scores of one question by metric."""
 
 
 def _evaluations(project: Project) -> list[tuple[RunColumn, Results]]:
@@ -108,6 +116,25 @@ def _evaluations(project: Project) -> list[tuple[RunColumn, Results]]:
         for run in list(project.runs)
         if run.results is not None
     ]
+
+
+def _of_sweeps(project: Project) -> Iterable[tuple[RunColumn, Mapping[str, QuestionRow]]]:
+    """Of each sweep the recommendation beside the first common default."""
+    for run in list(project.runs):
+        if run.sweep is None:
+            continue
+        sweep, name = run.sweep, Path(run.name).parent.name
+        default = next((each.key for each in sweep.against), "")
+        for outcome in sweep.outcomes:
+            key, label = outcome.configuration.key, outcome.configuration.label
+            if key in (sweep.chosen, default):
+                values = zip(*outcome.scores.values(), strict=True)
+                rows = (dict(zip(outcome.scores, row, strict=True)) for row in values)
+                what = "recommended" if key == sweep.chosen else "default"
+                yield (
+                    RunColumn(run.number, f"{name} {what}", label),
+                    dict(zip(sweep.questions, rows, strict=True)),
+                )
 
 
 def _known(
@@ -262,7 +289,8 @@ def _passages(
         if number is None:
             continue
         document = project.corpus.document(number)
-        low, high = max(0, start - _AROUND), min(len(document.text), end + _AROUND)
+        before, after = words_around(document.text, start, end, _AROUND)
+        low, high = start - len(before), end + len(after)
         low = document.text.rfind("\n", max(0, low - _AROUND), low) + 1 or low
         high = min(high, low + _LONGEST)
         own = [(each.start, each.end) for each in gold if each.doc_id == doc_id]

@@ -24,6 +24,7 @@ from chunkwise.report.watch_report import difference_words
 from chunkwise.studio.project import Project, StudioRun
 from chunkwise.studio.questions import QuestionsParameters, QuestionsView, questions
 from chunkwise.studio.read_request import ApiRequest, NotFound, Position
+from chunkwise.studio.sweeps import verdict_of
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.alerts import Alert
 from chunkwise.tracking.history import History
@@ -70,7 +71,7 @@ class RunsView(View):
 
     rows: tuple[RunFileRow, ...]
     matrix: QuestionsView
-    """Every question with its score in every evaluation."""
+    """Every question with its score in every evaluation, and in the two sides of every sweep."""
     history: RunList | None
     """None: nothing is kept."""
     history_problem: str
@@ -119,11 +120,12 @@ def acknowledge(project: Project, request: AlertNumber) -> RunsView:
 
 def _row(run: StudioRun) -> RunFileRow:
     if run.sweep is not None:
-        sweep = run.sweep
+        verdict = verdict_of(run.sweep)
+        label = f"{verdict.chosen}, {verdict.gain}" if verdict else "Nothing can be recommended."
+        score = verdict.score if verdict else ""
         return RunFileRow(
-            run.number, "tune", run.name, sweep.sentence, str(sweep.plan.get("objective", "")), "", "",
-            len(sweep.questions),
-        )  # fmt: skip
+            run.number, "tune", run.name, label, "", score, "", len(run.sweep.questions)
+        )
     results = cast(Results, run.results)
     figure = results.summary.get(results.objective)
     return RunFileRow(

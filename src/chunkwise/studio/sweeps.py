@@ -25,6 +25,7 @@ from chunkwise.studio.background_jobs import Job, started
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NoParameters, NotFound, NotReady
 from chunkwise.tuning.run.sweep_folder import RECOMMENDATION, RESULTS
+from chunkwise.tuning.sweep_result import SweepResult
 
 USUAL_NAME = "chunkwise-tune"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
@@ -267,14 +268,10 @@ def newest_sweep(project: Project) -> SweepProgress | None:
     return SweepProgress(state, notes.get(state, state))
 
 
-def _verdict(project: Project, run: int | None) -> SweepVerdict | None:
-    sweep = None if run is None else project.run(run).sweep
-    chosen = (
-        next((each for each in sweep.standings if each.key == sweep.chosen), None)
-        if sweep
-        else None
-    )
-    if sweep is None or chosen is None:
+def verdict_of(sweep: SweepResult) -> SweepVerdict | None:
+    """None: nothing could be recommended."""
+    chosen = next((each for each in sweep.standings if each.key == sweep.chosen), None)
+    if chosen is None:
         return None
     # On questions that had no part in the choice, as the difference to the default is.
     found = chosen.test or (sweep.nested.figure if sweep.nested else chosen.validation)
@@ -320,10 +317,12 @@ def _row(project: Project, name: str) -> SweepRow:
     folder = Path(name)
     state, done, job = _state_of(project, name)
     run = project.run_of_file(folder / RESULTS) if state == "done" else None
+    sweep = None if run is None else project.run(run).sweep
     return SweepRow(
         name, state, done, max(job.total if job else 0, done if state == "done" else 0),
         time.monotonic() - job.began if job is not None and job.is_running else 0.0,
-        tuple(_said_last(job)) if job is not None and state != "done" else (), run, _verdict(project, run),
+        tuple(_said_last(job)) if job is not None and state != "done" else (), run,
+        verdict_of(sweep) if sweep else None,
         state == "done" and (folder / RECOMMENDATION).is_file(), _applying(project.applied.get(name)),
     )  # fmt: skip
 

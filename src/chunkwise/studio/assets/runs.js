@@ -3,7 +3,7 @@ import { $, element, send, tell } from "./shared.js";
 
 const comparing = document.querySelector("#comparing");
 if (comparing) {
-  const button = comparing.querySelector("#compare-two");
+  const button = comparing.querySelector("#compare-two") ?? element("button");
   const settle = () => {
     const { first, second } = Object.fromEntries(new FormData(comparing));
     button.disabled = first === undefined || second === undefined || first === second;

@@ -103,6 +103,8 @@ class SweepEstimate:
 
     configurations: int = 0
     chunkings: int = 0
+    variations: int = 0
+    """Of the best, at most: which they are is not known yet."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """By part: variations are the best with other models, at most, since some are dropped early."""
     tokens: int = 0
@@ -127,7 +129,10 @@ class SweepEstimate:
         ]
         chunkings = counted(self.chunkings, "chunking")
         found = [
-            f"{counted(self.configurations, 'configuration')} of {chunkings}",
+            f"{counted(self.configurations, 'configuration')} of {chunkings}"
+            + (
+                f", then at most {counted(self.variations, 'variation')}" if self.variations else ""
+            ),
             f"about {format_number(self.total, 'seconds')}"
             + (f" ({', '.join(parts)})" if len(parts) > 1 else ""),
         ]
@@ -186,6 +191,7 @@ def estimate_sweep(
     return SweepEstimate(
         len(waiting),
         len(chunkings),
+        (VARIED + 1) * (len(sweep.embedders) + len(sweep.rerankers)) + bool(sweep.maxsim),
         {
             "reading": _START + _A_CHARACTER * size.characters + _A_DOCUMENT * size.documents,
             "embedding": swept / TOKENS_PER_SECOND,
@@ -194,7 +200,7 @@ def estimate_sweep(
             ) / jobs,
             "searching": sum(questions * _a_question(each, chunkings, tokens) for each in waiting) / jobs,
             "finalists": last / TOKENS_PER_SECOND,
-            "variations": VARIED * questions * len(sweep.rerankers) * _RERANKED / jobs
+            "variations": (VARIED + 1) * questions * len(sweep.rerankers) * _RERANKED / jobs
             + varied / TOKENS_PER_SECOND,
             "asking": llm.seconds or 0.0,
         },
