@@ -61,7 +61,7 @@ function row(document, at) {
     cell("language", document.language, "language"),
     cell("format", document.format, "format"),
     cell("sections", figure(document.sections), document.sections === 1 ? "section" : "sections"),
-    cell("issues", figure(document.bad_cuts), document.bad_cuts === 1 ? "boundary issue" : "boundary issues"),
+    cell("issues", figure(document.bad_cuts), document.bad_cuts === 1 ? "issue" : "issues"),
   );
   if (document.bad_cuts) made.lastChild.classList.add("some");
   made.style.top = `${at * height()}px`;
