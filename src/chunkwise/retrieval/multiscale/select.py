@@ -186,18 +186,39 @@ def share_budget(
     return candidates.led_by(first)
 
 
-def _added(
-    wholes: Sequence[Sequence[_Row]], selected: set[int], left: int
-) -> tuple[list[_Row], int]:
+class _Whole:
+    """Consecutive atoms that come along together."""
+
+    def __init__(self, rows: list[_Row]) -> None:
+        self.rows = rows
+        self._atoms = range(rows[0].atom, rows[-1].atom + 1)
+        self._cost = _joint_cost(rows, set())
+
+    def missing(self, selected: set[int]) -> tuple[list[_Row], int]:
+        """What is not selected yet, and the tokens it costs."""
+        if selected.isdisjoint(self._atoms):  # most are: only their ends may join something
+            first, last = self.rows[0], self.rows[-1]
+            joined = first.inside * (first.joins_before and first.atom - 1 in selected)
+            return self.rows, self._cost - joined - (last.joins_after and last.atom + 1 in selected)
+        rows = [row for row in self.rows if row.atom not in selected]
+        return rows, _joint_cost(rows, selected)
+
+
+def _joint_cost(rows: Sequence[_Row], selected: set[int]) -> int:
+    """Tokens more of several atoms in order."""
+    cost, before = 0, -1
+    for row in rows:
+        cost += row.cost(selected)
+        if row.joins_before and before == row.atom - 1:  # the two are one span
+            cost -= row.inside
+        before = row.atom
+    return cost
+
+
+def _added(wholes: Sequence[_Whole], selected: set[int], left: int) -> tuple[list[_Row], int]:
     """What is still missing of the largest of several that fits, nothing where none does, and the tokens it costs."""
     for whole in wholes:
-        missing = [each for each in whole if each.atom not in selected]
-        cost, before = 0, -1
-        for each in missing:
-            cost += each.cost(selected)
-            if each.joins_before and before == each.atom - 1:  # the two are one span
-                cost -= each.inside
-            before = each.atom
+        missing, cost = whole.missing(selected)
         if missing and cost <= left:
             return missing, cost
     return [], 0
@@ -208,17 +229,17 @@ class WholeBlockAtoms:
 
     def __init__(self, atoms: Atoms, texts: AtomTexts | None, budget: int) -> None:
         self._atoms, self._texts, self._budget = atoms, texts, budget
-        self._wholes: dict[int, list[list[_Row]]] = {}
-        self._rows: dict[range, list[_Row]] = {}
+        self._wholes: dict[int, list[_Whole]] = {}
+        self._by_block: dict[range, _Whole | None] = {}
 
-    def that_fit(self, atom: int) -> list[list[_Row]]:
+    def that_fit(self, atom: int) -> list[_Whole]:
         """The atoms that come along, the most first; none: it stands for itself, or its block is too large."""
         if self._texts is None:
             return []
         if atom not in self._wholes:
             found = list(filter(None, map(self._that_fits, self._texts.blocks(atom))))
             found = found or list(filter(None, map(self._that_fits, self._texts.parts(atom))))
-            itself = len(found) == 1 and [row.atom for row in found[0]] == [atom]
+            itself = len(found) == 1 and [row.atom for row in found[0].rows] == [atom]
             self._wholes[atom] = [] if itself else found
         return self._wholes[atom]
 
@@ -227,15 +248,15 @@ class WholeBlockAtoms:
         seen = selected[self._atoms.flags[selected] & HIDDEN == 0].tolist()
         return bool(seen) if self._texts is None else any(map(self._texts.says, seen))
 
-    def _that_fits(self, block: range) -> list[_Row]:
-        """Its rows; none where it is too large."""
-        if block not in self._rows:
+    def _that_fits(self, block: range) -> _Whole | None:
+        """None where it is empty or too large."""
+        if block not in self._by_block:
             tokens = int(self._atoms.tokens[block.start : block.stop].sum())
             # One more where it starts inside a text.
-            fits = tokens + bool(self._atoms.start[block.start]) <= self._budget
-            numbers = np.arange(block.start, block.stop if fits else block.start)
-            self._rows[block] = list(_rows(self._atoms, numbers))
-        return self._rows[block]
+            fits = block and tokens + bool(self._atoms.start[block.start]) <= self._budget
+            rows = list(_rows(self._atoms, np.arange(block.start, block.stop))) if fits else []
+            self._by_block[block] = _Whole(rows) if rows else None
+        return self._by_block[block]
 
 
 class _Gaps:
