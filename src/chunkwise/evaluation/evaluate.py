@@ -128,13 +128,13 @@ def evaluate(
         strategy: Chunking strategy: a name with parameters, or an object with `split`.
         embedder: Embedding model: a name or an object; "none" for BM25 only.
         retriever: A name, or your own: a function (also async), a LangChain or LlamaIndex retriever, `./file.py:name`,
-        a URL or a command (`command:python mine.py`).
+            a URL or a command (`command:python mine.py`).
         reranker: Reranker of the top hits: a name, a URL or an object.
         k: Hits per question [default: 5].
         budget: Token budget per question, instead of `k`.
         metrics: Metrics or groups, by name or as objects [default: all].
         judge: "llm" for LLM metrics; another judge (name, `./file.py:Class` or object) adds its retrieval_precision.
-        Pass several as a list, or separated by commas.
+            Pass several as a list, or separated by commas.
         llm: Language model of the judge: a name, an object or a client [default: local].
         hits: File of another system's hits to score.
         chunks: Chunks made by another tool.

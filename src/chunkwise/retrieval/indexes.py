@@ -288,7 +288,7 @@ def index(
         llm: Language model for contexts and relations.
         graph: Build a graph of names for the retriever `graph`; with `llm` also of relations.
         chunks: Existing chunks to index: `Chunk`s, LangChain, LlamaIndex or Haystack objects, rows with a document and
-        a span or a text, or a file of such rows (.jsonl, .csv, .parquet).
+            a span or a text, or a file of such rows (.jsonl, .csv, .parquet).
         settings: All index options; the keywords above override them.
         options: How to read files.
         jobs: Number of processes, or a `RayCluster`.

@@ -98,7 +98,7 @@ def history(path: str | Path | None = None) -> History:
 
     Args:
         path: A file or PostgreSQL URL [default: `CHUNKWISE_HISTORY`, else `.chunkwise/history.db` in the working
-        folder or a parent]. It is created when the first run is saved.
+            folder or a parent]. It is created when the first run is saved.
 
     Returns:
         The history.
