@@ -182,7 +182,7 @@ def test_what_is_private_in_live_questions_is_shown_nowhere(here: Run, tmp_path:
     done = here(*WATCH, "--live", "live.jsonl", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["live"]["questions"] == 2
-    assert "2 live questions left out" in done.stderr
+    assert "skipped 2 live questions" in done.stderr
     assert "bob@example.org" not in done.stdout + done.stderr
     assert "[email]" in done.stdout
 

@@ -158,7 +158,7 @@ def test_a_dry_run_says_the_work_and_writes_nothing(here: Run, swept: Path, tmp_
     assert done.stdout == ""
     assert "configurations of" in done.stderr
     assert "tokens to embed" in done.stderr
-    assert "left out: neighbors (they double the searches" in done.stderr
+    assert "skipped: neighbors (they double the searches" in done.stderr
     assert everything(tmp_path) == before
     done = here("tune", "sweep.toml", "-o", "out", "--dry-run")
     assert "everything is done already" in done.stderr
