@@ -278,7 +278,7 @@ def test_what_makes_runs_less_comparable_is_said() -> None:
     told = compare([a, b]).warnings
     assert len(told) == 2
     assert told[0].startswith("a and b have different documents")
-    assert told[1].startswith("a returns 5 hits per question, b 10 hits per question: ")
+    assert told[1].startswith("a returns 5 hits per question, b 10 hits per question, ")
     c = dataclasses.replace(
         results(3), configuration={**a.configuration, "budget": 1000, "unit": "tokens"}
     )

@@ -177,7 +177,7 @@ class KeptRun(RunSummary):
                 raise InvalidParameter(
                     f"{metric} has {counted(len(own), 'score')} for "
                     f"{counted(len(self.questions), 'question')}; "
-                    "one score is needed for each question, None where there is none"
+                    "expected one per question, None if unscored"
                 )
 
 
