@@ -38,6 +38,8 @@ _SURE = 0.5
 """A phrase names something from this probability on."""
 _RIVAL = 0.25
 """Of the probability of the best: documents that fit a phrase less well are not meant."""
+_BY_NAME = 0.4
+"""Of a named document's share, what it has by its name; the rest by how much it has of the rest of the question."""
 _PHRASES = 2
 _COMPARED = 8
 """Documents that share most words with a question, whose phrases are looked for."""
@@ -140,10 +142,16 @@ class NameTable:
                 for each, probability in zip(rivals, likely[1:].tolist(), strict=True)
                 if probability >= _RIVAL * likely[1]
             ]
-        left = [term for at in np.flatnonzero(free).tolist() for term in words[at].terms]
-        if not found or not left:
+        left = question.terms(free)
+        if not found or not len(left):
             return None
-        return Naming(tuple(found), np.array(left, np.uint64))
+        meant = _BY_NAME + (1 - _BY_NAME) * question.answers(left)
+        weight = meant[self.documents.searchsorted([each.document for each in found])]
+        named = zip(found, weight.tolist(), strict=True)
+        return Naming(
+            tuple(each._replace(probability=each.probability * part) for each, part in named),
+            hashes[left],
+        )
 
 
 class _NamingQuestion:
@@ -160,8 +168,10 @@ class _NamingQuestion:
         self._names, self._rows = table.names.columns(hashes), len(table.documents)
         self._wholes = [(whole.columns(hashes), sizes) for whole, sizes in table.wholes]
         self._sizes = np.diff(self._names.first)
-        held = np.maximum(_documents_with(atoms, hashes), self._sizes)
-        self._worth = inverse_document_frequency(held, self._rows)
+        self._held, document = _documents_with(atoms, hashes)
+        held = np.bincount(self._held, minlength=len(hashes))
+        self._worth = inverse_document_frequency(np.maximum(held, self._sizes), self._rows)
+        self._row = table.documents.searchsorted(document)
         self._word = np.repeat(np.arange(len(words)), [len(word.terms) for word in words])
         self._term = hashes.searchsorted(
             np.array([term for word in words for term in word.terms], np.uint64)
@@ -171,6 +181,18 @@ class _NamingQuestion:
         self._barred = np.zeros(self._rows, np.bool_)
         if allowed is not None:
             self._barred = ~np.isin(table.documents, atoms.document[allowed])
+
+    def terms(self, free: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Numbers of the terms of free words."""
+        return np.unique(self._term[free[self._word]])
+
+    def answers(self, terms: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How much of these terms each document has, as a share of what the best has: a wrong name has little."""
+        worth = np.zeros(len(self._worth))
+        worth[terms] = self._worth[terms]
+        held = np.bincount(self._row, worth[self._held], self._rows)
+        held[self._barred] = 0
+        return held / top if (top := held.max(initial=0.0)) else np.ones(self._rows)
 
     def phrases(self, free: NDArray[np.bool_]) -> list[_Phrase]:
         """The best phrase of free words for each of the likeliest documents, the best of them first."""
@@ -223,15 +245,15 @@ def _holds(table: TermTable, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     return found
 
 
-def _documents_with(atoms: AtomTable, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """How many documents have each term anywhere."""
+def _documents_with(
+    atoms: AtomTable, hashes: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Numbers of terms, each with every document that has it anywhere."""
     some = atoms.terms.columns(hashes)
     document = atoms.document[some.row]
-    is_next = np.ones(len(document), np.bool_)
-    is_next[1:] = document[1:] != document[:-1]
-    is_next[some.first[:-1][np.diff(some.first) > 0]] = True
-    before = np.append(0, np.cumsum(is_next))
-    return np.asarray(before[some.first[1:]] - before[some.first[:-1]])
+    term = np.repeat(np.arange(len(hashes)), np.diff(some.first))
+    is_next = np.append(True, (np.diff(document) != 0) | (np.diff(term) != 0))[: len(term)]
+    return term[is_next], document[is_next]
 
 
 def _counts_of_lines(lines: Sequence[str], languages: Sequence[str]) -> TermCounts:
