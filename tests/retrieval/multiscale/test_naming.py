@@ -91,6 +91,18 @@ def test_a_wrong_name_costs_its_share_at_most(wrong: int, right: int) -> None:
     assert kept >= (1 - SHARE) / 2 * sum(hit.end - hit.start for hit in before)
 
 
+def test_a_name_is_less_sure_if_another_document_has_the_rest_of_the_question() -> None:
+    filler = "Nothing of note happens here. " * 60
+    note = Document("note.txt", f"{filler} The zeppelin lands at noon near the quay.")
+    index = indexed([*map(contract, range(12)), note])
+    name = "In the Outsourcing Contract 5 between Redwater and Boxwood Fville"
+    answered, unanswered = (
+        named_documents(index.source, f"{name}: {asked}", OPTIONS)[0].probability
+        for asked in ("when is payment due?", "when does the zeppelin land near the quay?")
+    )
+    assert unanswered < answered / 2
+
+
 @given(
     st.lists(
         st.sampled_from("promise repeats payment due side may end it years what both".split()),
