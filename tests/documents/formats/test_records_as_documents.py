@@ -392,35 +392,6 @@ def test_lines_that_are_no_records_are_named_up_to_twenty(reader, write) -> None
     assert reader.reasons[20] == "... and 10 more records that are unreadable"
 
 
-@cases(
-    "name, content, told",
-    [
-        (
-            "c.jsonl",
-            b"\xff\xfa\n\x80{\n\n" * 20,
-            "none of its 40 records is usable; the first, line 1: not valid UTF-8 at byte 0; "
-            "pass its encoding, such as --encoding cp1252 (LoadOptions(encoding='cp1252') in Python)",
-        ),
-        (
-            "c.jsonl",
-            b"{broken}\n" * 30 + b'{"text": ""}\n',
-            "none of its 31 records is usable; the first, line 1: not valid JSON: expecting "
-            "property name enclosed in double quotes at column 2",
-        ),
-        (
-            "c.json",
-            b'[{"text": " "}, {"text": ""}, {"text": ""}, {"text": ""}]',
-            "none of its 4 records is usable; the first, record 1: its 'text' is empty",
-        ),
-    ],
-)
-def test_a_file_of_bad_records_alone_is_one_line(reader, write, name, content, told) -> None:
-    path = write(name, content)
-    assert reader(path) == []
-    assert reader.reasons == [told]
-    assert reader.skipped[0].source == str(path)
-
-
 @cases("name", ["c.jsonl", "c.json", "c.csv"])
 def test_records_with_an_empty_text_are_named(reader, write, name) -> None:
     records = [{"key": "a", "text": "fine"}, *({"key": f"k{n}", "text": " "} for n in range(30))]

@@ -42,8 +42,6 @@ _LOOKED_AT = 100
 """Records that may lack a field the user named before the file is said not to have it."""
 PROBLEMS_NAMED = 20
 """Bad records of a file that are told one by one; of more their number."""
-_SHOWN_ALONE = 3
-"""Bad records of a file without a good one that are told one by one."""
 _DEEPEST = 64  # what is read must be written again, by a writer that may stand deeper in the stack
 _SIMPLE = (str, int, type(None))  # bool is an int
 _PLACES = ("source", "path", "file_path", "filepath", "file", "filename", "file_name", "url")
@@ -90,11 +88,9 @@ class Corpus:
     def documents(
         self, entries: Iterable[CorpusEntry], on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
-        """A document for each good record; of each kind of bad ones the first are named, the rest counted. A file of
-        nothing but bad ones is one line."""
+        """A document for each good record; of each kind of bad ones the first are named, the rest counted."""
         records = Records(self._source, self._options)
         problems = dict.fromkeys(_MANY, 0)
-        waiting: list[UnreadableDocument] | None = []  # until there is a good one
         for number, (where, record, key) in enumerate(entries, 1):
             try:
                 if isinstance(record, str):
@@ -102,34 +98,14 @@ class Corpus:
                 document = records.document(record, number, where, key)
             except UnreadableDocument as error:
                 problems[type(error)] += 1
-                if problems[type(error)] > PROBLEMS_NAMED:
-                    continue
-                if waiting is None:
+                if problems[type(error)] <= PROBLEMS_NAMED:
                     on_unreadable(error)
-                else:
-                    waiting.append(error)
             else:
-                for each in waiting or ():
-                    on_unreadable(each)
-                waiting = None
                 yield document
-        if waiting and len(waiting) > _SHOWN_ALONE:
-            on_unreadable(self._none_good(waiting[0], sum(problems.values())))
-            return
-        for each in waiting or ():
-            on_unreadable(each)
         for kind, count in problems.items():
             if count > PROBLEMS_NAMED:
                 why = f"... and {counted(count - PROBLEMS_NAMED, 'more record')} {_MANY[kind]}"
                 on_unreadable(UnreadableDocument(self._source.origin, why))
-
-    def _none_good(self, first: UnreadableDocument, count: int) -> UnreadableDocument:
-        place = first.source.removeprefix(self._source.origin).lstrip(": ")
-        place = f"line {place}" if place.isdigit() else place
-        why = (
-            f"none of its {counted(count, 'record')} is usable; the first, {place}: {first.reason}"
-        )
-        return UnreadableDocument(self._source.origin, why)
 
     def checked(
         self, entries: Iterator[CorpusEntry], *, texts: bool = False

@@ -19,7 +19,7 @@ from chunkwise.text.blocks.plain_text_headings import (
     ROMAN,
     division,
     in_capitals,
-    nest,
+    nest_titles,
     runs_in,
     shouts,
 )
@@ -120,7 +120,7 @@ def heading_levels(lines: Lines, *, dense: bool) -> NDArray[np.int64]:
         found.append(heading)
     for heading in drop_false_headings(lines, found):
         levels[heading.line] = heading.level
-    nest(lines, levels)
+    nest_titles(lines, levels)
     return levels
 
 

@@ -30,6 +30,17 @@ _DIVISION_NUMBER = re.compile(
 _CHINESE = re.compile(
     r"第[0-9一二三四五六七八九十百千〇零两]+(?:(?P<top>[部篇卷])|(?P<chapter>[章回])|(?P<section>[节節条條]))"
 )
+NUMBER = re.compile(
+    r"\s*(?:the\s+)?(?:\d+(?:\.\d+)*|[ivxlcdm]+|[a-z]|[а-я]|one|two|three|four|five|six|seven|eight|nine|ten"
+    r"|eleven|twelve|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
+    r"|eins|zwei|drei|vier|fünf|premi[eè]re?|deuxième|troisième|primer[ao]|segund[ao]|tercer[ao]"
+    r"|перв(?:ая|ый)|втор(?:ая|ой)|трет(?:ья|ий)|четв[её]рт(?:ая|ый)|пят(?:ая|ый)"
+    r"|الأولى?|الثانية?|الثالثة?|الرابعة?|الخامسة?|السادسة?|السابعة?|الثامنة?|التاسعة?|العاشرة?)\b",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(
+    r"第[0-9一二三四五六七八九十百千〇零两]+(?:(?P<top>[部篇卷])|(?P<chapter>[章回])|(?P<section>[节節条條]))"
+)
 _CONTENTS = re.compile(
     r"(?:(?:table of )?contents?|inhalt(?:sverzeichnis)?|sommaire|table des matières|índice|contenido|содержание"
     r"|оглавление)[.:]?",
@@ -60,14 +71,6 @@ def division(text: str) -> re.Match[str] | None:
     return match if match and _DIVISION_NUMBER.match(text, match.end()) else None
 
 
-def stands_in_front(text: str, *, contents_only: bool = False) -> bool:
-    """Whether a heading names what precedes the numbered parts of a text and holds none of them: TABLE OF CONTENTS."""
-    words = " ".join(text.split())
-    if _CONTENTS.fullmatch(words):
-        return True
-    return not contents_only and _IN_FRONT.fullmatch(words) is not None
-
-
 def behind_number(text: str) -> str:
     """What follows a division's number, as "of the Act" in "Section 5 of the Act"; all of the text where it is none."""
     match = _DIVISION.match(text)
@@ -96,10 +99,6 @@ def shouts(text: str) -> bool:
 _WORDS_OF_A_TITLE = 5
 _LONG_WORD = 4
 _STOP_INSIDE = re.compile(r"[\w\])][.!?]\s+\S")
-_IN_CAPITALS = 2
-"""Level of a line in capitals, above all numbers."""
-_SECTION_IN_ARTICLE = 2
-"""Levels below an article: the one between is its title's."""
 
 
 def runs_in(text: str) -> bool:
@@ -121,15 +120,8 @@ def _like_prose(text: str) -> bool:
     return small > 0 and small * 2 >= len(words)
 
 
-def nest(lines: Lines, levels: NDArray[np.int64]) -> None:
-    """Set titles below their chapters, sections below the articles that hold them, and none below a preface."""
-    _nest_titles(lines, levels)
-    _nest_sections(lines, levels)
-    _lower_front(lines, levels)
-
-
-def _nest_titles(lines: Lines, levels: NDArray[np.int64]) -> None:
-    """A title that follows "CHAPTER I" with nothing between them is that chapter's: one level below."""
+def nest_titles(lines: Lines, levels: NDArray[np.int64]) -> None:
+    """Set a title that follows "CHAPTER I" with nothing between them one level below: it is that chapter's."""
     headings, solid = (levels > 0).nonzero()[0], (~lines.blank).nonzero()[0]
     follows = np.append(solid, -1)[solid.searchsorted(headings, "right")][:-1]
     touching = (follows == headings[1:]).nonzero()[0].tolist()
@@ -147,33 +139,3 @@ def _texts(lines: Lines, which: NDArray[np.int64]) -> list[str]:
     text, ends = lines.characters.text, lines.end[which].tolist()
     starts = lines.start[which].tolist()
     return [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-
-
-def _nest_sections(lines: Lines, levels: NDArray[np.int64]) -> None:
-    """Contracts part articles into sections, codes of law sections into articles: many are inside, few around them."""
-    named: dict[str, list[int]] = {"section": [], "article": []}
-    third = (levels == 3).nonzero()[0]
-    for line, text in zip(third.tolist(), _texts(lines, third), strict=True):
-        word = text[:7].lower()
-        if word in named:
-            named[word].append(line)
-    sections, articles = named.values()
-    if sections and articles:
-        levels[sections] += _SECTION_IN_ARTICLE
-
-
-def _lower_front(lines: Lines, levels: NDArray[np.int64]) -> None:
-    """A table of contents or a preamble in capitals holds none of the numbered parts behind it: it is their like."""
-    headings = (levels > 0).nonzero()[0]
-    found = levels[headings]
-    opened = ((found[:-1] == _IN_CAPITALS) & (found[1:] > _IN_CAPITALS)).nonzero()[0]
-    if not len(opened):
-        return
-    # Where others in capitals hold numbers of their own, a preamble may, too; contents never do.
-    alone = len(opened) == 1
-    first = int(opened[0])
-    for index in range(first, -1, -1):
-        text = lines.text(headings[index]).strip()
-        if found[index] != _IN_CAPITALS or not stands_in_front(text, contents_only=not alone):
-            return
-        levels[headings[index]] = found[first + 1]
