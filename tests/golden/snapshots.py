@@ -124,8 +124,7 @@ def profile() -> Rows:
         found = chunkwise.profile(folder)
         for each in (found.total, *found.folders, *found.formats):
             yield group, each.name, each
-        starts = {each.scope: each.strategy_spec for each in found.advice if each.strategy_spec}
-        yield group, "advice", starts
+        yield group, "notes", found.notes
 
 
 @snapshot("lint", "strategy document", ("kind", "chunk", "offset", "line", "column", "page"))
