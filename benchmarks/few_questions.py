@@ -26,7 +26,7 @@ from chunkwise.tuning.choose.priors_and_shrinkage import (
 )
 from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
 from chunkwise.tuning.plan.grid import default_sweep
-from chunkwise.tuning.run.race_and_finalists import Race
+from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.toml_file import toml_line
 from chunkwise.tuning.validation import VALIDATION
 

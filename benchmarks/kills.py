@@ -26,7 +26,6 @@ _PLAN = """
 source = "{documents}"
 queries = "{questions}"
 embedder = "{model}"
-finalists = 0
 
 [[sweep.chunkers]]
 strategy = ["sentences", "recursive", "sections"]

@@ -22,7 +22,7 @@ def run(saved: SavedResults) -> str:
     if not found:
         return "- left out: their data are not there\n"
     return "\n".join([
-        "The usual sweep with late vectors (no finalists), half of the questions to choose and half to judge "
+        "The usual sweep with late vectors, half of the questions to choose and half to judge "
         f"(seed 0); of a set with more than {MOST:,} questions a seeded sample of {MOST:,}. With more than "
         f"{LARGE // 1_000_000} million characters (cuad) neither overlap nor headings are tried, and several sizes "
         "with the usual weights alone. Bold: shown (p < 0.05 after Holm).\n",

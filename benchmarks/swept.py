@@ -51,7 +51,7 @@ class Swept(NamedTuple):
 
 
 def swept(each: QuestionSet, keep: Path, on_outcome: OnOutcome | None = None) -> Swept:
-    """Without the finalists: what is told here is told of one kind of vectors."""
+    """The usual sweep, without a prior."""
     documents = list(read(each.paths))
     sweep = default_sweep((), None, has_headings=True, test_share=0.5)
     # The prior of the package comes from these sets.

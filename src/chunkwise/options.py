@@ -391,7 +391,6 @@ class TuneOptions(Options, group="Sweep"):
         "Embedding price per million tokens: '0.02 USD'", metavar="MONEY", parse=parse_money
     )] = None  # fmt: skip
     exact: Annotated[bool, Option("Embed every chunk separately (slower)")] = False
-    finalists: Annotated[Amount, Option("Top configurations to rerun exactly", metavar="N")] = 0
     test_share: Annotated[Annotated[float, Meta(ge=0, lt=1)], Option(
         "Share of questions held out for testing", metavar="SHARE"
     )] = 0.0  # fmt: skip

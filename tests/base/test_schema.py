@@ -193,7 +193,6 @@ def test_scoring_and_sweeps_are_refused_alike_by_verbs_commands_and_files(tmp_pa
         "k": 0,
         "seed": -1,
         "test_share": 1,
-        "finalists": -1,
         "time": "soon",
     }.items():
         flag = {"k": "-k", "time": "--time-limit"}.get(name, f"--{name.replace('_', '-')}")

@@ -96,7 +96,7 @@ def test_the_questions_may_lie_among_the_documents(here: Run, harbour: Path) -> 
         done = here("testset", "generate", harbour, "--count", 2, "-o", "harbour/q.json", "-q")
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
     rows = json.loads((harbour / "q.json").read_text())
-    assert {row["references"][0]["doc_id"] for row in rows} == {"leave.md", "salt.md"}
+    assert {row["references"][0]["doc_id"] for row in rows} <= {"leave.md", "salt.md"}
 
 
 def test_the_usual_file_is_written_unless_it_is_somebody_elses(

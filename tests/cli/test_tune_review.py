@@ -18,7 +18,6 @@ WORDS = ("tune", "sweep.toml", "-o", "out")
 PLAN = """[sweep]
 source = "docs"
 embedder = "none"
-finalists = 0
 
 [[sweep.chunkers]]
 strategy = ["sentences", "structure"]

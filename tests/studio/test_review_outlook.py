@@ -17,7 +17,6 @@ __all__ = ["client", "project"]  # fixtures
 PLAN = """[sweep]
 source = "docs"
 embedder = "none"
-finalists = 0
 
 [[sweep.chunkers]]
 strategy = ["sentences", "structure"]

@@ -12,7 +12,7 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.scoring import Listeners
 from chunkwise.models.llm.language_model import Completion, Request
-from chunkwise.options import IndexOptions
+from chunkwise.options import IndexOptions, TuneOptions
 from chunkwise.report.report import ValueTable, all_parts
 from chunkwise.report.tuning_report import tuning_report
 from chunkwise.tuning.sweep_result import Outcome
@@ -183,18 +183,36 @@ def test_without_questions_scores_do_not_choose() -> None:
     assert tuned.recommendation is not None
     chosen = {each.key: each.expected for each in tuned.sweep.standings}[tuned.sweep.chosen]
     assert chosen is not None
-    assert "public datasets" in str(tuned)
+    assert "whatever is chosen" in str(tuned)
     by_people = chunkwise.tune(DOCUMENTS, QUERIES, embedder="")
-    assert "public datasets" not in str(by_people)
+    assert "whatever is chosen" not in str(by_people)
 
 
-def test_without_any_question_nothing_is_recommended() -> None:
+def test_without_any_question_public_results_recommend() -> None:
     tuned = chunkwise.tune(chunkwise.Document("short.md", "Lamps."), embedder="")
+    assert tuned.sweep.grade == "early"
+    assert tuned.recommendation is not None
+    assert str(tuned).startswith("Use ")
+    assert "nothing was measured" in tuned._repr_html_()
+    without = chunkwise.tune(
+        chunkwise.Document("short.md", "Lamps."), embedder="", sweep=TuneOptions(prior=False)
+    )
     with pytest.raises(InvalidParameter, match="there is no code"):
-        tuned.code()
-    assert tuned.recommendation is None
-    assert "Nothing can be recommended" in str(tuned)
-    assert "Nothing can be recommended" in tuned._repr_html_()
+        without.code()
+    assert without.recommendation is None
+    assert "Nothing can be recommended" in str(without)
+
+
+def test_documents_that_fit_the_budget_keep_the_default() -> None:
+    texts = [
+        f"Lamp {color} stands at the {place} and is lit by the keeper of {place} every day at dusk."
+        for color, place in (("red", "pier"), ("green", "mole"), ("white", "harbor office"))
+    ]
+    documents = [chunkwise.Document(f"{at}.txt", text) for at, text in enumerate(texts)]
+    tuned = chunkwise.tune(documents, embedder="")
+    assert str(tuned).startswith("Keep your default, such as recursive 1000/200 characters")
+    assert tuned.recommendation is not None
+    assert "1000" in str(tuned.recommendation.strategy)
 
 
 def test_what_is_wrong_is_said_at_once() -> None:

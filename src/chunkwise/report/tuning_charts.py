@@ -241,7 +241,7 @@ def _front(points: list[Point], objective: str) -> tuple[Point, ...]:
 
 
 def vector_section(figures: SweepFigures) -> Iterator[Section]:
-    """The weights of several sizes that were tried, and how alike two kinds of vectors rank."""
+    """The weights of several sizes that were tried."""
     parts: list[ReportPart] = []
     if fit := figures.tuning.fit:
         levels: dict[str, Level] = {fit.kept: "good"}
@@ -253,15 +253,5 @@ def vector_section(figures: SweepFigures) -> Iterator[Section]:
         title = "Multi-scale weights"
         chart = Chart(title, "rows", Axis("weights"), weights, (Series("", points),), is_half=True)
         parts += [*([chart] if points else []), Note(fit.why)]
-    if "kendall_tau" in figures.tuning.agreement:
-        agreement = figures.tuning.agreement
-        pairs = format_number(agreement.get("configurations", 0), "count")
-        parts.append(
-            Note(
-                "The sweep takes the vectors of every chunking from one pass over the documents (late). The finalists "
-                f"were also embedded chunk by chunk (own). Kendall’s τ of both rankings of {pairs} configurations: "
-                f"{format_number(agreement['kendall_tau'], 'number')}."
-            )
-        )
     if parts:
         yield Section("Vectors", tuple(parts), detail=True)

@@ -41,7 +41,7 @@ class SweepFigures:
     def questions_decide(self) -> bool:
         """Whether people wrote or accepted enough of the questions, or the prior is not asked for."""
         counts = QuestionCounts.of(self.tuning.data.get("questions"))
-        return not counts.is_unreviewed or not self.tuning.prior
+        return self.has_scores and not (counts.is_unreviewed and self.tuning.prior)
 
     @property
     def reported_on(self) -> str:

@@ -137,11 +137,14 @@ def _headline(figures: SweepFigures) -> Headline:
     strongest = _strongest(figures)
     text = f"Use {configuration.label}"
     if not figures.questions_decide:
-        return Headline(f"{tuning.sentence.partition(': ')[0]}, from results on public datasets.")
+        return Headline(f"{tuning.sentence.partition('; scores')[0].rstrip('.')}.")
     if configuration.baseline:
-        text = f"Stay with {configuration.label}: nothing tried is shown to beat it"
+        text = f"Keep your default: nothing tried is shown to beat {configuration.label}"
     elif strongest is not None and strongest.words != "better":
-        text = f"Nothing is shown to beat {strongest.baseline}. Tied with it: {configuration.label}"
+        text = (
+            f"Keep your default: nothing is shown to beat {strongest.baseline}. "
+            f"If you have none, use {configuration.label}"
+        )
     reached = figures.reached
     if reached is not None and reached.mean is not None:
         value = format_value(estimate_of(reached), figures.kind)
@@ -208,8 +211,7 @@ def _leader(figures: SweepFigures, standing: Standing) -> tuple[Value, ...]:
     remark = "default" if configuration.baseline else "tied" if standing.tied else ""
     if standing.key == figures.tuning.chosen:
         remark = "chosen"
-    elif configuration.baseline:
-        chunking = configuration.baseline
+    chunking = configuration.baseline or chunking
     # Without spaces it fits a line of a terminal, and can be pasted back.
     score = _estimate(figures.quality(standing.key))
     return chunking.replace(", ", ","), search, score, remark

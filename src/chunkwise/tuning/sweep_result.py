@@ -180,8 +180,6 @@ class SweepResult:
     levers: tuple[Lever, ...] = ()
     parts: tuple[CorpusPart, ...] = ()
     fit: WeightFit | None = None
-    agreement: Mapping[str, float] = field(default_factory=dict)
-    """Kendall's tau between late chunking and per-chunk embeddings on the finalists, and their number."""
     caveats: tuple[str, ...]
     questions: tuple[str, ...]
     """Question ids, in the order of the scores."""

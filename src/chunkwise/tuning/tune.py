@@ -55,10 +55,9 @@ from chunkwise.tuning.run.methods_by_type import (
     methods_by_type,
     methods_to_compare,
 )
-from chunkwise.tuning.run.race_and_finalists import (
+from chunkwise.tuning.run.race import (
     Race,
     best_planned,
-    finalists,
     race_against,
 )
 from chunkwise.tuning.run.run_pipeline import run_pipeline_plan
@@ -178,7 +177,7 @@ def run_and_choose(
     def outcomes_of(
         some: Plan, race: Race | None = None, named: Embedder | LazyEmbedder | str | None = None
     ) -> list[Outcome]:
-        # The time is that of the whole: what the sweep took, the finalists have not.
+        # The time is that of the whole: what the sweep took, the variations have not.
         left = max(0.0, sweep.time - (time.monotonic() - began))
         return run_plan(
             some, documents, queries, sweep, record, embedder=named or model, stages=stages,
@@ -194,10 +193,6 @@ def run_and_choose(
     else:
         with watch("sweep"):
             outcomes = outcomes_of(plan)
-        with watch("finalists"):
-            most = 0 if sweep.exact else sweep.finalists
-            if again := finalists(outcomes, inputs.splits, sweep.objective, most):
-                outcomes += outcomes_of(Plan(tuple(again)))
         with watch("variations"):
             best = best_planned(outcomes, inputs.splits, sweep.objective)
             for name, every in variations(best, sweep).items():

@@ -10,7 +10,7 @@ import chunkwise
 from chunkwise import Document, generate_questions
 from chunkwise.testsets import check_testset
 from chunkwise.testsets.generate.filters import STRATEGIES, WordSearch
-from chunkwise.testsets.generate.generate import GeneratedQuestions
+from chunkwise.testsets.generate.generate import GeneratedQuestions, GenerationRun
 from chunkwise.testsets.generate.logged_questions import logged_questions
 from chunkwise.testsets.generate.questions_in_text import KINDS, questions_in
 from chunkwise.testsets.generate.source_passages import find_source_passages
@@ -95,6 +95,7 @@ def test_definitions(text: str, question: str) -> None:
         "Sound is the only thing a boat has to go by.",
         "The rule is the same for all of the crews.",
         "If the lamp is a red one, nobody may cross.",
+        "Ferries are a means of crossing the water at night.",
     ],
 )
 def test_no_definitions(text: str) -> None:
@@ -124,20 +125,41 @@ def test_a_comment_asks_for_the_code_behind_it() -> None:
     ]
 
 
-def test_a_sentence_is_asked_for_without_its_rarest_words() -> None:
+def test_a_sentence_is_asked_for_with_a_gap_at_its_rarest_words() -> None:
     many = "\n\n".join(
         f"The lamp burns at dusk, and the keeper of pier {n} trims its wick again."
         for n in range(30)
     )
     text = f"{many}\n\nThe keeper of the lamp trims its wick again at dusk, on every pier, with ivory tweezers.\n"
-    asked = [
+    [question] = [
         question
         for question, _, evidence in found("sentence", markdown(text))
         if "tweezers" in evidence
     ]
-    assert len(asked) == 1
-    assert "keeper" in asked[0]
-    assert not {"ivory", "tweezers"} & set(asked[0].split())
+    assert question.startswith("The keeper of the lamp trims its wick again")
+    assert "…" in question
+    assert "ivory" not in question
+
+
+@cases(
+    "text, number",
+    [
+        ("The fee of the harbor is 250 crowns a year for each boat.", "250"),
+        ("Yachts pay a share of 2.5% of their price to the harbor.", "2.5"),
+        ("The harbor charges boats ($4,000) for the whole season.", "4,000"),
+        ("The harbor clock of the boats reads its text as UTF-8 now.", ""),
+        ("3.2 The harbor charges all boats for the whole season.", ""),
+        ("The harbor charges boats 30 crowns or 40 after the season.", ""),
+    ],
+)
+def test_a_number_is_asked_for_where_a_sentence_has_one(text: str, number: str) -> None:
+    document = markdown(f"{text}\n\n{PROSE}\n")
+    made = [
+        (query.text, query.answer)
+        for query, _ in questions_in(find_source_passages([document]), 20)
+        if query.types[1] == "number"
+    ]
+    assert made == ([(text.replace(number, "…"), number)] if number else [])
 
 
 @cases("text", [
@@ -159,6 +181,13 @@ def test_kinds_take_turns() -> None:
     assert max(counts.values()) <= 12
 
 
+def test_at_most_so_many_are_of_a_kind() -> None:
+    for most in (4, 8):
+        made = GenerationRun(DOCUMENTS, 40).by_rules(most=most)
+        counts = Counter(query.types[1] for query in made.queries)
+        assert max(counts.values()) == most
+
+
 @pytest.fixture(scope="module")
 def made() -> GeneratedQuestions:
     return generate_questions(DOCUMENTS, 40)
@@ -173,10 +202,21 @@ def test_the_corpus_without_a_model(made: GeneratedQuestions) -> None:
     assert [each for each in problems if each.kind not in ("similar_question", "overlapping")] == []
 
 
+def test_a_copy_of_a_document_is_asked_about_once() -> None:
+    text = f"# Lamp\n\n## Who lights the lamp?\n\n{PROSE}\n"
+    (query,) = [
+        query
+        for query in generate_questions([markdown(text, f"{n}.md") for n in range(3)], 10).queries
+        if "asked" in query.types
+    ]
+    (reference,) = query.references
+    assert {each.doc_id for each in reference.places} == {"0.md", "1.md", "2.md"}
+
+
 @pytest.mark.unwatched
 def test_easy_is_what_words_find_with_every_strategy(made: GeneratedQuestions) -> None:
     easy = [query for query in made.queries if "easy" in query.types]
-    assert 5 < len(easy) < 40
+    assert len(easy) > 5
     indexes = [chunkwise.index(DOCUMENTS, strategy, vectors="none") for strategy in STRATEGIES]
     for query in made.queries[:12]:
         reference = query.references[0]

@@ -87,7 +87,21 @@ def test_of_many_documents_a_sweep_reads_as_many_as_there_is_time_for() -> None:
     names = [each.id for each in part.inputs.documents]
     assert 1 < len(names) < 20
     assert "41.txt" in names
-    assert len(names) + part.inputs.left_out == 50
+    assert f"({len(names)} of 50 documents)" in part.inputs.note
     assert part.inputs.note in part.notes
     # The same command goes on with the same documents.
     assert prepare_sweep(hurried, Skipped(None)).inputs.documents == part.inputs.documents
+
+
+def test_of_one_huge_document_a_sweep_reads_the_beginning() -> None:
+    lines = "".join(f"The lamp of harbor {number} is lit at dusk.\n" for number in range(2000))
+    usual = default_sweep((), None, has_headings=False)
+    asked = TestSet((Query("q", "when?", (Reference("other.txt", 0, 5),)),))
+    source = SweepSource(usual, documents=(Document("huge.txt", lines),), queries=asked)
+    seconds = prepare_sweep(source, Skipped(None)).estimate().total
+    (part,) = prepare_sweep(
+        replace(source, sweep=replace(usual, time=seconds / 5)), Skipped(None)
+    ).inputs.documents
+    assert lines.startswith(part.text)
+    assert part.text.endswith("dusk.\n")
+    assert 0.1 < len(part.text) / len(lines) < 0.3

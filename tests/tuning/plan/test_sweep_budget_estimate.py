@@ -26,7 +26,6 @@ from tuning.plan.example_sweeps import sweeps
 USUAL = default_sweep(["documents"], "queries.json", has_headings=True)
 CORPUS = CorpusSize(5, 1_444_328, 325_380, 472)
 UNASKED = CORPUS._replace(questions=0)
-NO_FINALISTS = replace(USUAL, finalists=0)
 PRICED = replace(USUAL, price=Money(0.02, "USD"))
 
 
@@ -99,10 +98,10 @@ def test_rerankers_and_other_embedders_are_in_the_time():
 
 
 def test_late_vectors_read_the_corpus_once_however_many_chunkings():
-    one = estimate_sweep(_plan("sentences"), NO_FINALISTS, UNASKED)
+    one = estimate_sweep(_plan("sentences"), USUAL, UNASKED)
     names = ("sentences", "recursive", "structure", "tokens")
     made = _plan(*names, retrieval=("dense", "hybrid", "multiscale"))
-    many = estimate_sweep(made, NO_FINALISTS, UNASKED)
+    many = estimate_sweep(made, USUAL, UNASKED)
     assert one.tokens == many.tokens == CORPUS.tokens
     assert one.seconds["embedding"] == pytest.approx(CORPUS.tokens / TOKENS_PER_SECOND)
     assert many.seconds["indexing"] > 3 * one.seconds["indexing"]
@@ -112,33 +111,20 @@ def test_vectors_of_their_own_are_paid_for_by_every_chunking_with_its_overlap():
     names = ("tokens(overlap=0)", "tokens(overlap=100)", "tokens(overlap=200)")
     found = estimate_sweep(_plan(*names, exact=True), replace(USUAL, exact=True), UNASKED)
     assert found.tokens == pytest.approx(CORPUS.tokens * (1 + 1 / 0.75 + 1 / 0.5), rel=0.001)
-    assert found.seconds["finalists"] == 0
 
 
 def test_words_alone_need_no_model():
     made = _plan("sentences", retrieval=("bm25", "multiscale(dense=0)"), baselines=True)
     found = estimate_sweep(made, USUAL, CORPUS)
-    assert (found.tokens, found.seconds["embedding"], found.seconds["finalists"]) == (0, 0, 0)
+    assert (found.tokens, found.seconds["embedding"]) == (0, 0)
     assert len(found.words) == 2
 
 
 def test_cutting_by_meaning_is_a_pass_of_its_own():
-    without = estimate_sweep(_plan("sentences"), NO_FINALISTS, UNASKED)
+    without = estimate_sweep(_plan("sentences"), USUAL, UNASKED)
     made = _plan("sentences", "semantic", "semantic(threshold=0.4)", "cluster")
-    both = estimate_sweep(made, NO_FINALISTS, UNASKED)
+    both = estimate_sweep(made, USUAL, UNASKED)
     assert both.tokens == without.tokens + CORPUS.tokens
-
-
-def test_finalists_and_the_defaults_are_embedded_once_more():
-    made = _plan("tokens(overlap=0)", "tokens(overlap=0, max_tokens=100)", baselines=True)
-    none, one, all = (
-        estimate_sweep(made, replace(USUAL, finalists=most), CORPUS).seconds["finalists"]
-        for most in (0, 1, 5)
-    )
-    once = CORPUS.tokens / TOKENS_PER_SECOND
-    assert none == 0
-    assert one > 3 * once  # it and the defaults
-    assert all == pytest.approx(one + once, rel=0.01)
 
 
 def test_several_processes_share_what_can_be_shared():

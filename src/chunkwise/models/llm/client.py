@@ -227,6 +227,10 @@ class LlmClient:
         """Of the model: what its answers depend on."""
         return self.model.identity
 
+    def stop_after(self, seconds: float) -> None:
+        """Ask nothing more when this time is over."""
+        self._budget.ends = time.monotonic() + seconds
+
     @property
     def _answers(self) -> CachedTexts:
         """Not before it is needed: some models are read to be told apart."""

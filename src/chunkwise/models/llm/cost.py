@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -164,6 +166,9 @@ class LimitReached(ChunkwiseError):
 class LlmBudget:
     """A limit in US dollars that is never passed, however many requests are under way; None: there is none."""
 
+    ends = math.inf
+    """In `time.monotonic()`: nothing is asked afterwards."""
+
     def __init__(self, limit: float | None) -> None:
         self.limit = limit
         self._spent = 0.0
@@ -173,6 +178,8 @@ class LlmBudget:
     @contextmanager
     def aside(self, most: float) -> Iterator[None]:
         """Room for a request that costs `most` at most; waits for those under way, which mostly cost less."""
+        if time.monotonic() >= self.ends:
+            raise LimitReached("there was no time left to ask")
         if self.limit is None or not most:
             yield
             return

@@ -76,7 +76,7 @@ _QUOTED = re.compile(
     r"[\"“„](?P<term>[^\"”“„\n]{2,50})[\"”“]\s+(?P<verb>means|bedeutet|heißt)\s+.{10}"
 )
 _MEANS = re.compile(
-    rf"{_ARTICLE}(?P<term>{_TERM}) (?P<verb>means|refers to|stands for|bedeutet|bezeichnet) .{{10}}"
+    rf"{_ARTICLE}(?P<term>{_TERM}) (?P<verb>means(?! of\b)|refers to|stands for|bedeutet|bezeichnet) .{{10}}"
 )
 _IS = re.compile(
     rf"(?P<term>{_NAME})(?: \([^)]{{1,30}}\))? (?P<verb>is|are|ist|sind) "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain, islice
@@ -42,7 +43,7 @@ from chunkwise.testsets.generate.plan import (
     check_shares,
     question_tasks,
 )
-from chunkwise.testsets.generate.questions_in_text import questions_in
+from chunkwise.testsets.generate.questions_in_text import KINDS, questions_in
 from chunkwise.testsets.generate.source_passages import (
     SourcePassage,
     SourcePassages,
@@ -289,8 +290,13 @@ class GenerationRun:
         used = calls_since(before, client)
         return self._result(client.identity, self._ending(line, most - used), self._shares)
 
-    def by_rules(self, log: Sequence[LiveQuery] = ()) -> GeneratedQuestions:
-        """From a log and from the texts themselves; nobody is asked. Of two hops, where nothing else is wanted."""
+    def by_rules(
+        self, log: Sequence[LiveQuery] = (), most: int | None = None
+    ) -> GeneratedQuestions:
+        """From a log and from the texts themselves, at most so many of a kind; nobody is asked.
+
+        Of two hops, where nothing else is wanted.
+        """
         filters = self._filter_chain()
         of_two = list(self._shares) == ["two-hop"]
         made = (
@@ -301,14 +307,17 @@ class GenerationRun:
         logged = logged_questions(log, self.source_passages.documents, filters.words) if log else ()
         languages = self._languages()
         asked = ((each, languages.get(each.references[0].doc_id, "none")) for each in logged)
+        kinds = Counter(kind for each in self._store.queries for kind in each.types)
         for query, language in chain(asked, made):
             if self.needed < 1:
                 break
-            if self._store.knows(query.id):
+            kind = query.types[-1]
+            if self._store.knows(query.id) or (most and kind in KINDS and kinds[kind] >= most):
                 continue
             passed = filters.made_by_rule(query, language)
             if isinstance(passed, Query):
                 self._keep(passed, {"by": EXTRACTED})
+                kinds[kind] += 1
             else:
                 self._tally.dropped[passed] += 1
             self._advance(0, self._tally.note)

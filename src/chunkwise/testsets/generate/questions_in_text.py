@@ -204,47 +204,63 @@ def _comments(text: str) -> Iterator[Span]:
         yield Span(opening.start(), at)
 
 
-_RAREST = 1 / 3
-"""Share of a sentence's terms, the rarest, that are left out of its question: who asks does not know them."""
+_GAP = "…"
+_HIDDEN = 1 / 3
+"""Share of a sentence's terms that its gap hides: the stretch of the rarest, which who asks does not know."""
 _LEAST_TERMS = 6
 _LONGEST_SENTENCE = 400
+_NUMBER = re.compile(r"(?<=[\s($€£])\d+(?:[.,]\d+)*(?![\w.,:/-]*\w)")
+"""An amount or a date, not the label of a section or a part of a name."""
 _ENDS = (".", "!", "?", "。", "！", "？", "।")
 
 
 def sentence_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
-    """The longest sentence of each passage without its rarest terms; weighty passages first."""
+    """The longest sentence of each passage with a gap instead of its rarest stretch."""
+    for spans in _prose(place):
+        span = max(spans, key=lambda each: each.end - each.start)
+        text = without_marks(place.text[span.start : span.end])
+        terms = text_terms(text, place.language)
+        if len(terms.vocabulary) < _LEAST_TERMS:
+            continue
+        rarity = 1 / np.maximum(place.corpus.source.frequencies(terms.hash), 1)
+        width = round(len(rarity) * _HIDDEN)
+        first = int(np.convolve(rarity, np.ones(width), "valid").argmax())
+        gap = Span(int(terms.start[first]), int(terms.end[first + width - 1]))
+        yield _with_gap(place, span, text, gap)
+
+
+def number_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
+    """The longest sentence of each passage with one number, and a gap instead of that."""
+    for spans in _prose(place):
+        for span in sorted(spans, key=lambda each: each.start - each.end):
+            text = without_marks(place.text[span.start : span.end])
+            numbers = list(_NUMBER.finditer(text))
+            if len(numbers) == 1 and len(words_in(text, place.language)) >= _LEAST_TERMS:
+                yield _with_gap(place, span, text, Span(*numbers[0].span()))
+                break
+
+
+def _with_gap(place: SearchedDocument, span: Span, text: str, gap: Span) -> FoundQuestion:
+    question = f"{text[: gap.start]}{_GAP}{text[gap.end :]}"
+    return FoundQuestion(question, place.number, span, text[gap.start : gap.end])
+
+
+def _prose(place: SearchedDocument) -> Iterator[list[Span]]:
+    """The whole sentences of each passage, weighty passages first; code has none."""
+    if place.analyzed.document.format == "code":
+        return
     text = place.text
     starts = [*place.analyzed.sentences.tolist(), len(text)]
-    sentences = [trimmed(text, *bounds) for bounds in pairwise(starts)]
-    fitting = [
+    whole = [
         each
-        for each in sentences
+        for each in (trimmed(text, *bounds) for bounds in pairwise(starts))
         if each.end - each.start <= _LONGEST_SENTENCE and text.endswith(_ENDS, each.start, each.end)
     ]
     for passage in sorted(place.passages, key=lambda each: -each.weight):
-        inside = fitting[
-            bisect_left(fitting, passage.start, key=lambda each: each.start) : bisect_right(
-                fitting, passage.end, key=lambda each: each.end
-            )
-        ]
-        if inside:
-            span = max(inside, key=lambda each: each.end - each.start)
-            if question := _without_rarest(place, span):
-                yield FoundQuestion(question, place.number, span)
-
-
-def _without_rarest(place: SearchedDocument, span: Span) -> str:
-    text = without_marks(place.text[span.start : span.end])
-    terms = text_terms(text, place.language)
-    if len(terms.vocabulary) < _LEAST_TERMS:
-        return ""
-    rarity = place.corpus.source.frequencies(terms.hash)
-    gone = np.argsort(rarity, kind="stable")[: round(len(rarity) * _RAREST)]
-    kept = np.ones(len(text), dtype=bool)
-    for at in gone.tolist():
-        kept[terms.start[at] : terms.end[at]] = False
-    words = "".join(sign if keep else " " for sign, keep in zip(text, kept.tolist(), strict=True))
-    return " ".join(re.findall(r"\w+(?:['’-]\w+)*", words))
+        first = bisect_left(whole, passage.start, key=lambda each: each.start)
+        last = bisect_right(whole, passage.end, key=lambda each: each.end)
+        if first < last:
+            yield whole[first:last]
 
 
 KINDS: dict[str, Finder] = {
@@ -253,6 +269,7 @@ KINDS: dict[str, Finder] = {
     "definition": definition_questions,
     "row": row_questions,
     "comment": comment_questions,
+    "number": number_questions,
     "sentence": sentence_questions,
 }
 """How questions are found, by the tag that each carries."""

@@ -255,8 +255,12 @@ def find_source_passages(
     spans: list[list[Span]] = []
     counts: list[TermCounts] = []
     found: list[list[SourcePassage]] = []
+    seen = set[tuple[str, str]]()
     for at, document in enumerate(documents):
-        analyzed = Analyzed(document)
+        # A copy says nothing new, nor does it make what it repeats boilerplate.
+        known = (document.title, document.text)
+        analyzed = Analyzed(Document(document.id, "") if known in seen else document)
+        seen.add(known)
         sentences.add(analyzed)
         own = passage_spans(analyzed)
         terms = document_terms(analyzed)

@@ -36,17 +36,16 @@ from chunkwise.tuning.choose.recommendation_sentence import (
     not_known,
     not_run,
     nothing_recommended,
+    recommended_unasked,
     sentence,
     without_references,
 )
 from chunkwise.tuning.choose.score_table import (
     ScoreTable,
-    late_twins,
     score_table_of,
-    twin_agreement,
 )
 from chunkwise.tuning.plan.plan import VARIED, Plan
-from chunkwise.tuning.sweep import Sweep
+from chunkwise.tuning.sweep import Configuration, Sweep, budget_of, fits_nearly_all
 from chunkwise.tuning.sweep_result import (
     BaselineComparison,
     NestedJudgment,
@@ -129,7 +128,7 @@ def ranked_standings(
     expected: Means,
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[Standing, ...]:
-    """The best on validation first; what has vectors of its own stands behind the same with late ones.
+    """The best on validation first.
 
     A shrunk mean may lie beyond the best score there can be: it is shown within the `bounds` of the objective.
     """
@@ -138,7 +137,6 @@ def ranked_standings(
     test = _figures(score_table, TEST, queries) if TEST in score_table.splits else None
     entrants = {column: at for at, column in enumerate(score_table.entrants)}
     efficient = _efficient(score_table, ties)
-    twins = late_twins(score_table.outcomes)
 
     def standing(column: int) -> Standing:
         outcome, at = score_table.outcomes[column], entrants.get(column)
@@ -156,10 +154,8 @@ def ranked_standings(
             else min(max(score_table.sign * float(expected[at]), low), high) + 0.0,
         )
 
-    def order(column: int) -> tuple[float, int, bool]:
-        # A configuration with own vectors comes right after the same one with late vectors.
-        first = twins.get(column, column)
-        return -score_table.sign * (validation[first].mean or 0.0), first, column in twins
+    def order(column: int) -> tuple[float, int]:
+        return -score_table.sign * (validation[column].mean or 0.0), column
 
     return tuple(map(standing, sorted(range(len(score_table.outcomes)), key=order)))
 
@@ -204,12 +200,15 @@ def result_without_scores(
     """Nothing is chosen; standings come by the share of chunks with boundary issues, then by storage and chunks."""
     ran = sorted((outcome for outcome in outcomes if not outcome.error), key=_hurt)
     cleanest = (ran[0].configuration.strategy, issue_share(ran[0])) if ran else ("", None)
+    chosen = _by_prior(ran, sweep) if sweep.prior and not queries else None
     nothing = Figure(None)
     return SweepResult(
         plan=requested,
         objective=sweep.objective,
-        chosen="",
-        sentence=nothing_recommended(cleanest, queries),
+        chosen=chosen.key if chosen else "",
+        sentence=recommended_unasked(chosen.label)
+        if chosen
+        else nothing_recommended(cleanest, queries),
         standings=tuple(
             Standing(
                 outcome.configuration.key, outcome.configuration.label, nothing, None,
@@ -218,7 +217,7 @@ def result_without_scores(
             for outcome in ran
         ),
         caveats=(
-            *not_known(queries),
+            *(() if chosen else not_known(queries)),
             *without_references(queries),
             *not_run(sweep, plan, outcomes),
         ),
@@ -226,6 +225,18 @@ def result_without_scores(
         splits=splits,
         outcomes=tuple(outcomes),
     )  # fmt: skip
+
+
+def _by_prior(ran: Sequence[Outcome], sweep: Sweep) -> Configuration | None:
+    """What public question sets favor of what ran, where nobody asks."""
+    nobody = np.zeros(0, dtype=np.intp)
+    table = ScoreTable(
+        tuple(ran), np.zeros((0, len(ran))), False, (), nobody, nobody, budget_of(sweep.objective), {}, sweep.seed
+    )  # fmt: skip
+    expected = expected_scores(table, sweep) if ran else None
+    if expected is None or not expected.prior:
+        return None
+    return ran[recommended_column(table, expected)].configuration
 
 
 def issue_share(outcome: Outcome) -> float | None:
@@ -282,6 +293,28 @@ def recommended_column(score_table: ScoreTable, expected: Expectation) -> int:
     return score_table.entrants[min(cheap, key=lambda at: (-float(means[at]), *costs[at], at))]
 
 
+def _best_default(score_table: ScoreTable, expected: Means) -> int | None:
+    """The column of the common default that most is expected of, of equals the last."""
+    at = [
+        at
+        for at, column in enumerate(score_table.entrants)
+        if score_table.outcomes[column].configuration.baseline
+    ]
+    best = max(reversed(at), key=lambda one: float(expected[one]), default=None)
+    return None if best is None else score_table.entrants[best]
+
+
+def expected_gain(
+    score_table: ScoreTable, expected: Means, chosen: int, default: int | None
+) -> tuple[float, str]:
+    """What is expected of the choice over a common default, and the name of that."""
+    if default is None:
+        return 0.0, ""
+    own, other = (float(expected[score_table.entrants.index(at)]) for at in (chosen, default))
+    baseline = score_table.outcomes[default].configuration.baseline
+    return score_table.sign * (own - other), baseline
+
+
 def _well_cut(score_table: ScoreTable, tied: list[int]) -> list[int]:
     """Those with few boundary issues; several sizes at once cut nothing beforehand and stay."""
     shares = {at: issue_share(score_table.outcomes[score_table.entrants[at]]) for at in tied}
@@ -336,7 +369,8 @@ def expected_scores(score_table: ScoreTable, sweep: Sweep) -> Expectation:
     """Of every entrant, from the questions that decide and the prior of the sweep's objective."""
     configurations = [score_table.outcomes[at].configuration for at in score_table.entrants]
     scores = score_table.better(score_table.deciding_rows, score_table.entrants)
-    level = score_table.better(score_table.validation, score_table.entrants).mean()
+    asked = score_table.better(score_table.validation, score_table.entrants)
+    level = asked.mean() if asked.size else 0.0
     prior = public_priors().get(sweep.objective, NO_PRIOR) if sweep.prior else NO_PRIOR
     return expectation(scores, configurations, prior, float(level))
 
@@ -365,9 +399,8 @@ def choose(
 ) -> SweepResult:
     """The cheapest of those that most is expected of, and what is known about it.
 
-    Configurations that failed take no part. One with vectors of its own is listed beside the same with late vectors
-    and not chosen from. Where no question is kept back to judge, folds of those that choose are. `versions`, hashes
-    of the data and `timing` are the caller's to add.
+    Configurations that failed take no part. Where no question is kept back to judge, folds of those that choose are.
+    `versions`, hashes of the data and `timing` are the caller's to add.
     """
     requested = _requested_plan(sweep, plan, outcomes)
     generated = {id for id, origin in (origins or {}).items() if origin == "generated"}
@@ -389,12 +422,13 @@ def choose(
     standings = ranked_standings(
         score_table, tied, queries, expected.means, *([objective.bounds] if objective else [])
     )
+    default = _best_default(score_table, expected.means)
+    if score_table.is_unreviewed and default is not None:
+        tokens = cost_amount(score_table.outcomes[chosen].cost, "document_tokens")
+        chosen = default if fits_nearly_all(sweep.objective, tokens) else chosen
     left_out = None if len(score_table.test) else left_out_scores(score_table, unlimited, sweep)
     nested = None if left_out is None else _nested(score_table, left_out)
     against = compare_with_baselines(unlimited, chosen, left_out)
-    agreed = twin_agreement(
-        late_twins(score_table.outcomes), score_table.scores[score_table.validation]
-    )
     least_detectable = _detectable(score_table, tied)
     findings = Findings(
         sweep,
@@ -406,9 +440,9 @@ def choose(
         chosen,
         standings,
         against,
-        agreed,
         least_detectable,
         nested,
+        expected_gain(score_table, expected.means, chosen, default),
     )
     result = SweepResult(
         plan=requested,
@@ -420,7 +454,6 @@ def choose(
         levers=levers(score_table),
         parts=corpus_parts(score_table, chosen, queries, documents),
         fit=weight_fit(score_table, expected.means),
-        agreement=agreed,
         caveats=caveats(findings) if meeting.entrants else tuple(not_run(sweep, plan, outcomes)),
         questions=tuple(query.id for query in queries),
         splits=splits,

@@ -15,7 +15,7 @@ from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.stats.intervals import OUTSIDE, RESAMPLES, ScoreMatrix, mean
 from chunkwise.stats.paired import FEWEST
 from chunkwise.tuning.choose.priors_and_shrinkage import is_multiscale, searched_by
-from chunkwise.tuning.choose.score_table import ScoreTable, late_twins
+from chunkwise.tuning.choose.score_table import ScoreTable
 from chunkwise.tuning.sweep_result import Lever, LeverLevel, WeightFit
 
 MULTISCALE = "multiscale"
@@ -139,12 +139,8 @@ _VARIED = {
 
 def levers(score_table: ScoreTable) -> tuple[Lever, ...]:
     """Main effects on the questions that choose, the largest first; only levers with levels to compare."""
-    twins = late_twins(score_table.outcomes)
-    columns = [at for at in range(len(score_table.outcomes)) if at not in twins]
-    columns = [
-        at for at in columns if not np.isnan(score_table.scores[score_table.validation, at]).any()
-    ]
     scores = score_table.scores[score_table.validation]
+    columns = np.flatnonzero(~np.isnan(scores).any(axis=0)).tolist()
     varied = {name for at in columns for name in score_table.outcomes[at].configuration.levers}
     names = [*LEVERS, *sorted(varied.difference(LEVERS))]
     members = {name: _members(score_table, name, columns) for name in names}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -49,9 +49,10 @@ class Findings:
     """Column of the score table."""
     standings: tuple[Standing, ...]
     against: tuple[BaselineComparison, ...]
-    agreement: Mapping[str, float]
     detectable: float | None
     nested: NestedJudgment | None = None
+    expected_gain: tuple[float, str] = (0.0, "")
+    """What is expected of the choice over the strongest common default, and the name of that; empty: there is none."""
 
     @property
     def configuration(self) -> Configuration:
@@ -138,21 +139,7 @@ def _of_vectors(findings: Findings) -> Iterator[str]:
     columns = findings.score_table.entrants
     if all(findings.score_table.outcomes[at].configuration.vectors != "late" for at in columns):
         return
-    said = "Vector scores use one pass for all chunkings"
-    own = replace(findings.configuration, vectors="own")
-    if any(outcome.configuration == own for outcome in findings.score_table.outcomes):
-        standing = findings.of(own)
-        reached = standing.test if standing.test and standing.test.scored else standing.validation
-        has = format_score(findings.sweep.objective, reached.mean, reached.low, reached.high)
-        said += f"; with per-chunk embeddings the choice scores {has}"
-    if "kendall_tau" in findings.agreement:
-        count = counted(int(findings.agreement["configurations"]), "configuration")
-        tau = findings.agreement["kendall_tau"]
-        said += (
-            f"; per-chunk embeddings order {percent((1 + tau) / 2)} of all pairs of {count} the same way "
-            f"(Kendall's τ {tau:.2f})"
-        )
-    yield f"{said}."
+    yield "Vector scores use one pass for all chunkings."
 
 
 def _of_the_race(findings: Findings) -> Iterator[str]:
@@ -202,40 +189,32 @@ def _expected(findings: Findings) -> str:
     chosen = findings.configuration
     why = "results on public datasets decide; scores on generated questions do not"
     if chosen.baseline:
-        return f"Keep {chosen.baseline}, {chosen.label}: {why}."
-    gain, baseline = expected_gain(findings.standings, findings.outcomes, findings.standing)
+        return f"Keep your default, such as {_default(chosen)}: nearly everything is found, whatever is chosen."
+    gain, baseline = findings.expected_gain
     against = f", {format_number(gain, 'change')} expected against {baseline}" if baseline else ""
     return f"Use {chosen.label}{against}: {why}."
 
 
-def expected_gain(
-    standings: Sequence[Standing], outcomes: Sequence[Outcome], chosen: Standing
-) -> tuple[float, str]:
-    """What is expected of the choice over the common default that most is expected of, and that default."""
-    names = {each.configuration.key: each.configuration.baseline for each in outcomes}
-    defaults = [each for each in standings if names[each.key] and each.expected is not None]
-    if chosen.expected is None or not defaults:
-        return 0.0, ""
-    strongest = max(defaults, key=lambda each: each.expected or 0.0)
-    return chosen.expected - (strongest.expected or 0.0), names[strongest.key]
-
-
 def _opening(findings: Findings) -> str:
     label = findings.configuration.label
+    default = "" if findings.sweep.pipeline else "your default, such as "
     if findings.configuration.baseline:
-        default = "" if findings.sweep.pipeline else "the common default "
+        kept = label if findings.sweep.pipeline else _default(findings.configuration)
         return (
-            f"Keep {default}{findings.configuration.baseline}, {label}: nothing tried is significantly better. "
+            f"Keep {default}{kept}: nothing tried is significantly better. "
             f"{'' if findings.nested else 'It has '}"
         )
-    if findings.against and all(each.words != "better" for each in findings.against):
-        names = all_listed([each.baseline for each in findings.against])
-        defaults = names if findings.sweep.pipeline else f"the common defaults ({names})"
+    unbeaten = [each.baseline for each in findings.against if each.words != "better"]
+    if unbeaten:
         return (
-            f"Nothing is significantly better than {defaults} on {_held_out(findings)}. "
-            f"The choice, {label}: {'' if findings.nested else 'it has '}"
+            f"Keep {default}{all_listed(unbeaten)}: nothing is significantly better on {_held_out(findings)}. "
+            f"If you have none yet, use {label}: {'' if findings.nested else 'it has '}"
         )
     return f"Use {label}: {'' if findings.nested else 'it has '}"
+
+
+def _default(configuration: Configuration) -> str:
+    return f"{configuration.baseline} · {configuration.retriever}"
 
 
 def _reached(findings: Findings) -> str:
@@ -348,6 +327,14 @@ def _picked(findings: Findings) -> str:
     return (
         "of those expected within a point of the best, less a standard error, the one with the fewest boundary "
         "issues is chosen, then by cost"
+    )
+
+
+def recommended_unasked(label: str) -> str:
+    """Of a sweep without questions, where results on public datasets decide."""
+    return (
+        f"Use {label}: results on public datasets decide; no question could be taken from these documents, and "
+        "nothing was measured on them."
     )
 
 

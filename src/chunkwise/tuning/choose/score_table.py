@@ -1,4 +1,4 @@
-"""All configurations that have scores, query by query; those that differ in their vectors alone are twins."""
+"""All configurations that have scores, query by query."""
 
 from __future__ import annotations
 
@@ -9,45 +9,11 @@ import numpy as np
 
 from chunkwise.base.wording import counted
 from chunkwise.metrics.registry import format_score, lower_is_better
-from chunkwise.stats.agreement import kendall
 from chunkwise.stats.intervals import ScoreMatrix, mean
 from chunkwise.testsets.testset import REVIEWED
 from chunkwise.tuning.sweep import Sweep, budget_of, constraints_of
 from chunkwise.tuning.sweep_result import Outcome
 from chunkwise.tuning.validation import TEST, VALIDATION, Rows
-
-
-def late_twins(outcomes: Sequence[Outcome]) -> dict[int, int]:
-    """For each outcome with own vectors the one with late vectors, where there is one."""
-    places = {outcome.configuration: at for at, outcome in enumerate(outcomes)}
-    found: dict[int, int] = {}
-    for at, outcome in enumerate(outcomes):
-        late = places.get(replace(outcome.configuration, vectors="late"))
-        if outcome.configuration.vectors == "own" and late is not None:
-            found[at] = late
-    return found
-
-
-def twin_agreement(twins: Mapping[int, int], scores: ScoreMatrix) -> dict[str, float]:
-    """Kendall's tau over those that were run both ways, and how many these are; empty: none was.
-
-    `scores`: of the questions that choose. Each pair is looked at on the questions that both have a score for.
-    """
-    pairs = []
-    for own, late in twins.items():
-        both = ~np.isnan(scores[:, own]) & ~np.isnan(scores[:, late])
-        if both.any():
-            pairs.append((mean(scores[both, late]), mean(scores[both, own])))
-    if not pairs:
-        return {}
-    found = {"configurations": float(len(pairs))}
-    tau = kendall(*zip(*pairs, strict=True))
-    return found if tau is None else {"kendall_tau": tau, **found}
-
-
-TWIN = "per-chunk vectors, compared with late ones"
-"""Why a finalist's second run is listed only."""
-
 
 SHORT = "is the least that a choice must have"
 """Ends the reason why one that falls short is listed only."""
@@ -135,9 +101,7 @@ def score_table_of(
     if not found:
         return None
     table = _scores(found, sweep.objective)
-    twins = late_twins(found)
-    aside = dict.fromkeys(twins, TWIN)
-    aside |= {at: outcome.dropped for at, outcome in enumerate(found) if outcome.dropped}
+    aside = {at: outcome.dropped for at, outcome in enumerate(found) if outcome.dropped}
     aside |= _with_gaps(table, [at for at in range(len(found)) if at not in aside])
     known = ~np.isnan(table[:, [at for at in range(len(found)) if at not in aside]]).any(axis=1)
     testing = np.array([side == TEST for side in splits], dtype=bool)

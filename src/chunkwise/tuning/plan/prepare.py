@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 from collections.abc import Collection, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
 from chunkwise.base.object_store import address_of, local_name
 from chunkwise.base.progress import Stages, unwatched
-from chunkwise.base.wording import counted, thousands
+from chunkwise.base.wording import counted, format_number, percent, thousands
 from chunkwise.core import Document
 from chunkwise.documents import Input, Inputs, LoadOptions, each_input, leaving_out
 from chunkwise.documents.walk import SWEEP_FILES
@@ -301,7 +302,7 @@ def prepare_sweep(
     plan = replace(found, left_out=(*found.left_out, *unusual))
     prepared = _within_time(PreparedSweep(sweep, plan, inputs, (), client, embedder))
     if not source.has_no_questions:
-        return prepared
+        return _without_slow_model(prepared)
     # Questions are about what is read: dropping some of them changes no sample.
     asking = replace(source, sweep=sweep, client=client)
     questions = generated_questions(prepared.inputs.documents, asking, left_out)
@@ -310,13 +311,33 @@ def prepare_sweep(
     logged = sum(LOGGED in query.types for query in questions.queries)
     placed = f"{counted(logged, 'question')} of the log have a passage on which all chunkings agree"
     further = (*prepared.notes, placed) if sweep.query_log else prepared.notes
-    return replace(prepared, inputs=inputs, notes=further)
+    return _without_slow_model(replace(prepared, inputs=inputs, notes=further))
+
+
+def _without_slow_model(prepared: PreparedSweep) -> PreparedSweep:
+    """Without contexts and answers of a language model that would take longer than the whole sweep may."""
+    sweep, plan = prepared.sweep, prepared.plan
+    seconds = prepared.estimate().llm.seconds or 0.0 if prepared.client else 0.0
+    if seconds <= sweep.time or any(each.llm for each in plan.configurations):
+        return prepared
+    why = f"about {format_number(seconds, 'seconds')}, more than the time limit"
+    unasked = NotTried(f"contexts and answers by {sweep.llm}", why)
+    return replace(
+        prepared,
+        sweep=replace(sweep, llm=""),
+        plan=replace(plan, left_out=(*plan.left_out, unasked)),
+        notes=(*prepared.notes, f"not tried: {unasked.what} ({why})"),
+        client=None,
+    )
 
 
 def _within_time(prepared: PreparedSweep) -> PreparedSweep:
-    """With as many documents as there is time for: those that questions are about, then others drawn at random."""
+    """With as much text as there is time for: what questions are about, then other documents, drawn at random.
+
+    The last of them is cut. What a language model is asked comes last, and does not count.
+    """
     sweep, inputs = prepared.sweep, prepared.inputs
-    share = sweep.time / max(prepared.estimate().total, 1e-9)
+    share = sweep.time / max(replace(prepared, client=None).estimate().total, 1e-9)
     if share >= 1:
         return prepared
     asked = {
@@ -329,15 +350,35 @@ def _within_time(prepared: PreparedSweep) -> PreparedSweep:
     random.Random(sweep.seed).shuffle(order)
     order.sort(key=lambda at: inputs.documents[at].id not in asked)
     room = share * inputs.characters
-    kept = set[int]()
+    kept: dict[int, Document] = {}
     for at in order:
-        room -= len(inputs.documents[at].text)
-        if room >= 0 or inputs.documents[at].id in asked:
-            kept.add(at)
-    documents = [inputs.documents[at] for at in sorted(kept)]
-    inputs = replace(inputs, documents=documents, left_out=len(order) - len(kept))
-    notes = (*prepared.notes, inputs.note) if inputs.left_out else prepared.notes
-    return replace(prepared, inputs=inputs, notes=notes)
+        document = inputs.documents[at]
+        if room > 0 or document.id in asked:
+            is_whole = document.id in asked or len(document.text) <= room
+            kept[at] = document if is_whole else _beginning(document, int(room))
+        room -= len(document.text)
+    documents = [kept[at] for at in sorted(kept)]
+    characters = sum(len(each.text) for each in documents)
+    note = (
+        f"The sweep read {percent(characters / inputs.characters)} of the text "
+        f"({thousands(len(kept))} of {counted(len(order), 'document')}): more does not fit into the time limit."
+    )
+    inputs = replace(inputs, documents=documents, note=note)
+    return replace(prepared, inputs=inputs, notes=(*prepared.notes, note))
+
+
+def _beginning(document: Document, most: int) -> Document:
+    """The lines of the first characters, under the same id: places in it are places in the document."""
+    end = document.text.rfind("\n", 0, most) + 1 or most
+    blocks = document.blocks
+    return replace(
+        document,
+        text=document.text[:end],
+        blocks=None if blocks is None else tuple(each for each in blocks if each.end <= end),
+        pages=tuple(each for each in document.pages if each < end),
+        boxes=None,
+        links=(),
+    )
 
 
 def _fitted(sweep: Sweep, inputs: SweepInputs) -> tuple[Sweep, tuple[NotTried, ...]]:
@@ -364,20 +405,8 @@ class SweepInputs:
     """validation or test, per question."""
     expected: int = 0
     """Questions still to be generated."""
-    left_out: int = 0
-    """Documents that a sweep has no time for."""
-
-    @property
-    def note(self) -> str:
-        """What the sweep did not read; empty: it read everything."""
-        if not self.left_out:
-            return ""
-        count = len(self.documents)
-        return (
-            f"The sweep read a sample of {thousands(count)} of "
-            f"{counted(count + self.left_out, 'document')}: more do "
-            "not fit into the time limit."
-        )
+    note: str = ""
+    """How much of the text the sweep read; empty: all of it."""
 
     @property
     def characters(self) -> int:
@@ -400,8 +429,10 @@ class SweepInputs:
         return round(tokens * self.characters / counted) if counted else 0
 
 
-GENERATED = 100
-"""Questions that are generated where none are named."""
+GENERATED = 125
+"""Questions that are generated where none are named; a fifth, the most of one kind, are enough for a review."""
+_WRITING = 1 / 3
+"""Share of the time limit in which a language model may write them; rules find those that are still missing."""
 
 
 def generated_questions(
@@ -421,8 +452,11 @@ def generated_questions(
         log = sampled(asked, GENERATED // 2, seed=source.sweep.seed)
     with source.stages("questions", GENERATED) as advance:
         run = GenerationRun(documents, GENERATED, into=file, advance=advance)
-        client = None if source.is_dry_run else source.client
-        made = (run.by_model(client) if client else run.by_rules(log)).queries
+        if source.client and not source.is_dry_run:
+            source.client.stop_after(_WRITING * source.sweep.time)
+            run.by_model(source.client)
+            source.client.stop_after(math.inf)
+        made = run.by_rules(log, GENERATED // 5).queries
     if file is not None and file.exists():
         return questions_read(str(file), documents, left_out)
     return TestSet(

@@ -108,7 +108,7 @@ class SweepEstimate:
     seconds: Mapping[str, float] = field(default_factory=dict)
     """By part: variations are the best with other models, at most, since some are dropped early."""
     tokens: int = 0
-    """To be embedded, finalists included; those whose vectors are kept already not."""
+    """To be embedded; those whose vectors are kept already not."""
     money: Money | None = None
     llm: LlmEstimate = field(default_factory=LlmEstimate)
     """Summaries, contexts and answers, as if each were as long as it may be."""
@@ -173,7 +173,7 @@ def estimate_sweep(
 ) -> SweepEstimate:
     """Of what is not done yet (`known`: keys of what is); the `client` writes contexts and answers.
 
-    Finalists and the baselines are embedded chunk by chunk at the end, unless all are; the best are tried with other
+    The best are tried with other
     embedders and rerankers; with token vectors the documents are read once more.
     """
     waiting = [each for each in plan.configurations if each.key not in known]
@@ -182,8 +182,6 @@ def estimate_sweep(
     tokens, questions = size.tokens, size.questions
     chunkings = _chunkings(waiting, tokens)
     swept = _swept(waiting, chunkings, tokens, questions)
-    most = sweep.finalists
-    last = 0 if sweep.exact or not most else _finalists(plan, tokens, most)
     mean = sum(own.tokens for own in chunkings.values()) / len(chunkings) if chunkings else tokens
     varied = len(sweep.embedders) * mean * VARIED + bool(sweep.maxsim) * tokens * _AS_SLOW
     llm = _asked(chunkings, size, client)
@@ -199,13 +197,12 @@ def estimate_sweep(
                 _A_CHUNK * own.chunks + _AN_INDEXED_TOKEN * own.tokens for own in chunkings.values()
             ) / jobs,
             "searching": sum(questions * _a_question(each, chunkings, tokens) for each in waiting) / jobs,
-            "finalists": last / TOKENS_PER_SECOND,
             "variations": (VARIED + 1) * questions * len(sweep.rerankers) * _RERANKED / jobs
             + varied / TOKENS_PER_SECOND,
             "asking": llm.seconds or 0.0,
         },
-        swept + last,
-        price and Money(price.amount * (swept + last) / 1e6, price.currency),
+        swept,
+        price and Money(price.amount * swept / 1e6, price.currency),
         llm,
     )  # fmt: skip
 
@@ -286,16 +283,6 @@ def _a_question(
         return _SEVERAL_SIZES + _AN_ATOM_TOKEN * tokens
     searched = _WIDENED if each.neighbors else _A_QUESTION
     return searched + _A_COMPARISON * chunkings[each.strategy, each.context].chunks
-
-
-def _finalists(plan: Plan, tokens: int, most: int) -> int:
-    """Tokens of the chunkings that are embedded once more: nobody knows which, so the mean of all."""
-    chunkings = _chunkings((each for each in plan.configurations if each.vectors == "late"), tokens)
-    baselines = {(each.strategy, each.context) for each in plan.configurations if each.baseline}
-    others = [own.tokens for key, own in chunkings.items() if key not in baselines]
-    mean = sum(others) / len(others) if others else 0.0
-    baseline_tokens = sum(own.tokens for key, own in chunkings.items() if key in baselines)
-    return round(baseline_tokens + mean * min(most, len(others)))
 
 
 _ENDPOINTS = ("http", "https", "openai")

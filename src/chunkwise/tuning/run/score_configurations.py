@@ -37,7 +37,7 @@ from chunkwise.retrieval.retrievers import ChunkRetriever, follows_names, get_re
 from chunkwise.retrieval.search.rerank import resolve_reranker
 from chunkwise.retrieval.searchable import QueryBatch
 from chunkwise.text.tokens.measure import TokenMeasure
-from chunkwise.tuning.run.race_and_finalists import Race
+from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, SharedIndex
 from chunkwise.tuning.sweep import Configuration, VectorKind
 from chunkwise.tuning.sweep_result import Outcome

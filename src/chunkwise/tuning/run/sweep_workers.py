@@ -21,7 +21,7 @@ from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.plan.sweep_budget import TEXTS_AT_ONCE, is_endpoint, named_model
-from chunkwise.tuning.run.race_and_finalists import Race
+from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.run.score_configurations import Group, groups_of, outcomes_of
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, Sums
 from chunkwise.tuning.run.sweep_folder import SweepRecord, run_unknown

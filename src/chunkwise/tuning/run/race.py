@@ -1,9 +1,9 @@
-"""Who goes on: the finalists and the best so far; a dear configuration is dropped when it cannot win any more."""
+"""Who goes on: the best so far; a dear configuration is dropped when it cannot win any more."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,25 +67,6 @@ class Race:
 
     def _chooses(self, at: int) -> bool:
         return at < len(self.ahead) and self.ahead[at] is not None
-
-
-def finalists(
-    outcomes: Sequence[Outcome], splits: Sequence[str], objective: str, most: int
-) -> list[Configuration]:
-    """The best `most` on the validation questions, and the common defaults, each with every chunk embedded by itself.
-
-    Several sizes at once have no chunks to embed: they are not among them.
-    """
-    late = [
-        each
-        for each in outcomes
-        if each.configuration.strategy and each.configuration.vectors == "late" and not each.error
-    ]
-    chosen = [each.configuration for each in _best_first(late, splits, objective)[:most]]
-    if chosen:
-        baselines = (each.configuration for each in late if each.configuration.baseline)
-        chosen += [each for each in baselines if each not in chosen]
-    return [replace(each, vectors="own") for each in chosen]
 
 
 def best_planned(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.options import IndexOptions
 from chunkwise.tuning.run import score_configurations
-from chunkwise.tuning.run.race_and_finalists import Race
+from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.run.sweep_folder import SweepRecord
 from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration
