@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,19 +16,18 @@ from tables import cases
 
 pytestmark = [needs_browser, pytest.mark.unwatched]
 
+QUESTIONS = 6
 FITS = "document.documentElement.scrollWidth <= innerWidth + 1"
 
 
-@pytest.mark.usefixtures("browser")
+@pytest.mark.usefixtures("browser", "processes")
 @cases("width", [390, 1280, 1920])
 def test_one_button_leads_from_each_step_to_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     folder = tmp_path / str(width)
-    (folder / "docs").mkdir(parents=True)
+    shutil.copytree(Path(chunkwise.__file__).parent / "corpus", folder / "docs")
     monkeypatch.chdir(folder)
-    glossary = Path(chunkwise.__file__).parent / "corpus" / "glossary.md"
-    (folder / "docs" / "glossary.md").write_text(glossary.read_text("utf-8"), "utf-8")
     project = read_project(ProjectSources(documents=("docs",)))
     studio = BrowsedStudio(project)
     studio.start()
@@ -40,14 +40,14 @@ def test_one_button_leads_from_each_step_to_the_next(
             browser.follow(".way .primary")
             browser.wait_for("document.body.classList.contains('is-next')")
             assert not browser.run(way)  # the page has the button itself
-            browser.fill("#draft-form [name=count]", "2")
+            browser.fill("#draft-form [name=count]", str(QUESTIONS))
             browser.click("#draft-form .page-primary")
-            browser.wait_for(f"{way}.textContent === 'Review 2 questions'")
+            browser.wait_for(f"{way}.textContent === 'Review {QUESTIONS} questions'")
             assert browser.run(FITS)
             assert browser.axe_findings() == []
             browser.follow(".way .primary")
             shown = "document.querySelector('#edit textarea').value"
-            for _ in range(2):
+            for _ in range(QUESTIONS):
                 browser.wait_for(shown)
                 state = "document.querySelector('#state').textContent"
                 before = browser.run(state)
@@ -71,6 +71,20 @@ def test_one_button_leads_from_each_step_to_the_next(
                 "[...document.querySelectorAll('li.here .grade[aria-pressed] span')]"
                 ".every((each) => each.checkVisibility())"
             )
+            browser.open(f"{studio.address}/sweeps", "document.querySelector('#new-sweep[open]')")
+            browser.wait_for("!document.querySelector('#sweep-start').disabled")
+            assert browser.run(FITS)
+            browser.click("#sweep-start")
+            apply = "#sweep-rows .page-primary"
+            browser.wait_for(f"document.querySelector('{apply}')?.checkVisibility()")
+            assert browser.run("Boolean(document.querySelector('#sweep-rows .winner').textContent)")
+            assert browser.run(FITS)
+            assert browser.axe_findings() == []
+            browser.click(apply)
+            browser.wait_for(f"{way}.textContent === 'Compare before and after'")
+            browser.follow(".way .primary")
+            browser.wait_for("document.querySelectorAll('.side article, .side li').length > 1")
+            assert browser.run(FITS)
             assert browser.faults == []
     finally:
         studio.stop()
