@@ -147,7 +147,7 @@ def test_a_text_where_questions_are_needed_is_told_with_what_is_needed(
         call()
     line = str(told.value)
     assert "\n" not in line
-    assert line.startswith("'some text that is no file' does not exist; ")
+    assert line.startswith("'some text that is no file' doesn't exist; ")
     assert "Query" in line
 
 

@@ -125,10 +125,10 @@ def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
     assert "strategy tok" in listed.stdout
     known = here("runs", "import", "a.json", "out/results.json")
     assert known.returncode == 0
-    assert "0 runs imported" in known.stderr
+    assert "imported 0 runs" in known.stderr
     assert "2 files known already" in known.stderr
     other = here("runs", "import", "a.json", "out/results.json", "--history", "other.db")
-    assert "2 runs imported as 1 to 2" in other.stderr
+    assert "imported 2 runs as 1 to 2" in other.stderr
     both = History(tmp_path / "other.db"), History(tmp_path / ".chunkwise" / "history.db")
     tuned = [next(run for run in each.runs() if run.kind == "tune") for each in both]
     assert tuned[0].figures == tuned[1].figures
@@ -408,7 +408,7 @@ def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> Non
     assert done.returncode == 3
     assert "not imported: results/broken.json" in done.stderr
     assert "other.json is not a chunkwise results file" in done.stderr
-    assert "3 runs imported as 1 to 3" in done.stderr
+    assert "imported 3 runs as 1 to 3" in done.stderr
     runs = History(tmp_path / ".chunkwise" / "history.db").runs()
     assert [run.source for run in runs] == ["b.json", "a.json", "old.json"], "the oldest first"
     assert runs[0].when == "2023-11-14T22:13:20Z"
@@ -436,8 +436,8 @@ def test_baselines_are_set_listed_and_cleared(here: Run, history: History) -> No
     assert "★ main" in here("runs").stdout
     assert len(json.loads(here("runs", "baseline", "--json").stdout)["baselines"]) == 2
     assert here("runs", "baseline", "clear", "--name", "nobody").returncode == 2
-    assert "1 baseline cleared" in here("runs", "baseline", "clear", "--name", "main").stderr
-    assert "1 baseline cleared" in here("runs", "baseline", "clear").stderr
+    assert "cleared 1 baseline" in here("runs", "baseline", "clear", "--name", "main").stderr
+    assert "cleared 1 baseline" in here("runs", "baseline", "clear").stderr
     assert here("runs", "baseline", "set", "77").returncode == 2
     assert here("runs", "baseline", "set", "x").returncode == 2
 

@@ -98,7 +98,7 @@ def test_answers_of_another_form_are_unscored_with_a_reason(here: Run) -> None:
     assert ran.returncode == 0
     (told,) = judges(ran.stdout)
     (reason,) = told["unscored"]
-    assert "not of the form" in reason
+    assert "had the wrong format" in reason
     assert told["unscored"][reason] == 20
     assert told["kappa"] is None
     assert "20 of 20 verdicts could not be had" in told["warning"]

@@ -149,7 +149,7 @@ def test_a_trec_run_is_whole_documents_by_score(tmp_path: Path) -> None:
     assert found[1] == []
     assert [line.removeprefix(f"{path}, ") for line in bad] == [
         "line 3: no test question with the id 'q9'",
-        "line 4: a TREC run has 6 columns, this line 3",
+        "line 4: a TREC run has 6 columns, this line has 3",
     ]
 
 
@@ -178,7 +178,7 @@ def test_what_cannot_be_used_is_one_line_each(tmp_path: Path) -> None:
     assert "query_id" in of["line 2"]
     assert "'gone.md'" in of["line 3"]
     assert "71 characters" in of["line 4"]
-    assert "stands nowhere in kb/fish.md" in of["line 6"]
+    assert "isn't in kb/fish.md" in of["line 6"]
 
 
 def test_a_file_with_no_hit_is_an_error(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_text_in_several_documents_is_in_none_unless_its_offset_tells(tmp_path
     ]  # fmt: skip
     assert len(bad) == 2
     for line in bad:
-        assert "is in 2 documents, as in 'kb/fish.md' and 'kb/twin.md'" in line
+        assert "is in 2 documents, such as 'kb/fish.md' and 'kb/twin.md'" in line
 
 
 @cases(
@@ -356,7 +356,7 @@ def test_a_hit_that_is_all_front_matter_says_so_and_text_before_none_is_no_head(
     found = locate_records(said, QUERIES[:1], documents, bad.append)[0]
     assert [is_nowhere(hit) for hit in found] == [True, True]
     assert "it is front matter of harbour.md, not text" in bad[0]
-    assert "its text stands nowhere" in bad[1]
+    assert "its text isn't in any document" in bad[1]
     plain = [Document("plain.md", BODY)]
     assert is_nowhere(
         locate_records([[{"text": FRONT + BODY}]], QUERIES[:1], plain, bad.append)[0][0]

@@ -381,7 +381,7 @@ def test_one_that_ranks_an_index_is_no_live_one(mine: Callable[[str], str], name
 @cases(
     "name, told",
     [
-        ("two", "needs other beside the question"),
+        ("two", "needs other in addition to the question"),
         ("value", "is int; expected a function"),
         ("search(k=3)", "has no parameter 'k'"),
         ("nothing", "returned None; expected a retriever"),

@@ -118,7 +118,7 @@ def test_an_object_without_rows_is_a_row_or_an_error(tmp_path: Path) -> None:
     shape = Shape(("queries", "tests"), alone=("query",), what="questions")
     with pytest.raises(
         ChunkwiseError,
-        match="no list of questions among 'other', 'version'; name it queries, tests",
+        match="no list of questions among 'other', 'version'; expected queries, tests",
     ):
         list(rows(file, shape))
     by_id = write(tmp_path / "g.json", '{"Queries": {"q1": "Who?"}}')

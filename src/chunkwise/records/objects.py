@@ -30,7 +30,7 @@ def record_of_object(item: object, depth: int = 0) -> dict[str, object] | str:
     if isinstance(item, list | tuple) and not hasattr(item, "_fields"):
         return _of_tuple(item, depth)
     if item is None or isinstance(item, int | float | bytes):
-        return f"a text, a place or a record is needed, this is {item!r:.40}"
+        return f"expected a text, a span or a record, got {item!r:.40}"
     if depth < _DEEPEST and (node := _attribute(item, "node")) is not None:
         inner = record_of_object(node, depth + 1)
         score = _attribute(item, "score")
