@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_a_line(here: Run, handbook: Path) -> None:
     assert here("lint", "handbook", "--strict").returncode == 1
     none = here("lint", "missing.txt")
     assert none.returncode == 1
-    assert "no document was read" in none.stderr
+    assert "no readable documents" in none.stderr
     assert none.stdout == ""
 
 

@@ -189,7 +189,7 @@ def test_labels_are_the_truth_where_there_are_any(here: Run, tmp_path: Path) -> 
     assert told["judges"][0]["kappa"]["mean"] == 1.0
     refused = here(*BASE, "--judge", "labels")
     assert refused.returncode == 2
-    assert "always right" in refused.stderr
+    assert "always be right" in refused.stderr
 
 
 def test_without_a_name_the_local_model_is_meant(here: Run) -> None:

@@ -109,7 +109,7 @@ def test_writing_says_what_is_lost(tmp_path: Path) -> None:
 
 def test_judgments_that_are_there_already_are_not_mixed_in(tmp_path: Path) -> None:
     beir(tmp_path, qrels__train_tsv=HEADER)
-    with pytest.raises(ChunkwiseError, match=r"train\.tsv would be read"):
+    with pytest.raises(ChunkwiseError, match=r"train\.tsv would become part"):
         write("beir", tmp_path, [Query("1", "?")], None)
     assert (tmp_path / "queries.jsonl").read_bytes() == QUERIES.encode()
 

@@ -447,7 +447,7 @@ def test_wrong_values(tmp_path: Path) -> None:
         generate_questions(DOCUMENTS, 1, llm=model, max_calls=1)
     with pytest.raises(InvalidParameter, match="unknown question type"):
         generate_questions(DOCUMENTS, 1, types={"riddle": 1})  # type: ignore[dict-item]
-    with pytest.raises(chunkwise.ChunkwiseError, match="no document was read"):
+    with pytest.raises(chunkwise.ChunkwiseError, match="no readable documents"):
         generate_questions([], 1)
     with pytest.raises(InvalidParameter, match="max_cost conflicts"):
         generate_questions(DOCUMENTS, 1, llm=client(model, tmp_path), max_cost=1.0)
