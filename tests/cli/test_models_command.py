@@ -122,7 +122,7 @@ def test_wrong_names_and_sources(bare: Path) -> None:
     for words, reason in (
         (["get", "maxilm"], "unknown model 'maxilm'"),
         (["get", "best"], "sets: fast, balanced, quality, multilingual, llm"),
-        (["get", "minilm", "--from", "nowhere"], "no such file or folder"),
+        (["get", "minilm", "--from", "nowhere"], "expected an existing file or folder"),
         (["remove", "minilm"], "nothing to remove"),
     ):
         result = call(models, *words, fails=True)
