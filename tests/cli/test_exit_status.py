@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.cli.exit_status import settled
+from chunkwise.cli.exit_status import status_of
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions
 from tables import cases
@@ -145,5 +145,5 @@ def test_where_several_are_true_the_first_of_the_page_counts() -> None:
     names = {1: "failed", 2: "wrong_usage", 3: "skipped", 4: "not_reached", 5: "not_comparable"}
     assert sorted(order) == sorted(names)
     while order:
-        assert settled(**{names[each]: True for each in order}) == order.pop(0)
-    assert settled() == 0
+        assert status_of(**{names[each]: True for each in order}) == order.pop(0)
+    assert status_of() == 0

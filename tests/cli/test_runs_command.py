@@ -342,8 +342,9 @@ def test_a_chart_in_the_terminal_on_a_page_and_as_json(
 
 def test_a_table_for_other_tools(here: Run, history: History, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
-    done = here("runs", "export", "--csv", "r.csv", "--jsonl", "r.jsonl", "--parquet", "r.parquet")  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    for name in ("r.csv", "r.jsonl", "r.parquet"):
+        done = here("runs", "export", "-o", name)
+        assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text("utf-8").splitlines()]
     assert [(row["run"], row["metric"]) for row in lines] == [(n, "recall@5") for n in (1, 2, 3, 4)]
     with (tmp_path / "r.csv").open(newline="", encoding="utf-8") as file:
@@ -357,6 +358,7 @@ def test_a_table_for_other_tools(here: Run, history: History, tmp_path: Path) ->
     assert len(scores) == 10 + 10 + 20 + 20
     assert json.loads(scores[1])["question"] == "q1"
     assert here("runs", "export").returncode == 2
+    assert here("runs", "export", "-o", "runs.txt").returncode == 2
 
 
 def test_pruning_asks_and_keeps_baselines(here: Run, history: History) -> None:
@@ -511,7 +513,7 @@ def test_list_need_not_be_named(here: Run, history: History) -> None:
 
 def test_a_table_goes_where_it_was_meant_to_go(here: Run, tmp_path: Path, history: History) -> None:
     (tmp_path / "runs.csv").write_text("mine")
-    words = ("runs", "export", "--csv", "runs.csv")
+    words = ("runs", "export", "-o", "runs.csv")
     there = here(*words)
     assert there.returncode == 2
     assert "write to another file, or add --force" in there.stderr
@@ -533,15 +535,4 @@ def test_the_baseline_can_be_named_wherever_a_run_can(here: Run, history: Histor
     assert [(each.name, each.run) for each in history.baselines()] == [("default", 2), ("main", 2)]
     wrong = here("runs", "baseline", "set", "first")
     assert wrong.returncode == 2
-    assert "t a run; allowed: a number listed by" in wrong.stderr
-
-
-def test_a_table_goes_to_stdout_by_a_dash(here: Run, tmp_path: Path) -> None:
-    History(tmp_path / ".chunkwise" / "history.db").add(kept_run({"q1": 0.5}))
-    done = here("runs", "export", "--csv", "-")
-    assert done.returncode == 0
-    assert done.stdout.splitlines()[0].startswith("run,")
-    assert len(done.stdout.splitlines()) > 1
-    assert not (tmp_path / "-").exists()
-    assert here("runs", "export", "--csv", "-", "--json").returncode == 2
-    assert here("runs", "export", "--parquet", "-").returncode == 2
+    assert "allowed: its number as `chunkwise runs` lists it, last, or baseline" in wrong.stderr

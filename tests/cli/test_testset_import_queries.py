@@ -34,7 +34,7 @@ def test_a_log_becomes_questions_to_be_labeled(here: Run, tmp_path: Path) -> Non
     assert "16 asked: 3 questions in 4 spellings, 3 clusters" in done.stdout
     assert "redacted an e-mail address in 1 entry as [email]" in done.stderr
     assert "bob" not in done.stdout + done.stderr
-    assert "next: add the answering passage to each" in done.stderr
+    assert "To be labeled" in done.stdout
 
 
 def test_what_was_imported_can_be_asked(here: Run, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_what_was_labeled_stays_and_only_new_ones_are_added(here: Run, tmp_path:
     now = json.loads((tmp_path / "q.json").read_text())
     assert now[:3] == rows
     assert [row["query"] for row in now[3:]] == ["where is the boiler"]
-    assert "sampled 4 questions, 3 already in the file" in done.stderr
+    assert "4 questions drawn, 3 of them there already" in done.stdout
     before = (tmp_path / "q.json").read_bytes()
     assert here("testset", "import-queries", "next.jsonl", "--into", "q.json", "-q").returncode == 0
     assert (tmp_path / "q.json").read_bytes() == before

@@ -39,7 +39,7 @@ def test_from_export_to_evaluation(here: Run, tmp_path: Path) -> None:
     told = here("testset", "labels", "agreement").stdout
     assert "Krippendorff's alpha" in told
     assert "1 passage disputed" in told
-    assert "2.0 s a label" in told
+    assert "2.0 s" in told
     agreed = json.loads(here("testset", "labels", "agreement", "--json").stdout)
     assert agreed["agreement"]["relevance_disputed"] == 1
     assert agreed["unjudged"] == 2

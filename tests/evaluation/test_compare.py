@@ -102,21 +102,12 @@ def test_a_change_is_told_as_a_share_of_what_was_there() -> None:
     assert compare(nothing, first).contrasts[0].metrics["recall@5"].relative is None
 
 
-def test_what_is_shown_to_be_worse_is_named() -> None:
+def test_metrics_that_are_not_in_both_are_refused() -> None:
     low, high = results(1), results(2, lift=0.15)
-    assert compare(low, high).worse() == []
-    found = compare(high, low)
-    assert {each.metric for each in found.worse()} >= {"recall@5", "failure@5"}
-    assert [(each.run, each.first, each.metric) for each in found.worse(["recall"])] == [
-        ("b", "a", "recall@5")
-    ]
-    assert found.worse(["precision@5"]) == []
-    with pytest.raises(InvalidParameter, match="'speed' isn't a shared metric; known: recall@5"):
-        found.worse(["speed"])
-    with pytest.raises(
-        InvalidParameter, match=r"'recal' isn't a shared metric; did you mean recall"
-    ):
-        found.worse(["recal"])
+    with pytest.raises(InvalidParameter, match="no metric 'speed' is in both; there are: recall@5"):
+        compare(low, high, metrics=["speed"])
+    with pytest.raises(InvalidParameter, match="did you mean recall"):
+        compare(low, high, metrics=["recal"])
 
 
 def test_runs_are_named_one_by_one_or_in_a_list() -> None:

@@ -77,8 +77,9 @@ def test_it_fails_only_what_a_comparison_shows_and_never_calls_it_equal(
     first, second = (run([each[at] / 10 for each in pairs]) for at in (0, 1))
     found = gate([first, second], metrics=["recall@5"], min_effect=margin)
     (check,) = found.checks
-    shown = compare(first, second, metrics=["recall@5"]).worse()
-    assert check.is_worse == (bool(shown) and round(-check.difference, 9) > margin)
+    (contrast,) = compare(first, second, metrics=["recall@5"]).contrasts
+    shown = contrast.metrics["recall@5"].verdict == "a is better"
+    assert check.is_worse == (shown and round(-check.difference, 9) > margin)
     if check.verdict == "equivalent":
         assert abs(check.difference) < margin
     assert (found.outcome == "failed") == check.is_worse

@@ -118,10 +118,10 @@ def asked(path: Path, *rows: dict[str, object]) -> tuple[Results, list[str], lis
         path,
         metrics="recall",
         retriever="bm25",
-        listeners=Listeners(on_mended=mended.append, on_bad=bad.append),
+        listeners=Listeners(on_note=mended.append, on_bad=bad.append),
         index=IndexOptions(vectors="none"),
     )
-    return results, bad, mended
+    return results, bad, [line.removeprefix("mended ") for line in mended]
 
 
 def span(document: Document, text: str, moved: int) -> dict[str, object]:
@@ -202,7 +202,7 @@ def test_fields_that_nobody_reads_are_told_once_and_are_no_fault(tmp_path: Path)
         path,
         metrics="recall",
         retriever="bm25",
-        listeners=Listeners(on_remark=remarks.append, on_bad=bad.append),
+        listeners=Listeners(on_note=remarks.append, on_bad=bad.append),
         index=IndexOptions(vectors="none"),
     )
     told = f"{path}: unknown fields: 'citations' (2 questions), 'level' (2 questions)"

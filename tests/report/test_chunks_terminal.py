@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from rich.cells import cell_len
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
-from chunkwise.report.print_chunks import render_chunks
+from chunkwise.report.chunks_report import chunks_report
 from chunkwise.report.sanitize import one_line
+from chunkwise.report.to_terminal import terminal_text
 from chunkwise.text.analyzed import Analyzed
 from tables import cases
 
+Pairs: TypeAlias = "Sequence[tuple[Analyzed, list[Chunk]]]"
 TEXT = "# Lamps\n\nThe lamp on the mole is lit. It burns till dawn. Two boats wait for it.\n" * 4
 
 
-def view(
-    text: str, strategy: str = "sentences(max_tokens=20, overlap=8)", **options: object
-) -> str:
+def shown_at(pairs: Pairs, width: int = 90, **options: Any) -> str:
+    return terminal_text(chunks_report(pairs, **options), width)
+
+
+def view(text: str, strategy: str = "sentences(max_tokens=20, overlap=8)", **options: Any) -> str:
     document = Analyzed(Document("lamps.md", text, format="markdown"))
-    chunks = list(get_strategy(strategy).chunks(document))
-    settings: dict[str, object] = {"width": 90, "color": False, **options}
-    return "".join(render_chunks([(document, chunks)], **settings))  # type: ignore[arg-type]
+    return shown_at([(document, list(get_strategy(strategy).chunks(document)))], **options)
 
 
 def chunk_of(text: str, start: int, end: int) -> tuple[Analyzed, list[Chunk]]:
@@ -33,42 +37,48 @@ def chunk_of(text: str, start: int, end: int) -> tuple[Analyzed, list[Chunk]]:
 @cases("width", [30, 60, 90, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     wide = TEXT + "潮が満ちると道は消える。" * 20 + "\U0001f44d\U0001f3fd" * 80
-    lines = view(wide, width=width, limit=20).splitlines()
+    lines = view(wide, width=width).splitlines()
     assert max(map(cell_len, lines)) <= width
     assert len(lines) > 10
 
 
 def test_a_chunk_shows_its_place_size_section_text_overlap_and_issues() -> None:
-    shown = view(TEXT, limit=40)
-    assert shown.startswith("lamps.md\n")
-    assert re.search(r"1 +0–\d+ +\d+ ━{2,7}─{1,6}  Lamps\n", shown)
+    shown = view(TEXT)
+    assert "\n\nlamps.md\n" in shown
+    assert re.search(
+        r"\n1  0–\d+ · \d+ tokens · Lamps\n  Lamps|\n1  0–\d+ · \d+ tokens · Lamps\n  # Lamps",
+        shown,
+    )
     assert re.search(r"‹[^›]+›", shown)
     assert "! dangling start" in shown
 
 
-def test_the_last_line_sums_up() -> None:
-    shown = "".join(
-        render_chunks(
-            [chunk_of("Lit lamps.", 0, 10), chunk_of("Out now.", 0, 3)], width=160, color=False
-        )
-    )
-    assert shown.splitlines()[-4:] == [
+def test_the_end_of_a_long_chunk_is_shown() -> None:
+    text = f"The first word. {'Waves break. ' * 80}The last word."
+    shown = " ".join(shown_at([chunk_of(text, 0, len(text))]).split())
+    assert "The first word." in shown
+    assert " … " in shown
+    assert "The last word." in shown
+
+
+def test_it_sums_up() -> None:
+    shown = shown_at([chunk_of("Lit lamps.", 0, 10), chunk_of("Out now.", 0, 3)], 160).splitlines()
+    assert shown[:3] == [
         "2 chunks of 2 documents", "7 to 7 tokens, median 7",
-        "▼ 1 of 2 chunks (50%) begins or ends badly, at 1 cut.", "1 mid sentence end.",
+        "▼ 1 of 2 chunks (50%) begins or ends badly, at 1 cut.",
     ]  # fmt: skip
+    assert shown[-1] == "1 mid sentence end."
 
 
 @cases("unit", ["tokens", "words", "characters"])
 def test_sizes_are_told_in_the_unit_of_the_strategy(unit: str) -> None:
-    shown = "".join(render_chunks([chunk_of("Lit.", 0, 4)], width=120, color=False, unit=unit))
-    assert f"7 to 7 {unit}, median 7\n" in shown
+    assert f"7 to 7 {unit}, median 7\n" in shown_at([chunk_of("Lit.", 0, 4)], unit=unit)
 
 
 def test_one_is_not_many() -> None:
     pairs = [chunk_of("Lit.", 0, 4), chunk_of("Out.", 0, 4)]
-    assert "… 1 more chunk\n" in "".join(render_chunks(pairs, width=90, color=False, most=1))
-    alone = "".join(render_chunks(pairs[:1], width=90, color=False))
-    assert "1 chunk of 1 document\n" in alone
+    assert shown_at(pairs, most=1).endswith("… 1 more chunk")
+    assert shown_at(pairs[:1]).startswith("1 chunk of 1 document\n")
 
 
 def test_only_so_many_chunks_are_shown_but_all_are_counted() -> None:
@@ -87,40 +97,33 @@ def test_where_none_is_shown_there_are_no_more() -> None:
 def test_documents_of_one_title_are_told_apart() -> None:
     documents = [
         Analyzed(Document(name, TEXT, "The \x1b[31mlamps", format="markdown"))
-        for name in ("lamps.md", "copies/lamps.md", "a\x07very long name/" * 4)
+        for name in ("lamps.md", "copies/lamps.md")
     ]
     chunker = get_strategy("sentences(max_tokens=20)")
-    pairs = [(each, list(chunker.chunks(each))[:1]) for each in documents]
-    shown = "".join(render_chunks(pairs, width=60, color=False)).splitlines()
+    shown = shown_at([(each, list(chunker.chunks(each))[:1]) for each in documents]).splitlines()
     assert [line for line in shown if line.startswith("The lamps")] == [
-        "The lamps · lamps.md", "The lamps · copies/lamps.md", "The lamps",
+        "The lamps · lamps.md", "The lamps · copies/lamps.md",
     ]  # fmt: skip
-    assert shown[shown.index("The lamps") + 1].startswith("avery long name/avery long name/")
 
 
 def test_no_chunks_have_no_issues_to_speak_of() -> None:
-    empty = Analyzed(Document("d", " "))
-    assert list(render_chunks([(empty, [])], width=90, color=False)) == ["0 chunks of 1 document\n"]
+    assert shown_at([(Analyzed(Document("d", " ")), [])]) == "0 chunks of 1 document"
 
 
 def test_what_is_shown_is_counted_over_all_documents() -> None:
-    pairs = [chunk_of(f"Lamp {n}.", 0, 7) for n in range(5)]
-    shown = "".join(render_chunks(pairs, width=90, color=False, most=2))
+    shown = shown_at([chunk_of(f"Lamp {n}.", 0, 7) for n in range(5)], most=2)
     assert "Lamp 1" in shown
     assert "Lamp 2" not in shown
     assert "… 3 more chunks" in shown
 
 
-@cases("color", [False, True])
-def test_escape_sequences_and_markup_stay_text(color: bool) -> None:
+def test_escape_sequences_and_markup_stay_text() -> None:
     hostile = (
         "[red]bold[/red] \x1b[31mred\x1b[0m \x1b]0;owned\x07title \x9b2Jclear \x07 \u202eback [/]"
     )
-    shown = view(hostile, "tokens(max_tokens=100)", color=color)
-    own = re.sub(r"\x1b\[[0-9;]*m", "", shown)
-    assert "[red]bold[/red] red title clear" in own
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", own)
-    assert "\x1b[31mred" not in shown
+    shown = view(hostile, "tokens(max_tokens=100)")
+    assert "[red]bold[/red] red title clear" in shown
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown)
 
 
 def test_one_line_keeps_what_is_visible() -> None:

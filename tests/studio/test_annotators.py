@@ -80,7 +80,9 @@ def said(labels: Path, who: str) -> list[int]:
     """The grades of a person, as they stand in the file."""
     with closing(sqlite3.connect(labels)) as file, file:
         rows = file.execute(
-            "select grade from events where who = ? and kind = 'grade' order by number", (who,)
+            "select json_extract(content, '$.grade') from events where json_extract(content, '$.who') = ?"
+            " and json_extract(content, '$.kind') = 'grade' order by number",
+            (who,),
         )
         return [grade for (grade,) in rows]
 

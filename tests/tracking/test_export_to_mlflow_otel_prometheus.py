@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
+from chunkwise.tracking import export_to_mlflow_otel_prometheus as exporting
 from chunkwise.tracking.export_to_mlflow_otel_prometheus import (
     check_exporter,
     gauges,
@@ -49,13 +50,17 @@ def test_all_numbers_that_are_known_are_handed_on() -> None:
     ]  # fmt: skip
 
 
-def test_what_is_missing_is_told_with_the_command_that_installs_it() -> None:
+def test_what_is_missing_is_told_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for name in ("no_such_package", "no_such.package.inside"):
+        monkeypatch.setitem(exporting._PACKAGES, "mlflow", name)
         with pytest.raises(
             MissingExtra, match=r"--mlflow needs .* pip install 'chunkwise\[mlflow\]'"
         ):
-            check_exporter("--mlflow", name, "mlflow")
-    check_exporter("--x", "json", "x")
+            check_exporter("mlflow")
+    monkeypatch.setitem(exporting._PACKAGES, "mlflow", "json")
+    check_exporter("mlflow")
 
 
 SAMPLE = re.compile(r'(\w+)\{((?:\w+="(?:[^"\\\n]|\\[\\n"])*",?)*)\} (\S+)')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,17 +12,16 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Option, argument
 from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import SKIPPED
+from chunkwise.cli.exit_status import leave
 from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_spent
 from chunkwise.cli.options import (
     ConfigOption,
-    Json,
     LoadingOptions,
     QuestionsOption,
-    VerboseOption,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import SkippedInputs, json_stdout, say, stdout_console, usable_place
+from chunkwise.cli.report_options import JsonOrReport
+from chunkwise.cli.streams import SkippedInputs, json_stdout, say, usable_place
 from chunkwise.core import Query
 from chunkwise.options import LlmOptions, SearchOptions
 
@@ -36,7 +34,7 @@ NO_LLM = "no language model given: add --llm NAME, or leave it out"
 
 
 class AskOptions(
-    SearchOptions, QuestionsOption, LlmOptions, ConfigOption, LoadingOptions, VerboseOption
+    SearchOptions, QuestionsOption, LlmOptions, ConfigOption, LoadingOptions, JsonOrReport
 ):
     """The options of `chunkwise ask`."""
 
@@ -45,7 +43,6 @@ class AskOptions(
         "Claims with quotes, or plain sentences matched to sources", default_text="claims, plain for small models",
         group="Language model",
     )] = None  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("ask", AskOptions)
@@ -74,8 +71,7 @@ def command(options: AskOptions) -> None:
         show_estimate(estimate, options.as_json)
     else:
         _answer(questions, client, options, skip)
-    if skip.count:
-        sys.exit(SKIPPED)
+    leave(skipped=skip.count)
 
 
 def _client(options: AskOptions) -> LlmClient | None:
@@ -146,20 +142,15 @@ def _answer(
         else:
             answered = answer_question(query, hits, client, form=options.form)
     if not answered.is_answered:
-        raise ChunkwiseError(f"the model returned no answer: {answered.reason}")
-    if options.as_json:
-        from chunkwise.answering.cited_answer import answer_row
-        from chunkwise.records.write import json_line
+        raise ChunkwiseError(f"the model gave no answer: {answered.reason}")
+    from chunkwise.answering.cited_answer import answer_row
+    from chunkwise.report.answer_report import answer_report
 
-        json_stdout().write(json_line(answer_row(answered)))
-    else:
-        from chunkwise.report.answer_report import answer_report
-        from chunkwise.report.to_terminal import print_report
-
-        report = answer_report(
-            answered, is_whole=options.verbose, next_command=_passages_alone(options.source, options.words)
-        )  # fmt: skip
-        print_report(report, stdout_console(), verbose=options.verbose)
+    following = _passages_alone(options.source, options.words)
+    options.print_result(
+        lambda: answer_report(answered, is_whole=options.verbose, next_command=following),
+        lambda: answer_row(answered),
+    )
 
 
 def _answer_file(

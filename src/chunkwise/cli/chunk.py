@@ -20,7 +20,7 @@ from chunkwise.base.schema import Amount, Option
 from chunkwise.base.secrets import mask, names_server
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
-from chunkwise.cli.exit_status import FAILED, SKIPPED, leave, settled
+from chunkwise.cli.exit_status import FAILED, leave
 from chunkwise.cli.llm import (
     NO_MODEL,
     LlmClients,
@@ -35,12 +35,12 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     ConfigOption,
     EstimateOptions,
-    Json,
+    JsonOption,
     Page,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import say_written
-from chunkwise.cli.streams import JsonLines, SkippedInputs, say, shown_place
+from chunkwise.cli.streams import JsonLines, SkippedInputs, say, shown_place, stdout_console
 from chunkwise.core import Chunk, OnProgress, WrittenContext
 from chunkwise.options import ChunkOptions, LlmOptions
 
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from chunkwise.chunkers.context_writer import ContextWriter
     from chunkwise.chunkers.write_chunks import SegmentPlace
     from chunkwise.cli.cut_documents import ChunkSummary, CutsPage, Cutter
+    from chunkwise.report.report import Report
 
 
 _WITH_VECTORS = (
@@ -57,7 +58,7 @@ _WITH_VECTORS = (
 )
 
 
-class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOptions):
+class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOptions, JsonOption):
     """The options of `chunkwise chunk`."""
 
     output: Annotated[Path | None, Option(
@@ -68,7 +69,6 @@ class ChunkCommandOptions(ChunkOptions, LlmOptions, ConfigOption, EstimateOption
         "Include the vectors of an index", group="Output"
     )] = False  # fmt: skip
     page: Page = None
-    as_json: Json = False
     show: Annotated[Amount, Option(
         "Chunks to print", metavar="N", group="Output", common=True
     )] = 5  # fmt: skip
@@ -135,11 +135,10 @@ def command(options: ChunkCommandOptions) -> None:
         alone = asking.alone() if asking else cutting
         estimate, is_skipped = estimate_sources(paths, options, alone, asking, writer)
         show_estimate(estimate, options.as_json)
-        leave(settled(skipped=is_skipped))
+        leave(skipped=is_skipped)
         return
     total = bytes_of(paths)
     summary = ChunkSummary(strategy, options.strict)
-    shown: list[str] = []
     with ExitStack() as stack:
         stack.enter_context(kept_when_stopped(bool(clients.used)))
         sinks, page = _open_sinks(stack, options), _open_page(stack, options, strategy)
@@ -155,15 +154,13 @@ def command(options: ChunkCommandOptions) -> None:
         # A full disk, for one, ends the workers here and not somewhere later.
         with closing(documents):
             written = with_written_contexts(documents, writer, advance) if writer else documents
-            shown = _used(written, sinks, page, strategy, options)
+            report = _used(written, sinks, page, strategy, options)
         if not summary.documents:  # leaving so, an older file of that name stays
             nothing = "nothing was written" if sinks or page else "nothing to show"
             say(f"no readable documents; {nothing}")
             sys.exit(FAILED)
-    # Behind the bar: on a terminal it would stand between the lines.
-    for text in shown:
-        click.echo(text, nl=False)
-    if shown and summary.missing_overlaps:
+    _show(report)
+    if report and summary.missing_overlaps:
         click.echo(summary.missing_overlaps)
     if writer and (remark := writer.tally.in_words()):
         say(remark)
@@ -174,8 +171,7 @@ def command(options: ChunkCommandOptions) -> None:
     if (sinks or page) and not options.quiet:
         click.echo(summary.line(), err=True)
         say_written(options.output, options.page)
-    if summary.skip.count or clients.fell_short or (writer and writer.tally.without):
-        sys.exit(SKIPPED)
+    leave(skipped=summary.skip.count or clients.fell_short or (writer and writer.tally.without))
 
 
 def _is_dataset(output: Path | None) -> bool:
@@ -223,8 +219,7 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
             f"{strategy.label}: {counts}{skipped}; {format_number(seconds, 'seconds')}", err=True
         )
         say_written(output)
-    if made.skipped:
-        sys.exit(SKIPPED)
+    leave(skipped=made.skipped)
 
 
 def _names_index(names: Sequence[str]) -> bool:
@@ -264,9 +259,8 @@ def _from_index(options: ChunkCommandOptions) -> None:
         sinks, page = _open_sinks(stack, options), _open_page(stack, options, strategy)
         advance = stack.enter_context(progress("reading", 0, options.quiet))
         documents = readable(chunked_documents(index.source), summary, advance)
-        shown = _used(documents, sinks, page, strategy, options)
-    for text in shown:
-        click.echo(text, nl=False)
+        report = _used(documents, sinks, page, strategy, options)
+    _show(report)
     if (sinks or page) and not options.quiet:
         click.echo(summary.line(), err=True)
         say_written(options.output, options.page)
@@ -340,40 +334,30 @@ def _used(
     page: CutsPage | None,
     strategy: Cutter,
     options: ChunkCommandOptions,
-) -> list[str]:
+) -> Report | None:
     """Written and drawn; what a terminal shows where nothing is."""
     if not sinks and page is None:
-        return list(_shown(documents, strategy, options))
+        from chunkwise.report.chunks_report import chunks_report
+
+        pairs = ((each.analyzed, each.chunks) for each in documents)
+        return chunks_report(
+            pairs, most=options.show, unit=strategy.unit, next_command=_next_command(options)
+        )
     for chunked in documents:
         for sink in sinks:
             sink(chunked.chunks, chunked.place)
         if page:
             page.add(chunked)
         del chunked  # before the next one is made
-    return []
+    return None
 
 
-def _shown(
-    documents: Iterator[Chunked], strategy: Cutter, options: ChunkCommandOptions
-) -> Iterator[str]:
-    """What a terminal shows: no more than is asked for, however many documents there are."""
-    from rich.console import Console
+def _show(report: Report | None) -> None:
+    """Behind the bar: on a terminal it would stand between the lines."""
+    if report:
+        from chunkwise.report.to_terminal import print_report
 
-    from chunkwise.report.print_chunks import render_chunks
-
-    console = Console()
-    pairs = ((each.analyzed, each.chunks) for each in documents)
-    limit = strategy.limit[1] if strategy.limit else None
-    return render_chunks(
-        pairs,
-        width=console.width,
-        limit=limit,
-        most=options.show,
-        color=console.is_terminal,
-        unit=strategy.unit,
-        summary=not options.quiet,
-        next_command=_next_command(options),
-    )
+        print_report(report, stdout_console())
 
 
 def _next_command(options: ChunkCommandOptions) -> str:

@@ -15,7 +15,7 @@ from chunkwise.base.errors import NotComparable
 from chunkwise.base.schema import Name, Names, Option, argument
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
-from chunkwise.cli.exit_status import NOT_COMPARABLE, leave, settled
+from chunkwise.cli.exit_status import NOT_COMPARABLE, leave
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import Output, parted
 from chunkwise.cli.report_options import ReportOptions, write_or_say
@@ -106,11 +106,9 @@ def command(options: CompareOptions) -> None:
     outcome = checked.outcome if checked else "passed"
     is_written = (checked is None or _tell_gate(checked, options)) and is_written
     leave(
-        settled(
-            failed=not is_written,
-            not_comparable=outcome == "not comparable",
-            not_reached=outcome not in ("passed", "not comparable"),
-        )
+        failed=not is_written,
+        not_comparable=outcome == "not comparable",
+        not_reached=outcome not in ("passed", "not comparable"),
     )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -24,6 +24,9 @@ from chunkwise.base.schema import Field, Options, schema
 from chunkwise.cli.groups import DefaultGroup, write_commands
 from chunkwise.cli.progress import progress
 from chunkwise.cli.written_files import check_outputs
+
+if TYPE_CHECKING:
+    from chunkwise.models.llm.cost import LlmEstimate
 
 Command = TypeVar("Command", bound=Options)
 
@@ -53,6 +56,14 @@ class GroupedOption(click.Option):
         *others, last = flags.split(", ")
         short = f"{others[0]}, " if others and not others[0].startswith("--") else " " * 4
         return short + last, text
+
+
+class EstimateMade(Exception):
+    """Ends a dry run once it is known what would be asked; what that takes is shown."""
+
+    def __init__(self, estimate: LlmEstimate) -> None:
+        super().__init__()
+        self.estimate = estimate
 
 
 _ALL = f"{__name__}.help_all"
@@ -143,7 +154,12 @@ def dataclass_command(
                 quiet = getattr(given, "quiet", False)
                 watch_models(lambda name, total: progress(name, total, quiet))
                 check_outputs(given)
-                run(given)
+                try:
+                    run(given)
+                except EstimateMade as made:
+                    from chunkwise.cli.llm import show_estimate
+
+                    show_estimate(made.estimate, getattr(given, "as_json", False))
 
         text, _, examples = inspect.cleandoc(run.__doc__ or "").partition("Examples:\n")
         typed = TypedCommand(

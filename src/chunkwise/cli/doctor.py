@@ -21,9 +21,9 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.schema import Name, Option
 from chunkwise.base.secrets import address_secrets, mask
 from chunkwise.base.version import __version__
-from chunkwise.base.wording import counted, format_number, thousands
+from chunkwise.base.wording import counted, format_number, listed, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import leave, settled
+from chunkwise.cli.exit_status import leave
 from chunkwise.cli.report_options import JsonOrReport
 from chunkwise.models.http_client import excerpt
 from chunkwise.report.report import Code, Column, Headline, Report, ValueTable
@@ -33,33 +33,6 @@ if TYPE_CHECKING:
 
 CheckState = Literal["works", "absent", "fails"]
 
-EXTRAS = {
-    "parquet": "Parquet files",
-    "pandas": "results, chunks and hits as pandas tables",
-    "pandoc": "manual pages",
-    "code": "code chunked at functions and classes",
-    "postgres": "indexes in PostgreSQL",
-    "lancedb": "indexes in LanceDB",
-    "qdrant": "indexes in Qdrant, push to Qdrant",
-    "opensearch": "indexes in OpenSearch and Elasticsearch",
-    "llm": "language models: contexts, judges, answers, questions",
-    "ner": "model-based name finder: chunkwise index --graph --names spacy",
-    "remote": "remote documents: s3://, https:// …",
-    "ray": "a Ray cluster: chunkwise chunk --engine ray",
-    "studio": "the studio in the browser: chunkwise studio",
-    "mcp": "MCP tools for assistants: chunkwise mcp",
-    "mlflow": "metrics in MLflow: --mlflow",
-    "alerts": "alerts to Slack, email and other services: chunkwise monitor --alert",
-    "otel": "metrics in OpenTelemetry: --otel",
-    "langchain": "LangChain adapter and splitters: chunkwise.langchain",
-    "llamaindex": "LlamaIndex adapter and splitters: chunkwise.llamaindex",
-    "haystack": "Haystack adapter and splitters: chunkwise.haystack",
-    "dspy": "DSPy adapter: chunkwise.dspy",
-    "chroma": "push to Chroma",
-    "milvus": "push to Milvus",
-    "sentence-transformers": "models of this library",
-    "fastembed": "models of this library",
-}
 _LITTLE_DISK = 200_000_000
 _NAME = re.compile(r"[\w.-]+")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([\w.-]+)['\"]")
@@ -104,7 +77,7 @@ def command(options: DoctorOptions) -> None:
         lambda: _report(checks, works),
         lambda: {"works": works, "checks": [check._asdict() for check in checks]},
     )
-    leave(settled(failed=not works))
+    leave(failed=not works)
 
 
 def _report(checks: list[Check], works: bool) -> Report:
@@ -132,7 +105,7 @@ def all_checks(postgres: str | None = None) -> Iterator[Check]:
     """Each as soon as it is known; the model is tried only where its parts are there."""
     yield _python()
     yield from _folder()
-    yield from map(_extra, EXTRAS)
+    yield from _extras()
     from chunkwise.models.weights.catalog import MINILM
 
     weights = _weights(MINILM, needed=True)
@@ -186,38 +159,30 @@ def _folder() -> Iterator[Check]:
     )  # fmt: skip
 
 
-def _extra(extra: str) -> Check:
-    from importlib.metadata import PackageNotFoundError, version
-
-    versions: dict[str, str] = {}
-    missing = []
-    packages = packages_of(extra)
-    for package in sorted(packages, key=str.lower):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            missing.append(package)
-    if packages and not missing:
-        parts = [f"{package} {number}" for package, number in versions.items()]
-        shown = ", ".join(parts[:5]) + (" …" if len(parts) > 5 else "")
-        return Check("extras", extra, "works", shown)
-    detail = f"for {EXTRAS[extra]}" + (f"; not here: {', '.join(missing)}" if missing else "")
-    return Check("extras", extra, "absent", detail, f"pip install 'chunkwise[{extra}]'")
-
-
-def packages_of(extra: str) -> set[str]:
-    """The packages an extra asks for, as our own metadata has them."""
-    from importlib.metadata import PackageNotFoundError, requires
+def _extras() -> Iterator[Check]:
+    """The packages that each extra asks for, as our own metadata has them."""
+    from importlib.metadata import PackageNotFoundError, requires, version
 
     try:
         lines = requires("chunkwise") or []
     except PackageNotFoundError:  # run from a folder, not installed
-        return set()
-    return {
-        named[0]
-        for line in lines
-        if (marked := _EXTRA.search(line)) and marked[1] == extra and (named := _NAME.match(line))
-    }
+        return
+    packages: dict[str, set[str]] = {}
+    for line in lines:
+        if (marked := _EXTRA.search(line)) and (named := _NAME.match(line)):
+            packages.setdefault(marked[1], set()).add(named[0])
+    for extra in sorted(packages.keys() - {"all", "dev"}):
+        found, missing = [], []
+        for package in sorted(packages[extra], key=str.lower):
+            try:
+                found.append(f"{package} {version(package)}")
+            except PackageNotFoundError:
+                missing.append(package)
+        if missing:
+            command = f"pip install 'chunkwise[{extra}]'"
+            yield Check("extras", extra, "absent", f"not here: {', '.join(missing)}", command)
+        else:
+            yield Check("extras", extra, "works", listed(found, 5))
 
 
 def _weights(weights: Weights, use: str = "", *, needed: bool = False) -> Check:

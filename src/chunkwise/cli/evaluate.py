@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import leave, settled
+from chunkwise.cli.exit_status import leave
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
-from chunkwise.cli.llm import DryRunEnded, show_estimate
 from chunkwise.cli.report_options import write_or_say
 from chunkwise.cli.run_evaluation import EvaluationOptions, kept_run, prepare, say_why_silent
 from chunkwise.cli.streams import say
-
-if TYPE_CHECKING:
-    from chunkwise.evaluation.results import Results
+from chunkwise.evaluation.results import Results, results_text
+from chunkwise.evaluation.verdicts_and_advice import type_robustness
+from chunkwise.report.evaluation_report import evaluation_report
 
 
 class EvaluateOptions(EvaluationOptions, KeepOptions):
@@ -37,17 +35,11 @@ def command(options: EvaluateOptions) -> None:
 
     Next: chunkwise compare before.json after.json
     """
-    from chunkwise.evaluation.results import results_text
-    from chunkwise.report.evaluation_report import evaluation_report
 
     prepared = prepare(options)
     options = prepared.options
     keeper = RunKeeper(options, quiet=options.quiet)
-    try:
-        found = prepared.run()
-    except DryRunEnded as ended:
-        show_estimate(ended.estimate, options.as_json)
-        return
+    found = prepared.run()
     results = found.results
     types = _types_there(results, prepared.types)
     is_saved = write_or_say(options.output, results.save, options.quiet)
@@ -61,18 +53,15 @@ def command(options: EvaluateOptions) -> None:
     )
     missed, is_silent = prepared.missed(results), say_why_silent(results)
     leave(
-        settled(
-            failed=not (is_saved and is_written),
-            wrong_usage=bool(options.types) and types is None,
-            not_reached=bool(missed),
-            skipped=bool(found.left_out) or is_silent,
-        )
+        failed=not (is_saved and is_written),
+        wrong_usage=bool(options.types) and types is None,
+        not_reached=bool(missed),
+        skipped=bool(found.left_out) or is_silent,
     )
 
 
 def _types_there(results: Results, types: tuple[str, str] | None) -> tuple[str, str] | None:
     """None where those of a type have no score: the figures, which may have cost much, are shown all the same."""
-    from chunkwise.evaluation.verdicts_and_advice import type_robustness
 
     try:
         return types if types and type_robustness(results, types) else None

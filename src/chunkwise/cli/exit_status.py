@@ -17,28 +17,25 @@ NOT_COMPARABLE = 5
 """Two runs were made of other documents, questions or rules, or one has no scores: a difference would say nothing."""
 
 
-def settled(
+def status_of(
     *,
-    failed: bool = False,
-    wrong_usage: bool = False,
-    not_comparable: bool = False,
-    not_reached: bool = False,
-    skipped: bool = False,
+    failed: object = False,
+    wrong_usage: object = False,
+    not_comparable: object = False,
+    not_reached: object = False,
+    skipped: object = False,
 ) -> int:
     """What a command ends with: where several are true, the first of these counts."""
-    order = (
-        (failed, FAILED),
-        (wrong_usage, WRONG_USAGE),
-        (not_comparable, NOT_COMPARABLE),
-        (not_reached, NOT_REACHED),
-        (skipped, SKIPPED),
-    )
-    return next((status for is_true, status in order if is_true), DONE)
+    order = {
+        FAILED: failed, WRONG_USAGE: wrong_usage, NOT_COMPARABLE: not_comparable, NOT_REACHED: not_reached,
+        SKIPPED: skipped,
+    }  # fmt: skip
+    return next((status for status, is_true in order.items() if is_true), DONE)
 
 
-def leave(status: int) -> None:
-    """End the command where something is to be told by its status."""
-    if status:
+def leave(**reasons: object) -> None:
+    """End the command where something is to be told by its status: `leave(skipped=skip.count)`."""
+    if status := status_of(**reasons):
         sys.exit(status)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Option
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
-from chunkwise.cli.exit_status import SKIPPED, leave, settled
+from chunkwise.cli.exit_status import leave
 from chunkwise.cli.llm import (
     NO_MODEL,
     AskingStrategy,
@@ -32,7 +31,7 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     ConfigOption,
     EstimateOptions,
-    Json,
+    JsonOption,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import SkippedInputs, print_json, say, shown_place, usable_place
@@ -46,7 +45,9 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.settings import Settings
 
 
-class IndexCommandOptions(IndexOptions, RankingOptions, LlmOptions, ConfigOption, EstimateOptions):
+class IndexCommandOptions(
+    IndexOptions, RankingOptions, LlmOptions, ConfigOption, EstimateOptions, JsonOption
+):
     """The options of `chunkwise index`."""
 
     into: Annotated[Name, Option(
@@ -64,7 +65,6 @@ class IndexCommandOptions(IndexOptions, RankingOptions, LlmOptions, ConfigOption
     verify: Annotated[bool, Option(
         "Verify the checksums of an index folder, then exit", group="Configuration"
     )] = False  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("index", IndexCommandOptions)
@@ -145,8 +145,7 @@ def command(options: IndexCommandOptions) -> None:
     if not summary["documents"]:
         say("no documents; the index is empty")
     fell_short = clients.fell_short or summary["without_context"]
-    if skip.count or not summary["documents"] or fell_short:
-        sys.exit(SKIPPED)
+    leave(skipped=skip.count or not summary["documents"] or fell_short)
 
 
 def _say_recall(built: Index) -> None:
@@ -317,7 +316,7 @@ def _dry_run(
         paths, options, strategy, asking, writer, before, reader
     )
     show_estimate(estimate, options.as_json)
-    leave(settled(skipped=is_skipped))
+    leave(skipped=is_skipped)
 
 
 def _before(options: IndexCommandOptions) -> IndexBefore | None:

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 
 from chunkwise.base.atomic_files import check_writable
-from chunkwise.base.schema import Name, Option, Options, Share
+from chunkwise.base.schema import Name, Option
 from chunkwise.base.secrets import mask
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import one_or_many
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import (
+    Baseline,
     Force,
-    Json,
+    JsonOption,
     Queries,
     Sources,
-    parse_share,
+    Tolerance,
 )
-from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -174,7 +174,7 @@ _QUESTIONS = ("queries.json", "q.json", "questions.json", "test-queries.json")
 _CONFIG = "recommendation.toml"
 
 
-class InitOptions(Options):
+class InitOptions(JsonOption):
     """The options of `chunkwise init`."""
 
     source: Sources = ()
@@ -187,19 +187,13 @@ class InitOptions(Options):
     alert: Annotated[Name, Option(
         "Channels: exit, file:FILE, webhook:env:NAME, env:NAME", metavar="CHANNELS"
     )] = "exit"  # fmt: skip
-    baseline: Annotated[Name | None, Option(
-        "Baseline to compare with", metavar="NAME", default_text="the branch's"
-    )] = None  # fmt: skip
-    tolerance: Annotated[Share | None, Option(
-        "Ignore falls below this: 0.02 or 2%", metavar="SHARE", default_text="the minimum detectable difference",
-        parse=parse_share,
-    )] = None  # fmt: skip
+    baseline: Baseline = None
+    tolerance: Tolerance = None
     output: Annotated[Path | None, Option(
         "Output file; for systemd a folder", flag="-o", metavar="PATH", default_text="by service", group="Output",
         common=True,
     )] = None  # fmt: skip
     force: Force = False
-    as_json: Json = False
 
 
 @dataclass_command("init", InitOptions)
@@ -235,13 +229,8 @@ def command(options: InitOptions) -> None:
         with text_file(path) as out:
             out.write(text)
     steps = _next_steps(options.ci, files)
-    if options.as_json:
-        print_json({"written": [str(path) for path in files], "next": steps})
-        return
-    for path in files:
-        click.echo(f"written: {path}", err=True)
-    for line in steps:
-        say(line)
+    written = (f"written: {path}" for path in files)
+    options.answer({"written": [str(path) for path in files], "next": steps}, *written, *steps)
 
 
 def _watch(options: InitOptions) -> ScheduledWatch:

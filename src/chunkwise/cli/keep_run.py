@@ -136,17 +136,15 @@ def exporters_of(options: ExporterOptions) -> dict[str, Callable[[KeptRun], obje
     found: dict[str, Callable[[KeptRun], object]] = {}
     if options.mlflow is None and not options.otel and options.prometheus is None:
         return found
-    from chunkwise.tracking import export_to_mlflow_otel_prometheus
+    from chunkwise.tracking import export_to_mlflow_otel_prometheus as exporting
 
     if (uri := options.mlflow) is not None:
-        export_to_mlflow_otel_prometheus.check_mlflow()
-        found["MLflow"] = lambda run: export_to_mlflow_otel_prometheus.log_to_mlflow(run, uri)
+        exporting.check_exporter("mlflow")
+        found["MLflow"] = lambda run: exporting.log_to_mlflow(run, uri)
     if options.otel:
-        export_to_mlflow_otel_prometheus.check_otel()
-        found["OpenTelemetry"] = export_to_mlflow_otel_prometheus.send_otel
+        exporting.check_exporter("otel")
+        found["OpenTelemetry"] = exporting.send_otel
     if (file := options.prometheus) is not None:
         check_writable(file)
-        found[f"Prometheus ({file})"] = lambda run: (
-            export_to_mlflow_otel_prometheus.write_prometheus(run, file)
-        )
+        found[f"Prometheus ({file})"] = lambda run: exporting.write_prometheus(run, file)
     return found

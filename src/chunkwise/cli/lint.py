@@ -17,7 +17,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.schema import Amount, Option, Share
 from chunkwise.base.wording import counted, one_or_many, percent, points, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import FAILED, leave, settled
+from chunkwise.cli.exit_status import FAILED, leave
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     JobsOption,
@@ -186,4 +186,4 @@ def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
             "boundary issue, "
             f"{percent(tally.share)} of them, {gap} over the {percent(at_most)} allowed"
         )
-    leave(settled(not_reached=is_over, skipped=bool(skipped)))
+    leave(not_reached=is_over, skipped=bool(skipped))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +11,7 @@ import click
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, format_number, one_or_many, thousands
-from chunkwise.cli.dataclass_options import is_typed
+from chunkwise.cli.dataclass_options import EstimateMade, is_typed
 from chunkwise.cli.options import EstimateOptions
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say
@@ -107,12 +107,14 @@ def llm_client(options: LlmOptions, quiet: bool = False) -> LlmClient | None:
     return LlmClients(options, quiet).of(options.llm_name) if options.llm_name else None
 
 
-class DryRunEnded(Exception):
-    """Ends a dry run once it is known what would be asked."""
+def ends_dry_run(options: LlmOptions) -> Callable[[LlmEstimate], None]:
+    """Gets the estimate of what is to be asked; a dry run ends with it."""
 
-    def __init__(self, estimate: LlmEstimate) -> None:
-        super().__init__()
-        self.estimate = estimate
+    def on_estimate(estimate: LlmEstimate) -> None:
+        if options.dry_run:
+            raise EstimateMade(estimate)
+
+    return on_estimate
 
 
 def show_estimate(estimate: LlmEstimate, as_json: bool = False) -> None:

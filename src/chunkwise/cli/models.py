@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
-
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.schema import Name, Option, Options, argument
+from chunkwise.base.schema import Name, Option, argument
 from chunkwise.base.wording import format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import FAILED
+from chunkwise.cli.exit_status import leave
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.models_cache import command as cache
-from chunkwise.cli.options import Json, QuietOption
-from chunkwise.cli.streams import print_json, say, stdout_console
+from chunkwise.cli.options import JsonOption, QuietOption
+from chunkwise.cli.report_options import JsonOrReport
+from chunkwise.report.report import Code, Column, Note, Report, ValueTable
 
 if TYPE_CHECKING:
     from chunkwise.models.weights.installed import ModelStatus
@@ -40,14 +39,13 @@ _FLAGS = {
 }
 
 
-class ModelsOptions(Options):
+class ModelsOptions(JsonOrReport):
     """The options of `chunkwise models`."""
 
     speed: Annotated[bool | None, Option(
         "Measure the models' throughput", long_flag="--speed/--no-speed", default_text="all except LLMs",
         common=True,
     )] = None  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("models", ModelsOptions)
@@ -70,33 +68,29 @@ def list_models(options: ModelsOptions) -> None:
         is_wanted = each["bytes"] < _LARGE if options.speed is None else options.speed
         if is_wanted and each["state"] == "here":
             each |= _tokens_a_second(each["kind"], each["name"])
-    if options.as_json:
-        shown = {
-            "folder": str(fetched_models()),
-            "weights": weights,
-            "sets": {name: list(models) for name, models in SETS.items()},
-            "embedders": EMBEDDER_FORMS,
-            "rerankers": RERANKER_FORMS,
-            "language_models": LANGUAGE_MODEL_FORMS,
-        }
-        print_json(shown)
-        return
     forms = {
         "embedder": EMBEDDER_FORMS,
         "reranker": RERANKER_FORMS,
         "language model": LANGUAGE_MODEL_FORMS,
     }
-    _show(weights, forms, str(fetched_models()))
+    options.print_result(
+        lambda: _report(weights, forms, str(fetched_models())),
+        lambda: {
+            "folder": str(fetched_models()),
+            "weights": weights,
+            "sets": {name: list(models) for name, models in SETS.items()},
+            **{f"{kind.replace(' ', '_')}s": known for kind, known in forms.items()},
+        },
+    )
 
 
-class GetOptions(QuietOption):
+class GetOptions(QuietOption, JsonOption):
     """The options of `chunkwise models get`."""
 
     name: Annotated[str, argument("NAME")]
     source: Annotated[Name | None, Option(
         "A file, a folder, or hub (Hugging Face)", long_flag="--from", metavar="PLACE", common=True
     )] = None  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("get", GetOptions)
@@ -120,23 +114,21 @@ def get(options: GetOptions) -> None:
 
     wanted = weights_to_get(options.name)
     places = [ensure(weights, options.source) for weights in wanted]
-    if options.as_json:
-        rows = [_row(model_status(weights)) for weights in wanted]
-        print_json(rows if options.name in SETS else rows[0])
-        return
-    for weights, files in zip(wanted, places, strict=True):
-        folders = sorted({str(path.parent) for path in files.values()})
-        say(
-            f"{weights.name} is here: {' and '.join(folders)}, "
+    rows = [_row(model_status(weights)) for weights in wanted]
+    options.answer(
+        rows if options.name in SETS else rows[0],
+        *(
+            f"{weights.name} is here: {' and '.join(sorted({str(path.parent) for path in files.values()}))}, "
             f"{format_number(weights.size, 'bytes')}"
-        )
+            for weights, files in zip(wanted, places, strict=True)
+        ),
+    )
 
 
-class VerifyOptions(Options):
+class VerifyOptions(JsonOrReport):
     """The options of `chunkwise models verify`."""
 
     names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
-    as_json: Json = False
 
 
 @dataclass_command("verify", VerifyOptions)
@@ -152,20 +144,17 @@ def verify(options: VerifyOptions) -> None:
 
     chosen = [weights_of(name) for name in options.names] or ALL
     statuses = [model_status(weights, read=True) for weights in chosen]
-    if options.as_json:
-        print_json([_row(each) for each in statuses])
-    else:
-        for each in statuses:
-            click.echo(f"{each.weights.name}: {_verdict(each)}")
-    if any(each.state == "damaged" for each in statuses):
-        sys.exit(FAILED)
+    options.print_result(
+        lambda: Report("Models", (Code("\n".join(map(_verdict, statuses))),)),
+        lambda: [_row(each) for each in statuses],
+    )
+    leave(failed=any(each.state == "damaged" for each in statuses))
 
 
-class RemoveOptions(Options):
+class RemoveOptions(JsonOption):
     """The options of `chunkwise models remove`."""
 
     name: Annotated[str, argument("NAME")]
-    as_json: Json = False
 
 
 @dataclass_command("remove", RemoveOptions)
@@ -179,19 +168,17 @@ def remove(options: RemoveOptions) -> None:
     from chunkwise.models.weights.catalog import weights_of
 
     freed = installed.remove(weights_of(options.name))
-    if options.as_json:
-        print_json({"name": options.name, "freed": freed}, indent=None)
-    else:
-        say(f"removed {options.name}, {format_number(freed, 'bytes')} freed")
+    options.answer(
+        {"name": options.name, "freed": freed},
+        f"{options.name} is removed, {format_number(freed, 'bytes')} freed",
+    )
 
 
-def _verdict(standing: ModelStatus) -> str:
-    if standing.state == "here":
-        return "whole"
-    if standing.state == "not here":
-        return "not here"
-    name = standing.weights.name
-    return f"{standing.state}; repair: chunkwise models get {name}"
+def _verdict(status: ModelStatus) -> str:
+    name, state = status.weights.name, status.state
+    told = {"here": "whole", "not here": "not here"}
+    mended = f"{state}: chunkwise models get {name} fetches what is wrong or missing"
+    return f"{name}: {told.get(state, mended)}"
 
 
 def _row(standing: ModelStatus) -> dict[str, Any]:
@@ -210,42 +197,39 @@ def _row(standing: ModelStatus) -> dict[str, Any]:
     }
 
 
-def _show(weights: list[dict[str, Any]], ways: dict[str, dict[str, str]], folder: str) -> None:
-    from rich.markup import escape
-    from rich.padding import Padding
-    from rich.table import Table
-
+def _report(weights: list[dict[str, Any]], forms: dict[str, dict[str, str]], folder: str) -> Report:
     from chunkwise.models.weights.catalog import SETS
 
-    console = stdout_console()
-    head = _columns("model", "size", "tokens/s", "license", "named by")
-    console.print(f"[bold]{head}[/]")
-    for each in weights:
-        size = format_number(each["bytes"], "bytes")
-        facts = _columns(each["name"], size, _speed_words(each), each["license"], each["use"])
-        console.print(f"[cyan]{escape(facts)}[/]", no_wrap=True)
-        for line in filter(None, (each["purpose"], each["worth"])):
-            console.print(Padding(escape(line), (0, 0, 0, 2)))
-    sets = ", ".join(f"{name} ({', '.join(models)})" for name, models in SETS.items())
-    console.print(
-        f"\n[dim]chunkwise models get NAME downloads a model, or a set: {sets}. Tokens a second "
-        "are measured now, "
-        "on this machine; of language models read and written. Weights are kept in "
-        f"{escape(folder)}.[/]"
+    columns = (
+        Column("model", "code"), Column("size", "bytes"), Column("tokens/s"), Column("license"),
+        Column("named by", "code"),
+    )  # fmt: skip
+    rows = tuple(
+        (each["name"], each["bytes"], _speed_words(each), each["license"], each["use"])
+        for each in weights
     )
-    for kind, forms in ways.items():
-        flag = _FLAGS[kind]
-        listed = {each["use"] for each in weights}
-        others = {form: told for form, told in forms.items() if f"{flag} {form}" not in listed}
-        ways_table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-        for form, meaning in others.items():
-            ways_table.add_row(escape(form), escape(meaning))
-        console.print(f"\n[bold]Others as {flag}[/]")
-        console.print(Padding(ways_table, (0, 0, 0, 2)))
-
-
-def _columns(name: str, size: str, speed: str, license: str, use: str) -> str:
-    return f"{name:<15}  {size:>10}  {speed:>11}  {license:<10}  {use}".rstrip()
+    purposes = "\n".join(
+        f"{each['name']}: {each['purpose']} {each['worth']}".rstrip() for each in weights
+    )
+    listed = {each["use"] for each in weights}
+    others = [
+        Code(
+            "\n".join(
+                f"{form}  {meaning}"
+                for form, meaning in known.items()
+                if f"{_FLAGS[kind]} {form}" not in listed
+            ),
+            f"Others as {_FLAGS[kind]}",
+        )
+        for kind, known in forms.items()
+    ]
+    sets = ", ".join(f"{name} ({', '.join(models)})" for name, models in SETS.items())
+    note = Note(
+        f"chunkwise models get NAME downloads a model, or a set: {sets}. Tokens a second are measured now, on this "
+        f"machine; of language models read and written. Weights are kept in {folder}."
+    )
+    table = ValueTable(columns, rows, brief_rows=len(rows))
+    return Report("Models", (table, Code(purposes, "What they are for"), note, *others))
 
 
 def _speed_words(row: dict[str, Any]) -> str:
@@ -258,69 +242,41 @@ def _speed_words(row: dict[str, Any]) -> str:
 def _tokens_a_second(kind: str, name: str) -> dict[str, int]:
     """`tokens_per_second` read, and `written_per_second` of a language model; empty where it cannot be tried."""
     try:
-        if kind == "embedder":
-            return {"tokens_per_second": _embedded(name)}
-        if kind == "token encoder":
-            return {"tokens_per_second": _encoded(name)}
-        if kind == "reranker":
-            return {"tokens_per_second": _paired()}
         if kind == "language model":
-            read, written = _read_and_written(name)
-            return {"tokens_per_second": read, "written_per_second": written}
+            from chunkwise.models.llm.language_model import Request
+            from chunkwise.models.llm.local import packaged
+
+            request = Request("", f"Print this again: {_SAMPLE}", max_tokens=_WRITTEN)
+            _, *speeds = packaged(name).timed(request)
+            names = ("tokens_per_second", "written_per_second")
+            return dict(zip(names, map(round, speeds), strict=True))
+        tokens, read = _reader(kind, name)
     except ChunkwiseError:  # its library is not here: `chunkwise doctor` says so
         return {}
-    return {}
-
-
-def _embedded(name: str) -> int:
-    """Passages of about 200 tokens, every core at work."""
-    from chunkwise.models.embed.pretrained import PretrainedEmbedder
-
-    model = PretrainedEmbedder(name)
-    passage = _SAMPLE * 5
-    tokens = len(model.token_starts(passage))
-    return _per_second(tokens, lambda count: model.embed([passage] * count))
-
-
-def _encoded(name: str) -> int:
-    """The same passages, a vector a token."""
-    from chunkwise.models.embed.colbert import PretrainedTokenEncoder
-
-    model = PretrainedTokenEncoder(name)
-    passage = _SAMPLE * 5
-    tokens = len(model.token_starts(passage))
-    return _per_second(tokens, lambda count: model.token_vectors([passage] * count))
-
-
-def _paired() -> int:
-    """The same passages with a short question each; nothing that was read before is looked up."""
-    from chunkwise.models.embed.pretrained import minilm
-    from chunkwise.models.rerank.cross_encoder import PretrainedReranker
-
-    model = PretrainedReranker().model
-    passage = _SAMPLE * 5
-    tokens = len(minilm().token_starts(passage))
-    return _per_second(tokens, lambda count: model.scores("When does it leave?", [passage] * count))
-
-
-def _per_second(tokens: int, read: Callable[[int], object]) -> int:
-    """Tokens of passages that `read` gets through in a second, after a first one that loads the model."""
-    read(1)
+    read([_SAMPLE * 5])  # which loads the model
     done, began = 0, time.monotonic()
     while (took := time.monotonic() - began) < _SECONDS:
-        read(8)
+        read([_SAMPLE * 5] * 8)
         done += 8 * tokens
-    return round(done / took)
+    return {"tokens_per_second": round(done / took)}
 
 
-def _read_and_written(name: str) -> tuple[int, int]:
-    """Of one short question, answered in a dozen tokens."""
-    from chunkwise.models.llm.language_model import Request
-    from chunkwise.models.llm.local import packaged
+def _reader(kind: str, name: str) -> tuple[int, Callable[[list[str]], object]]:
+    """The tokens of a passage of about 200, and what reads such passages with every core, none from the cache."""
+    from chunkwise.models.embed.colbert import PretrainedTokenEncoder
+    from chunkwise.models.embed.pretrained import PretrainedEmbedder, minilm
+    from chunkwise.models.rerank.cross_encoder import PretrainedReranker
 
-    request = Request("", f"Print this again: {_SAMPLE}", max_tokens=_WRITTEN)
-    _, read, written = packaged(name).timed(request)
-    return round(read), round(written)
+    if kind == "token encoder":
+        encoder = PretrainedTokenEncoder(name)
+        return len(encoder.token_starts(_SAMPLE * 5)), encoder.token_vectors
+    model = minilm() if kind == "reranker" else PretrainedEmbedder(name)
+    read = (
+        partial(PretrainedReranker().model.scores, "When does it leave?")
+        if kind == "reranker"
+        else model.embed
+    )
+    return len(model.token_starts(_SAMPLE * 5)), read
 
 
 command = DefaultGroup(list_models, (get, verify, remove, cache))

@@ -6,23 +6,17 @@ from typing import Annotated
 
 import click
 
-from chunkwise.base.schema import Name, Option, Options
+from chunkwise.base.schema import Name, Option
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import DefaultGroup
-from chunkwise.cli.options import Json
-from chunkwise.cli.streams import print_json, say
+from chunkwise.cli.options import JsonOption
+from chunkwise.cli.streams import print_json
 
 
-class CacheOptions(Options):
-    """The options of `chunkwise models cache`."""
-
-    as_json: Json = False
-
-
-@dataclass_command("cache", CacheOptions)
-def stats(options: CacheOptions) -> None:
-    """Show the cache size per model: embeddings, answers, verdicts.
+@dataclass_command("cache", JsonOption)
+def stats(options: JsonOption) -> None:
+    """Show how much is cached for each model, and where: embeddings, answers, verdicts.
 
     Examples:
       chunkwise models cache
@@ -54,13 +48,12 @@ def stats(options: CacheOptions) -> None:
     )
 
 
-class ClearOptions(Options):
+class ClearOptions(JsonOption):
     """The options of `chunkwise models cache clear`."""
 
     model: Annotated[Name | None, Option(
         "Only models whose names start with this", metavar="NAME", common=True
     )] = None  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("clear", ClearOptions)
@@ -77,10 +70,10 @@ def clear(options: ClearOptions) -> None:
     before = cache.size()
     removed = cache.clear(options.model)
     freed = max(0, before - cache.size())
-    if options.as_json:
-        print_json({"removed": removed, "freed": freed}, indent=None)
-    else:
-        say(f"removed {counted(removed, 'entry')}, {format_number(freed, 'bytes')} freed")
+    options.answer(
+        {"removed": removed, "freed": freed},
+        f"{counted(removed, 'entry')} removed, {format_number(freed, 'bytes')} freed",
+    )
 
 
 command = DefaultGroup(stats, (clear,))

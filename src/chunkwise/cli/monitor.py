@@ -8,26 +8,26 @@ import time
 from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import click
 from msgspec import Meta
 
 from chunkwise.base.amounts import parse_time
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.schema import Name, Names, Option, Share
+from chunkwise.base.schema import Name, Names, Option
 from chunkwise.base.secrets import mask
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
-from chunkwise.cli.exit_status import leave, settled
+from chunkwise.cli.exit_status import status_of
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.keep_run import ExporterOptions, HistoryOption, exporters_of, hand_on
-from chunkwise.cli.llm import DryRunEnded, show_estimate
 from chunkwise.cli.monitor_ab import command as ab
 from chunkwise.cli.monitor_alerts import ack, alerts
 from chunkwise.cli.options import (
+    Baseline,
     Queries,
-    parse_share,
+    Tolerance,
 )
 from chunkwise.cli.report_options import write_or_say
 from chunkwise.cli.run_evaluation import (
@@ -44,14 +44,29 @@ from chunkwise.cli.streams import (
     shown_place,
 )
 from chunkwise.core import Query
+from chunkwise.evaluation.gate import unreviewed
+from chunkwise.evaluation.scoring import SearchMore
+from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.options import Accept
-from chunkwise.tracking.watch import repeat_every, watched_metrics
-
-if TYPE_CHECKING:
-    from chunkwise.evaluation.scoring import SearchMore
-    from chunkwise.report.watch_report import WatchedRunReport
-    from chunkwise.tracking.drift import DriftFigure, QuestionDrift
-    from chunkwise.tracking.watch import WatchOutcome
+from chunkwise.report.alert_messages import AlertTemplates, alert_message
+from chunkwise.report.runs_report import metric_history_report
+from chunkwise.report.watch_report import PassageTexts, WatchedRunReport
+from chunkwise.report.write_report import write_report
+from chunkwise.testsets.query_log import QueryLog
+from chunkwise.testsets.reading import read_questions
+from chunkwise.tracking.drift import DriftFigure, QuestionDrift, corpus_drift, question_drift
+from chunkwise.tracking.explain_difference import changes_between
+from chunkwise.tracking.notify import NotSent, parse_channels, resolve_channels, send
+from chunkwise.tracking.record_run import git_state
+from chunkwise.tracking.run_rows import metric_history
+from chunkwise.tracking.watch import (
+    WatchOutcome,
+    corpus_of,
+    reference_of,
+    repeat_every,
+    watch_run,
+    watched_metrics,
+)
 
 
 class MonitorOptions(
@@ -70,16 +85,11 @@ class MonitorOptions(
     alert_template: Annotated[Names, Option(
         "Jinja2 template for alerts", metavar="FORM=FILE"
     )] = ()  # fmt: skip
-    tolerance: Annotated[Share | None, Option(
-        "Ignore falls below this: 0.02 or 2%", metavar="SHARE", default_text="the minimum detectable difference",
-        parse=parse_share, common=True,
-    )] = None  # fmt: skip
+    tolerance: Tolerance = None
     every: Annotated[Annotated[float, Meta(gt=0, le=366 * 86_400)] | None, Option(
         "Keep running, and repeat at this interval: 12h, 1d, 1w", metavar="TIME", parse=parse_time, common=True
     )] = None  # fmt: skip
-    baseline: Annotated[Name | None, Option(
-        "Baseline to compare with", metavar="NAME", default_text="the branch's", common=True
-    )] = None  # fmt: skip
+    baseline: Baseline = None
     watched: Annotated[Name | None, Option(
         "Metrics to alert on", metavar="NAMES", default_text="eight", common=True
     )] = None  # fmt: skip
@@ -112,10 +122,8 @@ def run(options: MonitorOptions) -> None:
         raise click.UsageError("--dry-run and --every exclude each other")
     watch = _Watch(options)
     if options.every is None:
-        try:
-            leave(watch.once())
-        except DryRunEnded as ended:
-            show_estimate(ended.estimate, options.as_json)
+        if status := watch.once():
+            sys.exit(status)
         return
 
     def waiting(due: datetime) -> None:
@@ -129,8 +137,6 @@ class _Watch:
     """What is done each time."""
 
     def __init__(self, options: MonitorOptions) -> None:
-        from chunkwise.report.alert_messages import AlertTemplates
-        from chunkwise.tracking.notify import parse_channels, resolve_channels
 
         self._channels = resolve_channels(parse_channels(options.alert))
         self._templates = AlertTemplates(options.alert_template)
@@ -142,8 +148,6 @@ class _Watch:
 
     def last_time(self) -> datetime | None:
         """When this watch last kept a run; None: never."""
-        from chunkwise.tracking.record_run import git_state
-        from chunkwise.tracking.watch import reference_of
 
         branch = git_state(".")[1]
         name = reference_of(self._history, name=self._options.baseline, branch=branch).name
@@ -182,7 +186,7 @@ class _Watch:
         exits = any(channel.kind == "exit" for channel in self._channels)
         is_first = outcome.watched.reference == number
         compared = watched_metrics(outcome.run, None) if is_first else outcome.watched.figures
-        return settled(
+        return status_of(
             failed=not (saved and page),
             not_reached=bool(missed) or (bool(outcome.alerts) and exits),
             skipped=bool(found.left_out) or is_silent or live.left_out or not compared
@@ -194,8 +198,6 @@ class _Watch:
             say(line)
 
     def _compare(self, number: int, found: Evaluated, live: _LiveQuestions) -> WatchOutcome:
-        from chunkwise.evaluation.gate import unreviewed
-        from chunkwise.tracking.watch import watch_run
 
         options, name = self._options, self._options.baseline
         known = {baseline.name for baseline in self._history.baselines()}
@@ -216,10 +218,6 @@ class _Watch:
     def _watched(
         self, outcome: WatchOutcome, found: Evaluated, live: _LiveQuestions
     ) -> WatchedRunReport:
-        from chunkwise.report.watch_report import PassageTexts, WatchedRunReport
-        from chunkwise.tracking.drift import corpus_drift
-        from chunkwise.tracking.explain_difference import changes_between
-        from chunkwise.tracking.watch import corpus_of
 
         first, number = None, outcome.watched.reference
         if number != outcome.run.number:
@@ -239,8 +237,6 @@ class _Watch:
         """Send the alerts; whether every channel worked."""
         if not watched.outcome.alerts:
             return True
-        from chunkwise.report.alert_messages import alert_message
-        from chunkwise.tracking.notify import NotSent, send
 
         message = alert_message(watched)
         fine = True
@@ -260,9 +256,6 @@ class _Watch:
     def _write_page(self, outcome: WatchOutcome) -> bool:
         if self._options.page is None:
             return True
-        from chunkwise.report.runs_report import metric_history_report
-        from chunkwise.report.write_report import write_report
-        from chunkwise.tracking.run_rows import metric_history
 
         figures = [each.metric for each in outcome.alerts] or list(outcome.watched.figures)
         metric = next(iter(figures), None)
@@ -306,8 +299,6 @@ class _LiveQuestions:
 
     def _read(self, name: str) -> list[Query]:
         """Without what is private or no question, as `queries import` leaves it out: examples are printed and sent."""
-        from chunkwise.testsets.query_log import QueryLog
-        from chunkwise.testsets.reading import read_questions
 
         log = QueryLog()
         for query in read_questions(name, self._bad):
@@ -326,8 +317,6 @@ class _LiveQuestions:
     def compare(self, tests: list[Query]) -> None:
         if not self._queries:
             return
-        from chunkwise.models import DEFAULT, get_embedder
-        from chunkwise.tracking.drift import question_drift
 
         embed = None
         try:

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import click
 from msgspec import Meta
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Amount, Name, Option, Share
-from chunkwise.base.wording import as_set, counted, format_interval, format_number, thousands
+from chunkwise.base.wording import as_set, counted, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import SKIPPED
-from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
-from chunkwise.cli.options import AllowOption, Json, SourceOptions
+from chunkwise.cli.exit_status import leave
+from chunkwise.cli.llm import LlmClients, ends_dry_run, or_local
+from chunkwise.cli.options import AllowOption, NeededQueries, SourceOptions
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import SkippedInputs, print_json, say
+from chunkwise.cli.report_options import JsonOrReport
+from chunkwise.cli.streams import SkippedInputs, say
 from chunkwise.core import Document, Query
+from chunkwise.evaluation.ab_test import ABResult, ab_test, read_live_log
+from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.evaluation.results import Results
+from chunkwise.evaluation.scoring import Listeners
+from chunkwise.metrics.judges.judge import LLM, judge_names
 from chunkwise.options import IndexOptions, LlmOptions, ScoreOptions, SearchOptions
-from chunkwise.report.sanitize import one_line
-
-if TYPE_CHECKING:
-    from chunkwise.evaluation.ab_test import ABResult
-    from chunkwise.evaluation.results import Results
-    from chunkwise.models.llm.cost import LlmEstimate
+from chunkwise.report.report import Column, Estimate, Headline, Note, Report, ValueTable
+from chunkwise.retrieval.indexes import documents_in
+from chunkwise.tuning.recommendation_file_and_code import read_recommendation
 
 _LOOKS = 8
 
 
-class ABOptions(LlmOptions, AllowOption, SourceOptions, group="Test"):
+class ABOptions(LlmOptions, AllowOption, SourceOptions, JsonOrReport, group="Test"):
     """The options of `chunkwise monitor ab`."""
 
     a: Annotated[Path | None, Option(
@@ -40,10 +42,7 @@ class ABOptions(LlmOptions, AllowOption, SourceOptions, group="Test"):
     b: Annotated[Path | None, Option(
         "Candidate configuration", metavar="FILE", common=True
     )] = None  # fmt: skip
-    test_queries: Annotated[Name, Option(
-        "Log of questions with references or clicks", flag="-Q --test-queries", long_flag="--queries", metavar="FILE",
-        common=True,
-    )]  # fmt: skip
+    test_queries: NeededQueries
     how: Annotated[Literal["parallel", "interleaved"], Option(
         "Score both in parallel, or interleave their hits", common=True
     )] = "parallel"  # fmt: skip
@@ -66,7 +65,6 @@ class ABOptions(LlmOptions, AllowOption, SourceOptions, group="Test"):
     seed: Annotated[Amount, Option(
         "Random seed of interleaving and LLM", metavar="N"
     )] = 0  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("ab", ABOptions)
@@ -83,7 +81,6 @@ def command(options: ABOptions) -> None:
 
     Configurations are files in the format of recommendation.toml.
     """
-    from chunkwise.evaluation.ab_test import ab_test, read_live_log
 
     if options.by != "teams" and (options.a is None) != (options.b is None):
         raise click.UsageError("missing configurations: --a CONFIG --b CONFIG")
@@ -95,26 +92,20 @@ def command(options: ABOptions) -> None:
         raise click.UsageError(
             "the log has no results of a and b: give SOURCE, --a CONFIG and --b CONFIG"
         )
-    try:
-        found = ab_test(
-            log, _answering(options.a, documents, options, clients, bad),
-            _answering(options.b, documents, options, clients, bad), how=options.how,
-            metric=options.metric, tolerance=options.tolerance, level=options.level, seed=options.seed,
-        )  # fmt: skip
-    except DryRunEnded as ended:
+    if options.dry_run:
         say("this is for a; b takes about the same")
-        show_estimate(ended.estimate, options.as_json)
-        return
-    if options.as_json:
-        print_json(found.to_dict())
-    else:
-        _show(found)
-    if bad.count or clients.fell_short:
-        sys.exit(SKIPPED)
+    found = ab_test(
+        log, _answering(options.a, documents, options, clients, bad),
+        _answering(options.b, documents, options, clients, bad), how=options.how,
+        metric=options.metric, tolerance=options.tolerance, level=options.level, seed=options.seed,
+    )  # fmt: skip
+    options.print_result(lambda: _report(found), found.to_dict)
+    if not len(found.sequence):
+        say("no question says who is better: references, clicks or a judge are needed")
+    leave(skipped=bad.count or clients.fell_short)
 
 
 def _documents(options: ABOptions, bad: Callable[[object], None]) -> list[Document]:
-    from chunkwise.retrieval.indexes import documents_in
 
     paths = options.sources()
     with progress("reading", bytes_of(paths), options.quiet) as advance:
@@ -137,10 +128,6 @@ def _answering(
     bad: Callable[[object], None],
 ) -> Callable[[Sequence[Query]], Results] | None:
     """One configuration, as a function of questions."""
-    from chunkwise.evaluation.evaluate import evaluate
-    from chunkwise.evaluation.scoring import Listeners
-    from chunkwise.metrics.judges.judge import LLM, judge_names
-    from chunkwise.tuning.recommendation_file_and_code import read_recommendation
 
     if config is None:
         return None
@@ -150,42 +137,42 @@ def _answering(
         clients.of(or_local(options.llm_name)) if LLM in judge_names(options.judge or "") else None
     )
 
-    def on_estimate(estimate: LlmEstimate) -> None:
-        if options.dry_run:
-            raise DryRunEnded(estimate)
-
     def answer(queries: Sequence[Query]) -> Results:
         with progress(f"answering ({config.name})", 0, options.quiet):
             return evaluate(
                 list(documents), list(queries), metrics=options.metric or "retrieval", judge=options.judge,
                 llm=client, score=ScoreOptions(seed=options.seed),
-                listeners=Listeners(on_bad=bad, on_estimate=on_estimate),
+                listeners=Listeners(on_bad=bad, on_estimate=ends_dry_run(options)),
                 search=searching, index=made_with,
             )  # fmt: skip
 
     return answer
 
 
-def _show(found: ABResult) -> None:
-    sequence = found.sequence
-    count = len(sequence)
-    click.echo(f"a  {one_line(found.a)}\nb  {one_line(found.b)}")
-    click.echo(f"{found.metric}, {found.how}: {counted(count, 'question')}"
-               + (f", {thousands(found.unscored)} more without a score" if found.unscored else ""))  # fmt: skip
-    if not count:
-        say("no evidence in any question: references, clicks or a judge are needed")
-        return
-    click.echo("\n  questions   b − a        interval for all looks   p")
+def _report(found: ABResult) -> Report:
+    sequence, count = found.sequence, len(found.sequence)
     looks = sorted({max(1, round(count * part / _LOOKS)) for part in range(1, _LOOKS + 1)})
-    for at in looks:
-        ends = format_interval(float(sequence.low[at - 1]), float(sequence.high[at - 1]), "change")
-        when = f"   {one_line(found.when[at - 1], 20)}" if found.when and found.when[at - 1] else ""
-        click.echo(
-            f"  {thousands(at):>9}   {format_number(float(sequence.mean[at - 1]), 'change'):<11} "
-            f" {ends:<23}  "
-            f"{format_number(float(sequence.p[at - 1]), 'p')}{when}"
+    rows = tuple(
+        (
+            at,
+            Estimate(
+                *(float(each[at - 1]) for each in (sequence.mean, sequence.low, sequence.high))
+            ),
+            float(sequence.p[at - 1]),
+            found.when[at - 1] if found.when else "",
         )
-    click.echo(f"\n{verdict(found)}")
+        for at in (looks if count else ())
+    )
+    columns = (
+        Column("questions", "count"),
+        Column("b − a", "change"),
+        Column("p", "p"),
+        Column("asked"),
+    )
+    unscored = f", {thousands(found.unscored)} more without a score" if found.unscored else ""
+    title = f"{found.metric}, {found.how}: {counted(count, 'question')}{unscored}"
+    sides = (Note(f"a: {found.a}"), Note(f"b: {found.b}"))
+    return Report(title, (Headline(verdict(found)), ValueTable(columns, rows), *sides))
 
 
 def verdict(found: ABResult) -> str:

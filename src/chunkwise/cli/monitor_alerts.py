@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from chunkwise.base.schema import Count, Option, argument
 from chunkwise.base.wording import points
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.keep_run import HistoryOption
-from chunkwise.cli.options import Json
+from chunkwise.cli.options import JsonOption
 from chunkwise.cli.report_options import JsonOrReport
-from chunkwise.cli.streams import print_json, say, shown_place
+from chunkwise.cli.streams import say, shown_place
+from chunkwise.report.watch_report import alert_reports, alerts_report
+from chunkwise.tracking.history import History
 
-if TYPE_CHECKING:
-    from chunkwise.tracking.history import History
 
-
-class AckOptions(HistoryOption):
+class AckOptions(HistoryOption, JsonOption):
     """The options of `chunkwise monitor ack`."""
 
     numbers: Annotated[tuple[Count, ...], argument("ALERT...")]
-    as_json: Json = False
 
 
 @dataclass_command("ack", AckOptions)
@@ -33,16 +31,15 @@ def ack(options: AckOptions) -> None:
       chunkwise monitor ack 3
       chunkwise monitor ack 3 4 5
     """
-    history = options.opened()
-    known = history.acknowledge(*options.numbers)
-    if options.as_json:
-        print_json({"acknowledged": [alert.to_dict() for alert in known]})
-        return
-    for alert in known:
-        say(
-            f"alert {alert.number} acknowledged: no new alert until {alert.metric} falls "
-            f"another {points(alert.figure.tolerance)} (set by `monitor --tolerance`)"
-        )
+    known = options.opened().acknowledge(*options.numbers)
+    options.answer(
+        {"acknowledged": [alert.to_dict() for alert in known]},
+        *(
+            f"alert {alert.number} is acknowledged: {alert.metric} stays quiet until it is lower by "
+            f"another {points(alert.figure.tolerance)}; `watch --tolerance` sets how many"
+            for alert in known
+        ),
+    )
 
 
 class AlertsOptions(HistoryOption, JsonOrReport):
@@ -63,7 +60,6 @@ def alerts(options: AlertsOptions) -> None:
       chunkwise monitor alerts 3
       chunkwise monitor alerts --all --json
     """
-    from chunkwise.report.watch_report import alert_reports, alerts_report
 
     history: History = options.opened()
     if options.number is not None:

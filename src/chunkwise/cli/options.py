@@ -14,8 +14,8 @@ import click
 from chunkwise.base.allow_hosts_and_code_from_files import ALLOW
 from chunkwise.base.cores import cores
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.schema import Name, Names, Option, Options, argument
-from chunkwise.cli.streams import say
+from chunkwise.base.schema import Name, Names, Option, Options, Share, argument
+from chunkwise.cli.streams import print_json, say
 from chunkwise.cli.written_files import written_files
 from chunkwise.core import Query
 from chunkwise.options import ReadOptions, WorkerOptions
@@ -39,6 +39,27 @@ Queries = Annotated[Name | None, Option(
     "Test questions: JSON, BEIR, SQuAD, Ragas …", flag="-Q --test-queries", long_flag="--queries",
     metavar="FILE", group="Input", common=True,
 )]  # fmt: skip
+NeededQueries = Annotated[Name, Option(
+    "Test questions: JSON, BEIR, SQuAD, Ragas …", flag="-Q --test-queries", long_flag="--queries",
+    metavar="FILE", group="Input", common=True,
+)]  # fmt: skip
+Baseline = Annotated[Name | None, Option(
+    "Baseline that runs are compared with", metavar="NAME", default_text="that of the branch", common=True
+)]  # fmt: skip
+
+
+def parse_share(text: str) -> float:
+    """Read 0.02 or 2%."""
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%?)\s*", text)
+    if match is None:
+        raise ValueError("expected a share like 0.02 or 2%")
+    return float(match[1]) / (100 if match[2] else 1)
+
+
+Tolerance = Annotated[Share | None, Option(
+    "Alert only below this difference: 0.02 or 2%", metavar="SHARE", default_text="what the questions can show",
+    parse=parse_share, common=True,
+)]  # fmt: skip
 Labels = Annotated[Name | None, Option(
     "Label database", metavar="FILE", variable="CHUNKWISE_LABELS", default_text=".chunkwise/labels.db",
     group="Input", common=True,
@@ -57,6 +78,19 @@ class QuietOption(Options, group="Output"):
     quiet: Annotated[
         bool, Option("Suppress progress, notes and summary", flag="-q", common=True)
     ] = False
+
+
+class JsonOption(Options, group="Output"):
+    """What a command did as JSON instead of in sentences."""
+
+    as_json: Json = False
+
+    def answer(self, data: object, *sentences: str) -> None:
+        """Print the data, or say the sentences."""
+        if self.as_json:
+            print_json(data)
+        for sentence in () if self.as_json else sentences:
+            say(sentence)
 
 
 class VerboseOption(Options, group="Output"):
@@ -228,14 +262,6 @@ class ConfigOption(AllowOption):
 def parted(names: str | None) -> list[str]:
     """Names that stand with commas between them."""
     return [name.strip() for name in (names or "").split(",") if name.strip()]
-
-
-def parse_share(text: str) -> float:
-    """Read 0.02 or 2%."""
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%?)\s*", text)
-    if match is None:
-        raise ValueError("expected a share such as 0.02 or 2%")
-    return float(match[1]) / (100 if match[2] else 1)
 
 
 def check_questions_flag(options: SourceOptions, queries: str | None) -> None:

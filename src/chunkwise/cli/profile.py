@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from chunkwise.base.schema import Name, Option
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import FAILED, leave, settled
+from chunkwise.cli.exit_status import FAILED, leave
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     JobsOption,
@@ -63,7 +63,7 @@ def command(options: ProfileOptions) -> None:
         lambda: profile_report(profile, title, _next_command(profile, options)), profile.to_dict,
         lambda: profile_report(profile, title),
     )  # fmt: skip
-    leave(settled(failed=not is_written, skipped=bool(skip.count)))
+    leave(failed=not is_written, skipped=bool(skip.count))
 
 
 def _next_command(profile: Profile, options: ProfileOptions) -> str:

@@ -13,14 +13,14 @@ from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
     AllowOption,
-    Json,
+    JsonOption,
     QuietOption,
 )
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 
 
-class PushOptions(AllowOption, QuietOption, group="Target"):
+class PushOptions(AllowOption, QuietOption, JsonOption, group="Target"):
     """The options of `chunkwise push`."""
 
     source: Annotated[str, argument("SOURCE")]
@@ -36,7 +36,6 @@ class PushOptions(AllowOption, QuietOption, group="Target"):
     prune: Annotated[bool, Option(
         "Delete stale rows of these documents", common=True
     )] = False  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("push", PushOptions)

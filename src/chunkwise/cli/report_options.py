@@ -9,15 +9,13 @@ import click
 
 from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.cli.options import Json, Page, QuietOption, VerboseOption
+from chunkwise.cli.options import JsonOption, Page, QuietOption, VerboseOption
 from chunkwise.cli.streams import print_json, readers_may_leave, say_error, stdout_console
 from chunkwise.report.report import Report
 
 
-class JsonOrReport(VerboseOption):
+class JsonOrReport(VerboseOption, JsonOption):
     """JSON or a report in the terminal."""
-
-    as_json: Json = False
 
     def print_result(self, report: Callable[[], Report], data: Callable[[], object]) -> None:
         """Print either; who reads it may leave early."""

@@ -6,20 +6,18 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import click
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted, from_to, shortened, thousands
+from chunkwise.cli.streams import stdout_console
 from chunkwise.core import SECTION_SEPARATOR, Document, Query, Reference
-from chunkwise.report.sanitize import one_line
+from chunkwise.report.report import Excerpt, Headline, Note, Report, ReportPart, TextRun
+from chunkwise.report.sanitize import clean_lines, one_line
 
 if TYPE_CHECKING:
-    from rich.padding import Padding
-    from rich.text import Text
-
     from chunkwise.testsets.check import Problem
     from chunkwise.testsets.formats.chunkwise import QuestionRow
     from chunkwise.testsets.review import Review
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 _AROUND = 240
 """Characters of the document on either side of a quote."""
 _LONGEST = 1500
-_INDENT = 8
-"""Blanks a line may begin with: enough for a list within a list."""
 
 _KEYS = "[a]ccept  [e]dit question  edit ans[w]er  [d]rop  [s]kip  [b]ack  [q]uit"
 
@@ -120,87 +116,55 @@ class ReviewCard:
         return answer_of(review.row or {})
 
     def show(self, review: Review) -> None:
-        """On stdout; text of documents and models is made harmless first."""
-        from rich.console import Console
-        from rich.text import Text
-
+        """On stdout."""
+        from chunkwise.report.to_terminal import print_report
         from chunkwise.testsets.review import answer_of, question_of, state_of
 
         row = review.row or {}
         types = row.get("types") or row.get("type") or []
         type_names = ", ".join(map(str, types)) if isinstance(types, list) else str(types)
-        console = Console(file=sys.stdout, highlight=False)
         where = f"{thousands(review.at + 1)} of {thousands(len(review))}"
-        console.print()
-        console.print(
-            Text(one_line(f"{where} · {type_names or 'no type'} · {state_of(row)}"), "dim")
-        )
-        console.print(Text(one_line(question_of(row)), "bold"))
-        console.print(Text(f"→ {one_line(answer_of(row)) or '(no answer)'}"))
-        for part in self._evidence(row):
-            console.print(part)
+        answer = Note(f"→ {answer_of(row) or '(no answer)'}")
+        parts = (Headline(question_of(row)), answer, *self._evidence(row))
+        click.echo()
+        title = f"{where} · {type_names or 'no type'} · {state_of(row)}"
+        print_report(Report(title, parts), stdout_console())
 
-    def _evidence(self, row: QuestionRow) -> Iterator[Text | Padding]:
-        from rich.text import Text
-
+    def _evidence(self, row: QuestionRow) -> Iterator[ReportPart]:
         from chunkwise.testsets.review import quotes_of_row
 
         name = str(row.get("query_id", row.get("id", "")))
         query = self._queries.get(name)
         if query is not None and query.references:
-            for reference in query.references:
-                yield from self._place(reference)
+            yield from map(self._place, query.references)
             return
         if name in self._problems:
-            yield Text(one_line(self._problems[name]), "red")
+            yield Note(self._problems[name], is_warning=True)
         for text in quotes_of_row(row):
-            yield _indented(_marked(text))
+            yield Excerpt((_marked(text),))
 
-    def _place(self, reference: Reference) -> Iterator[Text | Padding]:
-        from rich.text import Text
-
+    def _place(self, reference: Reference) -> Excerpt:
         from chunkwise.metrics.claims.hit_texts import whole_words
         from chunkwise.text.analyzed import Analyzed
 
         document = self._documents[reference.doc_id]
         text, start, end = document.text, reference.start, reference.end
-        section = SECTION_SEPARATOR.join(Analyzed(document).section(start, end))
-        more = (
-            f" · and {counted(len(reference.alternatives), 'more place')}"
-            if reference.alternatives
-            else ""
-        )
-        place = f"{document.id} {from_to(start, end)}{f' · {section}' if section else ''}{more}"
-        yield Text(one_line(place), "cyan")
+        others = len(reference.alternatives)
+        place = [
+            f"{document.id} {from_to(start, end)}",
+            SECTION_SEPARATOR.join(Analyzed(document).section(start, end)),
+            f"and {counted(others, 'more place')}" if others else "",
+        ]
         low, high = whole_words(text, max(0, start - _AROUND), min(len(text), end + _AROUND))
-        before = ("…" if low else "") + _plain_lines(text[low:start])
-        behind = _plain_lines(text[end:high]) + ("…" if high < len(text) else "")
-        yield _indented(Text.assemble(before, _marked(text[start:end]), behind))
+        before = TextRun(("…" if low else "") + clean_lines(text[low:start]))
+        behind = TextRun(clean_lines(text[end:high]) + ("…" if high < len(text) else ""))
+        runs = (before, _marked(text[start:end]), behind)
+        return Excerpt(runs, place=" · ".join(filter(None, place)))
 
 
-def _marked(text: str) -> Text:
-    """With marks as well as a color: not every terminal has one."""
-    from rich.text import Text
-
-    return Text(f"»{shortened(_plain_lines(text), _LONGEST)}«", "bold green")
-
-
-def _indented(text: Text) -> Padding:
-    from rich.padding import Padding
-
-    return Padding(text, (0, 0, 0, 2), expand=False)
-
-
-def _plain_lines(text: str) -> str:
-    """Headings, entries and rows stay lines of their own; many empty lines become one."""
-    lines = [_plain(line) for line in text.split("\n")]
-    kept = [lines[0], *(now for before, now in pairwise(lines) if now.strip() or before.strip())]
-    return "\n".join(kept)
-
-
-def _plain(line: str) -> str:
-    blanks = len(line) - len(line.lstrip(" "))
-    return " " * min(blanks, _INDENT) + one_line(line.lstrip(" "))
+def _marked(text: str) -> TextRun:
+    """With signs as well as a color: not every terminal has one."""
+    return TextRun(f"»{shortened(clean_lines(text), _LONGEST)}«", "gold")
 
 
 def _edited(text: str, what: str) -> str:

@@ -6,19 +6,22 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import click
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Names, Option
 from chunkwise.base.wording import as_set, counted
-from chunkwise.cli.dataclass_options import is_typed
+from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.chunk import chunk_each
+from chunkwise.cli.cut_documents import ChunkSummary, readable
+from chunkwise.cli.dataclass_options import EstimateMade, is_typed
 from chunkwise.cli.llm import (
     AskingStrategy,
-    DryRunEnded,
     LlmClients,
     asking_strategy,
+    ends_dry_run,
     estimate_documents,
     or_local,
     refuse_unasked,
@@ -37,15 +40,21 @@ from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.report_options import ReportOptions
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Document, OnProgress, Query
+from chunkwise.evaluation.evaluate import evaluate, named_judges
 from chunkwise.evaluation.gate import MetricLimit, missed_limits
-from chunkwise.evaluation.sources import SCRIPTS, documents_beside
+from chunkwise.evaluation.judging import judge_error
+from chunkwise.evaluation.live_retriever import is_live
+from chunkwise.evaluation.results import Results
+from chunkwise.evaluation.run_file import COUNTED
+from chunkwise.evaluation.scoring import Listeners, OnSearch
+from chunkwise.evaluation.sources import SCRIPTS, documents_beside, no_documents
+from chunkwise.evaluation.system_under_test import with_budget
+from chunkwise.metrics.registry import chosen
+from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.options import IndexOptions, LiveOptions, LlmOptions, ScoreOptions, SearchOptions
-
-if TYPE_CHECKING:
-    from chunkwise.evaluation.results import Results
-    from chunkwise.evaluation.scoring import OnSearch
-    from chunkwise.models.llm.cost import LlmEstimate
-    from chunkwise.tracking.run import KeptRun
+from chunkwise.retrieval.indexes import named_index
+from chunkwise.tracking.record_run import run_of_results
+from chunkwise.tracking.run import KeptRun
 
 
 class EvaluationOptions(
@@ -108,7 +117,7 @@ class PreparedEvaluation(Generic[Checked]):
     types: tuple[str, str] | None
 
     def run(self, on_search: OnSearch | None = None) -> Evaluated:
-        """`on_search` gets what asks further questions of the same system; a dry run raises `DryRunEnded`."""
+        """`on_search` gets what asks further questions of the same system; a dry run raises `EstimateMade`."""
         documents: list[Document] = []
         queries: list[Query] = []
         results, left_out = _results(self.paths, self.options, documents, queries, on_search)
@@ -136,7 +145,6 @@ def prepare(options: Checked) -> PreparedEvaluation[Checked]:
 
 def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
     """As a history keeps it."""
-    from chunkwise.tracking.record_run import run_of_results
 
     return run_of_results(
         found.results, documents=found.documents, queries=found.queries, keep_text=keep_text
@@ -163,13 +171,6 @@ def _results(
     queries: list[Query],
     on_search: OnSearch | None,
 ) -> tuple[Results, tuple[str, ...]]:
-    from chunkwise.evaluation.evaluate import evaluate
-    from chunkwise.evaluation.run_file import COUNTED
-    from chunkwise.evaluation.scoring import Listeners
-
-    def on_estimate(estimate: LlmEstimate) -> None:
-        if options.dry_run:
-            raise DryRunEnded(estimate)
 
     total = bytes_of(paths)
     lines: list[str] = []
@@ -189,7 +190,7 @@ def _results(
     client = clients.of(options.llm_name) if options.asks_llm and options.llm_name else None
     asking = _asking(options, clients)
     if asking and options.dry_run and (estimate := _summaries(paths, options, asking)):
-        raise DryRunEnded(estimate)
+        raise EstimateMade(estimate)
     results = evaluate(
         paths[0] if len(paths) == 1 else paths, options.test_queries,
         strategy=asking.strategy if asking else options.strategy,
@@ -199,8 +200,8 @@ def _results(
         score=options.part(ScoreOptions), live=options.part(LiveOptions), hits=options.hits,
         chunks=options.chunks, llm=client, options=options.loading(), jobs=options.workers(total),
         listeners=Listeners(
-            on_bad=bad, on_mended=lambda line: say(f"repaired {line}"), on_remark=say, on_documents=documents.extend,
-            on_questions=queries.extend, on_estimate=on_estimate, on_search=on_search, stages=stages,
+            on_bad=bad, on_note=say, on_documents=documents.extend,
+            on_questions=queries.extend, on_estimate=ends_dry_run(options), on_search=on_search, stages=stages,
         ),
     )  # fmt: skip
     if asking and asking.client and not options.quiet:
@@ -212,7 +213,6 @@ def _results(
 
 def say_why_silent(results: Results) -> bool:
     """Whether the language model could not be asked everything: the reason, whole, beside a table that shortens it."""
-    from chunkwise.evaluation.judging import judge_error
 
     error = judge_error(results)
     if error:
@@ -254,8 +254,6 @@ def _checked_count(options: Checked) -> Checked:
 
 def _budget(options: EvaluationOptions) -> int | None:
     """The tokens a question gets; None: it gets `-k` hits."""
-    from chunkwise.evaluation.live_retriever import is_live
-    from chunkwise.evaluation.system_under_test import with_budget
 
     if options.hits or is_live(options.retriever):
         return options.budget
@@ -283,8 +281,6 @@ def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
 
 def _measured_as(limits: list[MetricLimit], options: EvaluationOptions) -> list[MetricLimit]:
     """Limits by the names the figures will have; one that names no figure is told before anything is read."""
-    from chunkwise.evaluation.evaluate import named_judges
-    from chunkwise.metrics.registry import chosen
 
     k, budget = options.k or 5, _budget(options) if limits else None
     asked = named_judges(options.judge)[0] if limits else []
@@ -309,7 +305,6 @@ def measured_names(names: str | None, options: EvaluationOptions) -> list[str]:
 
 def _strategy_asks(options: EvaluationOptions) -> bool:
     """Whether documents are to be cut by a strategy that asks a model."""
-    from chunkwise.chunkers import get_strategy
 
     return bool(options.strategy and get_strategy(options.strategy).asks_a_model)
 
@@ -325,10 +320,6 @@ def _summaries(
     paths: list[str], options: EvaluationOptions, asking: AskingStrategy
 ) -> LlmEstimate | None:
     """What a dry run tells; None: all are known, so that it can go on to what a judge is asked about them."""
-    from chunkwise.chunkers.chunk import chunk_each
-    from chunkwise.cli.cut_documents import ChunkSummary, readable
-    from chunkwise.evaluation.sources import no_documents
-    from chunkwise.retrieval.indexes import named_index
 
     if asking.client is None or options.hits or named_index(paths) is not None:
         return None

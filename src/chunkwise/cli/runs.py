@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import Annotated
 
 import click
 from msgspec import Meta
@@ -17,19 +15,28 @@ from chunkwise.base.amounts import parse_time
 from chunkwise.base.schema import Count, Name, Option, argument
 from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE, leave, settled
+from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE, leave
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.keep_run import HistoryOption
-from chunkwise.cli.options import Force, Json
+from chunkwise.cli.options import Force, JsonOption, Output
 from chunkwise.cli.report_options import JsonOrReport, ReportOptions
 from chunkwise.cli.runs_baseline import command as baseline
-from chunkwise.cli.streams import json_stdout, print_json, say, shown_place
+from chunkwise.cli.streams import json_stdout, say, shown_place
+from chunkwise.records.write import json_line
 from chunkwise.report.report import Report
+from chunkwise.report.runs_report import (
+    metric_history_report,
+    run_difference_report,
+    run_report,
+    runs_report,
+)
 from chunkwise.tracking import RunKind
-from chunkwise.tracking.history import run_number
-
-if TYPE_CHECKING:
-    from chunkwise.tracking.history import History
+from chunkwise.tracking.export_tables import export_rows, write_rows
+from chunkwise.tracking.history import History, run_number
+from chunkwise.tracking.import_runs import import_results
+from chunkwise.tracking.run import time_text
+from chunkwise.tracking.run_rows import list_runs as runs_of
+from chunkwise.tracking.run_rows import metric_history
 
 Kind = Annotated[RunKind | None, Option(
     "Only runs of this kind", metavar="KIND", group="Output", common=True
@@ -57,8 +64,6 @@ def list_runs(options: ListOptions) -> None:
       chunkwise runs --last 5 --kind evaluate
       chunkwise runs show 41
     """
-    from chunkwise.report.runs_report import runs_report
-    from chunkwise.tracking.run_rows import list_runs as runs_of
 
     history = options.opened()
     runs = runs_of(history, kind=options.kind, last=options.last)
@@ -99,7 +104,6 @@ def show(options: ShowOptions) -> None:
       chunkwise runs show 41
       chunkwise runs show last --json
     """
-    from chunkwise.report.runs_report import run_report
 
     history = options.opened()
     number = run_number(history, options.run)
@@ -127,7 +131,6 @@ def diff(options: DiffOptions) -> None:
     The difference is attributed to questions, documents, settings and versions; the parts add up. See
     docs/how-to/monitor.md.
     """
-    from chunkwise.report.runs_report import run_difference_report
 
     history = options.opened()
     before = run_number(history, options.before, beside=options.after)
@@ -162,8 +165,6 @@ def chart(options: ChartOptions) -> None:
       chunkwise runs chart boundary_issues --kind lint
       chunkwise runs chart recall@1000t --html recall.html
     """
-    from chunkwise.report.runs_report import metric_history_report
-    from chunkwise.tracking.run_rows import metric_history
 
     history = options.opened()
     if not len(history):
@@ -171,77 +172,53 @@ def chart(options: ChartOptions) -> None:
         return
     found = metric_history(history, options.metric, kind=options.kind, last=options.last)
     is_written = options.print_and_write(lambda: metric_history_report(found), lambda: found)
-    leave(settled(failed=not is_written))
+    leave(failed=not is_written)
 
 
-class ExportOptions(HistoryOption):
+class ExportOptions(HistoryOption, JsonOption):
     """The options of `chunkwise runs export`."""
 
-    csv: Annotated[Path | None, Option(
-        "Write CSV; - is stdout", metavar="FILE", group="Output", common=True, writes="new"
-    )] = None  # fmt: skip
-    jsonl: Annotated[Path | None, Option(
-        "Write JSON lines", metavar="FILE", group="Output", common=True, writes="new"
-    )] = None  # fmt: skip
-    parquet: Annotated[Path | None, Option(
-        "Write Parquet; needs chunkwise[parquet]", metavar="FILE", group="Output", common=True, writes="new"
-    )] = None  # fmt: skip
+    output: Output = None
     by_question: Annotated[bool, Option(
         "One row per question and metric", group="Output", common=True
     )] = False  # fmt: skip
     kind: Kind = None
     force: Force = False
-    as_json: Json = False
 
 
 @dataclass_command("export", ExportOptions)
 def export(options: ExportOptions) -> None:
     """Export runs as a table, one row per metric of each run.
 
+    The end of the file's name says the form: .csv, .jsonl or .parquet.
+
     Examples:
-      chunkwise runs export --csv runs.csv
-      chunkwise runs export --parquet scores.parquet --by-question
-      chunkwise runs export --jsonl runs.jsonl --kind evaluate
+      chunkwise runs export -o runs.csv
+      chunkwise runs export -o scores.parquet --by-question
+      chunkwise runs export -o runs.jsonl --kind evaluate
       chunkwise runs export --json
     """
-    from chunkwise.records.write import json_line
-    from chunkwise.tracking.export_tables import export_rows, write_rows
 
-    files = [file for file in (options.csv, options.jsonl, options.parquet) if file is not None]
-    if not files and not options.as_json:
-        raise click.UsageError(
-            "no output given: --csv runs.csv, --jsonl runs.jsonl, --parquet runs.parquet or --json"
-        )
-    if "-" in map(str, (options.jsonl, options.parquet)):
-        raise click.UsageError("'-' works only with --csv; for JSON on stdout use --json")
-    if options.as_json and str(options.csv) == "-":
-        raise click.UsageError("--csv - and --json both write to stdout; choose one")
-    history = options.opened()
-
-    def rows() -> Iterator[dict[str, object]]:
-        return export_rows(history, by_question=options.by_question, kind=options.kind)
-
-    for kind in ("csv", "jsonl", "parquet"):
-        if str(file := getattr(options, kind)) == "-":
-            with tempfile.TemporaryDirectory() as folder:
-                made = Path(folder) / "runs.csv"
-                write_rows(rows(), made, "csv", by_question=options.by_question)
-                click.echo(made.read_text("utf-8"), nl=False)
-        elif file is not None:
-            count = write_rows(rows(), file, kind, by_question=options.by_question)
-            click.echo(f"written: {file} ({counted(count, 'row')})", err=True)
+    file = options.output
+    if file is None and not options.as_json:
+        raise click.UsageError("where to? name a file: -o runs.csv; or --json")
+    rows = partial(
+        export_rows, options.opened(), by_question=options.by_question, kind=options.kind
+    )
+    if file is not None:
+        count = write_rows(rows(), file, by_question=options.by_question)
+        click.echo(f"written: {file} ({counted(count, 'row')})", err=True)
     if options.as_json:
         json_stdout().writelines(map(json_line, rows()))
 
 
-class PruneOptions(HistoryOption):
+class PruneOptions(HistoryOption, JsonOption):
     """The options of `chunkwise runs prune`."""
 
     older: Annotated[Annotated[float, Meta(gt=0, le=36_525 * 86_400)], Option(
         "Delete runs older than this: 12h, 90d, 8w, 6m, 1y", metavar="AGE", parse=parse_time, common=True
     )]  # fmt: skip
-    yes: Annotated[bool, Option("Don't ask for confirmation", common=True)] = False
-    as_json: Json = False
+    yes: Annotated[bool, Option("Do it without asking", common=True)] = False
 
 
 @dataclass_command("prune", PruneOptions)
@@ -252,7 +229,6 @@ def prune(options: PruneOptions) -> None:
       chunkwise runs prune --older 1y
       chunkwise runs prune --older 90d --yes
     """
-    from chunkwise.tracking.run import time_text
 
     since = time_text(datetime.now(UTC) - timedelta(seconds=options.older))
     history = options.opened()
@@ -269,17 +245,16 @@ def prune(options: PruneOptions) -> None:
             say("nothing was deleted")
             return
     gone = history.prune(since) if gone else []
-    if options.as_json:
-        print_json({"forgotten": [run.number for run in gone], "kept": len(history)})
-    else:
-        say(f"deleted {counted(len(gone), 'run')}, kept {thousands(len(history))}")
+    options.answer(
+        {"forgotten": [run.number for run in gone], "kept": len(history)},
+        f"{counted(len(gone), 'run')} forgotten, {thousands(len(history))} kept",
+    )
 
 
-class ImportOptions(HistoryOption):
+class ImportOptions(HistoryOption, JsonOption):
     """The options of `chunkwise runs import`."""
 
     files: Annotated[tuple[str, ...], argument("FILE...")]
-    as_json: Json = False
 
 
 @dataclass_command("import", ImportOptions)
@@ -294,7 +269,6 @@ def import_files(options: ImportOptions) -> None:
       chunkwise runs import chunkwise-tune/results.json
       chunkwise runs import results
     """
-    from chunkwise.tracking.import_runs import import_results
 
     bad: list[str] = []
 
@@ -304,15 +278,14 @@ def import_files(options: ImportOptions) -> None:
 
     history = options.opened()
     found = import_results(history, options.files, on_bad)
-    if options.as_json:
-        print_json({"imported": [asdict(each) for each in found], "skipped": bad})
-    else:
-        new = [each for each in found if each.is_new]
-        known = len(found) - len(new)
-        ends = list(dict.fromkeys((new[0].number, new[-1].number))) if new else []
-        numbers = f" as {' to '.join(map(str, ends))}" if ends else ""
-        had = f"; skipped {counted(known, 'known file')}" if known else ""
-        say(f"imported {counted(len(new), 'run')}{numbers} into {shown_place(history.place)}{had}")
+    new = [each for each in found if each.is_new]
+    ends = list(dict.fromkeys((new[0].number, new[-1].number))) if new else []
+    numbers = f" as {' to '.join(map(str, ends))}" if ends else ""
+    had = f"; {counted(known, 'file')} known already" if (known := len(found) - len(new)) else ""
+    options.answer(
+        {"imported": [asdict(each) for each in found], "skipped": bad},
+        f"{counted(len(new), 'run')} imported{numbers} into {shown_place(history.place)}{had}",
+    )
     if bad:
         sys.exit(SKIPPED if found else FAILED)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import click
 
@@ -12,19 +12,15 @@ from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import DefaultGroup
 from chunkwise.cli.keep_run import HistoryOption
-from chunkwise.cli.options import Json
+from chunkwise.cli.options import JsonOption
 from chunkwise.cli.streams import print_json, say
+from chunkwise.metrics.registry import format_score
 from chunkwise.report.sanitize import one_line
-from chunkwise.tracking.history import run_number
-
-if TYPE_CHECKING:
-    from chunkwise.tracking.history import Baseline, History
+from chunkwise.tracking.history import Baseline, History, run_number
 
 
-class BaselineOptions(HistoryOption):
+class BaselineOptions(HistoryOption, JsonOption):
     """The options of `chunkwise runs baseline`."""
-
-    as_json: Json = False
 
 
 @dataclass_command("baseline", BaselineOptions)
@@ -53,7 +49,6 @@ def list_baselines(options: BaselineOptions) -> None:
 
 def _words(baseline: Baseline, history: History) -> str:
     """ "default  evaluate  run 41  2026-01-31 08:00  recall@5 81% (79–83)  structure · hybrid"."""
-    from chunkwise.metrics.registry import format_score
 
     run = history.run(baseline.run)
     when = run.when[:16].replace("T", " ")
@@ -65,14 +60,13 @@ def _words(baseline: Baseline, history: History) -> str:
     return one_line(f"{baseline.name}  {baseline.kind}  run {baseline.run}  {when}{told}  {run.label}")  # fmt: skip
 
 
-class SetOptions(HistoryOption):
+class SetOptions(HistoryOption, JsonOption):
     """The options of `chunkwise runs baseline set`."""
 
     run: Annotated[str, argument("RUN")]
     name: Annotated[Name, Option(
         "Name of the baseline, such as a branch name", metavar="NAME", common=True
     )] = "default"  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("set", SetOptions)
@@ -88,19 +82,15 @@ def set_baseline(options: SetOptions) -> None:
     history = options.opened()
     number = run_number(history, options.run)
     made = history.set_baseline(number, options.name)
-    if options.as_json:
-        print_json(asdict(made))
-    else:
-        say(f"run {made.run} is now the {made.kind} baseline {made.name!r}")
+    options.answer(asdict(made), f"run {made.run} is the baseline {made.name!r} of {made.kind}")
 
 
-class ClearBaselineOptions(HistoryOption):
+class ClearBaselineOptions(HistoryOption, JsonOption):
     """The options of `chunkwise runs baseline clear`."""
 
     name: Annotated[Name | None, Option(
         "Clear only this baseline", metavar="NAME", default_text="all", common=True
     )] = None  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("clear", ClearBaselineOptions)
@@ -112,10 +102,9 @@ def clear(options: ClearBaselineOptions) -> None:
       chunkwise runs baseline clear --name main
     """
     gone = options.opened().clear_baselines(options.name)
-    if options.as_json:
-        print_json({"cleared": [asdict(each) for each in gone]})
-    else:
-        say(f"cleared {counted(len(gone), 'baseline')}")
+    options.answer(
+        {"cleared": [asdict(each) for each in gone]}, f"{counted(len(gone), 'baseline')} cleared"
+    )
 
 
 command = DefaultGroup(list_baselines, (set_baseline, clear))

@@ -13,10 +13,10 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.schema import Option, argument, schema
 from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import SKIPPED
+from chunkwise.cli.exit_status import leave
 from chunkwise.cli.options import (
     ConfigOption,
-    Json,
+    JsonOption,
     QuestionsOption,
     QuietOption,
 )
@@ -50,7 +50,7 @@ _AT_ONCE = 256
 """Questions answered together; their hits are written before the next are asked."""
 
 
-class SearchCommandOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOption):
+class SearchCommandOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOption, JsonOption):
     """The options of `chunkwise search`."""
 
     source: Annotated[str, argument("SOURCE")]
@@ -60,7 +60,6 @@ class SearchCommandOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOp
     verbose: Annotated[bool, Option(
         "Print the full text of every hit", flag="-v", group="Output", common=True
     )] = False  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("search", SearchCommandOptions)
@@ -101,8 +100,7 @@ def command(options: SearchCommandOptions) -> None:
             _narrowed(options)
         elif len(queries) == 1 and not options.quiet and not options.as_json:
             _hint(index, query)
-    if skip.count:
-        sys.exit(SKIPPED)
+    leave(skipped=skip.count)
 
 
 def _answers(

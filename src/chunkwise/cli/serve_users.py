@@ -12,7 +12,7 @@ from chunkwise.base.schema import Option, Options, argument
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import CommandGroup
-from chunkwise.cli.options import Json
+from chunkwise.cli.options import JsonOption
 from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
@@ -46,11 +46,10 @@ class UserRoleOptions(Options):
     role: Annotated[Role, argument("ROLE")]
 
 
-class UserListOptions(Options):
+class UserListOptions(JsonOption):
     """The options of `chunkwise serve users list`."""
 
     file: Annotated[Path, argument("FILE")]
-    as_json: Json = False
 
 
 @dataclass_command("add", NewUserOptions)

@@ -17,7 +17,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Option, schema
 from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
-from chunkwise.cli.exit_status import NOT_REACHED, SKIPPED
+from chunkwise.cli.exit_status import SKIPPED, leave
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.llm import LlmClients, estimate_words, refuse_unlimited, show_spent
 from chunkwise.cli.options import (
@@ -138,9 +138,7 @@ def tune_and_show(
         raise click.UsageError(
             f"{options.page} belongs to the sweep in {options.output}; write to another file"
         )
-    left_out = Skipped(
-        SkippedInputs(options.strict), lambda line: say(f"repaired {line}"), on_remark=say
-    )
+    left_out = Skipped(SkippedInputs(options.strict), say)
     if_interrupted = ""
 
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions | None:
@@ -184,10 +182,10 @@ def tune_and_show(
             f"{failed[0].error}"
         )
         sys.exit(SKIPPED)
-    if completed and completed.prepared.sweep.at_least and not completed.result.chosen:
-        sys.exit(NOT_REACHED)
-    if left_out.any:
-        sys.exit(SKIPPED)
+    leave(
+        not_reached=completed and completed.prepared.sweep.at_least and not completed.result.chosen
+    )
+    leave(skipped=left_out.any)
 
 
 def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:

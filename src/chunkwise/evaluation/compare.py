@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from chunkwise.evaluation.comparison_result import (
     pair,
     whole_figures,
 )
-from chunkwise.evaluation.results import Json, Results, read_results
+from chunkwise.evaluation.results import Json, Results, positions_by, read_results
 from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
 from chunkwise.metrics.registry import lower_is_better, metric_of
@@ -132,9 +132,6 @@ def _or_none(value: Json) -> str:
 CHANGED = 5
 """Questions that changed most, in either direction."""
 
-Lower = Callable[[str], bool]
-"""Whether less of a metric is better."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
@@ -192,17 +189,17 @@ class Correction(NamedTuple):
     """What the interval leaves out that says the same."""
 
 
-def contrast(scored: Scored, holm: Mapping[str, Correction], lower: Lower) -> Contrast:
+def contrast(scored: Scored, holm: Mapping[str, Correction]) -> Contrast:
     """Everything about two runs; `holm` has the corrections by metric."""
     first, second = scored.results
     wide = scored.corrected({name: each.outside for name, each in holm.items()})
     tested = {
-        name: _tested(scored, at, test, holm[name], wide[name], lower(name))
+        name: _tested(scored, at, test, holm[name], wide[name])
         for at, (name, test) in enumerate(zip(scored.metrics, scored.tests, strict=True))
         if test is not None
     }
     objective = first.objective if first.objective in tested else next(iter(tested), "")
-    changed = changed_questions(scored, objective, lower) if objective else ((), ())
+    changed = changed_questions(scored, objective) if objective else ((), ())
     shared = len(scored.pairing.runs[0])
     left_out = len(scored.pairing.other_text)
     return Contrast(
@@ -226,8 +223,8 @@ def _tested(
     test: PairedDifference,
     holm: Correction,
     corrected: Interval,
-    lower: bool,
 ) -> Tested:
+    lower = lower_is_better(scored.metrics[at])
     difference = test.difference.mean
     verdict = NO_DIFFERENCE
     # The interval and p agree about this; of both, the interval is what is drawn.
@@ -252,7 +249,8 @@ def _means(first: ScoreMatrix, second: ScoreMatrix) -> tuple[float, float]:
 
 def _by_type(scored: Scored) -> dict[str, dict[str, MetricDifference]]:
     found: dict[str, dict[str, MetricDifference]] = {}
-    for type, rows in scored.pairing.of_types().items():
+    types = positions_by(question.types for question in scored.pairing.runs[0])
+    for type, rows in sorted(types.items()):
         first, second = scored.first[rows], scored.second[rows]
         found[type] = {
             name: MetricDifference(*_means(first[:, at], second[:, at]), own.difference, own.pairs)
@@ -265,13 +263,13 @@ def _by_type(scored: Scored) -> dict[str, dict[str, MetricDifference]]:
 
 
 def changed_questions(
-    scored: Scored, metric: str, lower: Lower, most: int = CHANGED
+    scored: Scored, metric: str, most: int = CHANGED
 ) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
     """Those that the first run answers better, and those that the second does, `most` of each."""
     at = scored.metrics.index(metric)
     first, second = scored.first[:, at], scored.second[:, at]
     gain = differences(first, second)
-    gain = -gain if lower(metric) else gain
+    gain = -gain if lower_is_better(metric) else gain
 
     def largest(gain: ScoreMatrix) -> tuple[Change, ...]:
         # NaN is not above 0, and equal changes stay in the order of the questions.
@@ -297,8 +295,6 @@ def compare(
     *runs: RunLike | Sequence[RunLike],
     metrics: Sequence[str] | None = None,
     sources: Sequence[str] = (),
-    lower: Lower = lower_is_better,
-    seed: int = 0,
 ) -> Comparison:
     """Compare runs on the questions they share, with paired tests.
 
@@ -307,9 +303,7 @@ def compare(
     Args:
         runs: Results, saved runs or result files; or one list of them.
         metrics: Metrics to compare [default: all]; fewer metrics detect smaller differences.
-        sources: Names of the runs.
-        lower: Function that returns whether lower values of a metric are better.
-        seed: Seed of the permutation tests.
+        sources: Names of the runs in tables.
 
     Returns:
         Differences with confidence intervals, p-values and a verdict for each metric.
@@ -329,7 +323,7 @@ def compare(
         )
     if not sources and not any(isinstance(run, Results) for run in given):
         sources = [os.fspath(run) for run in given if not isinstance(run, Results)]
-    return compare_results(read_runs(given), wanted, sources, lower, seed)[0]
+    return compare_results(read_runs(given), wanted, sources)[0]
 
 
 def read_runs(given: Sequence[RunLike | Sequence[RunLike]]) -> list[Results]:
@@ -371,14 +365,12 @@ def compare_results(
     runs: Sequence[Results],
     metrics: Sequence[str] | None,
     sources: Sequence[str] = (),
-    lower: Lower = lower_is_better,
-    seed: int = 0,
 ) -> tuple[Comparison, list[Scored]]:
     """The comparison, and the scores of each run beside those of the first."""
     names = [run_name(at) for at in range(len(runs))]
     others = range(1, len(runs))
     scored = [Scored.of((runs[0], runs[at]), (names[0], names[at]), metrics) for at in others]
-    ties = _ties(runs, names, scored, lower, seed) if len(runs) > 2 else {}
+    ties = _ties(runs, names, scored) if len(runs) > 2 else {}
     tests = {_test(name, *each.names): p for each in scored for name, p in each.p.items()}
     for metric, found in ties.items():
         for name, p in zip(names, found.alone, strict=True):
@@ -392,7 +384,7 @@ def compare_results(
             for name, run, source in zip(names, runs, sources or [""] * len(runs), strict=True)
         ),
         tuple(
-            contrast(each, {name: corrected[_test(name, *each.names)] for name in each.p}, lower)
+            contrast(each, {name: corrected[_test(name, *each.names)] for name in each.p})
             for each in scored
         ),
         {metric: _best(metric, found, names, corrected) for metric, found in ties.items()},
@@ -427,8 +419,6 @@ def _ties(
     runs: Sequence[Results],
     names: Sequence[str],
     scored: Sequence[Scored],
-    lower: Lower,
-    seed: int,
 ) -> dict[str, Ties]:
     """By each metric that all have, on the questions that all have."""
     compared = {metric for each in scored for metric in each.metrics}
@@ -438,7 +428,7 @@ def _ties(
     found: dict[str, Ties] = {}
     for at, metric in enumerate(wanted):
         scores = np.column_stack([table[:, at] for table in tables])
-        own = find_ties(scores, lower_is_better=lower(metric), seed=seed)
+        own = find_ties(scores, lower_is_better=lower_is_better(metric))
         if own is not None:
             found[metric] = own
     return found

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted, did_you_mean, thousands
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.registry import groups
-from chunkwise.records.json import json_text
+from chunkwise.records.json import plain
 from chunkwise.records.tables import Table
 from chunkwise.stats.intervals import Interval, ScoreMatrix
 
@@ -127,15 +126,6 @@ class Best:
     """Approximate number of questions needed to separate the best two."""
 
 
-class Worse(NamedTuple):
-    """A significant regression of a run in one metric."""
-
-    run: str
-    first: str
-    metric: str
-    tested: Tested
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Table):
     """Runs on the same questions, each compared with the first."""
@@ -164,22 +154,11 @@ class Comparison(Table):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, as `chunkwise compare --json` prints them."""
-        found: dict[str, Any] = json.loads(json_text(self))
+        found: dict[str, Any] = plain(self)
         for each, told in zip(self.contrasts, found["contrasts"], strict=True):
             for name, tested in each.metrics.items():
                 told["metrics"][name]["relative"] = tested.relative
         return {"format": FORMAT, "version": _VERSION, **found}
-
-    def worse(self, metrics: Sequence[str] | None = None) -> list[Worse]:
-        """Significant regressions in these metrics [default: all]."""
-        there = list(dict.fromkeys(name for each in self.contrasts for name in each.metrics))
-        wanted = there if metrics is None else chosen_metrics(there, metrics)
-        return [
-            Worse(each.second, each.first, name, each.metrics[name])
-            for each in self.contrasts
-            for name in wanted
-            if name in each.metrics and each.metrics[name].verdict == f"{each.first} is better"
-        ]
 
     def __repr__(self) -> str:
         """What each run is, and which verdicts there are."""
@@ -208,14 +187,6 @@ class Pairing:
         # NumPy makes NaN of None.
         rows = [[own.scores.get(name) for name in metrics] for own in self.runs[run]]
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(metrics))
-
-    def of_types(self) -> dict[str, list[int]]:
-        """Positions of the questions of every type, by name."""
-        found: dict[str, list[int]] = {}
-        for at, question in enumerate(self.runs[0]):
-            for type in dict.fromkeys(question.types):
-                found.setdefault(type, []).append(at)
-        return dict(sorted(found.items()))
 
 
 def pair(runs: Sequence[Results], names: Sequence[str]) -> Pairing:

@@ -159,9 +159,7 @@ def evaluate(
     trust_caller(
         strategy, embedder, retriever, reranker, index, search, metrics, judge, score, llm, options
     )
-    left_out = Skipped(
-        listeners.on_bad, listeners.on_mended, options.on_unreadable, listeners.on_remark
-    )
+    left_out = Skipped(listeners.on_bad, listeners.on_note, options.on_unreadable)
     watch = Stopwatch()
     stages = listeners.stages
     score = score.override(metrics=metrics, judge=judge)

@@ -34,6 +34,7 @@ from chunkwise.evaluation.results import (
     Missed,
     QuestionResult,
     Results,
+    positions_by,
     versions,
 )
 from chunkwise.evaluation.scoring import Measures, OnEstimate
@@ -100,20 +101,7 @@ def _figure(
 
 def types_of(queries: Sequence[Query]) -> dict[str, list[int]]:
     """The questions of every type; one of several types counts in each."""
-    found: dict[str, list[int]] = {}
-    for number, query in enumerate(queries):
-        for type in dict.fromkeys(query.types):
-            found.setdefault(type, []).append(number)
-    return found
-
-
-def documents_of(queries: Sequence[Query]) -> dict[str, list[int]]:
-    """The questions about every document; one about several counts in each."""
-    found: dict[str, list[int]] = {}
-    for number, query in enumerate(queries):
-        for document in dict.fromkeys(each.doc_id for each in query.references):
-            found.setdefault(document, []).append(number)
-    return found
+    return positions_by(query.types for query in queries)
 
 
 _DIGITS = 6
@@ -317,7 +305,9 @@ def evaluate_system(
         }
         summary = {name: summary[name] for name in measuring.metrics if name in summary}
         by_type = by_group(columns, types_of(queries))
-        by_document = by_group(columns, documents_of(queries))
+        by_document = by_group(
+            columns, positions_by((each.doc_id for each in query.references) for query in queries)
+        )
         details = question_results(system, queries, shown, further, columns, verdicts)
         most = scoring.reachable()
     judges = judges_of(measuring, judging)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,6 @@ from chunkwise.base.wording import (
     thousands,
 )
 from chunkwise.evaluation.compare import (
-    Lower,
     RunLike,
     Scored,
     changed_data,
@@ -45,7 +43,7 @@ from chunkwise.evaluation.comparison_result import (
 from chunkwise.evaluation.results import Json, Results
 from chunkwise.metrics.registry import format_score, kind_of, lower_is_better, metric_of
 from chunkwise.options import Accepted, GateOptions
-from chunkwise.records.json import json_text
+from chunkwise.records.json import plain
 from chunkwise.stats.paired import SIGNIFICANCE, equivalence, holm
 from chunkwise.testsets.testset import QuestionCounts
 
@@ -153,7 +151,7 @@ class Gate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        found: dict[str, Any] = json.loads(json_text(self))
+        found: dict[str, Any] = plain(self)
         del found["comparison"]
         return {"outcome": self.outcome, **found}
 
@@ -172,7 +170,6 @@ def gate(
     accept: Sequence[Accepted] | None = None,
     options: GateOptions = GateOptions(),
     fails_by_tests: bool = True,
-    lower: Lower = lower_is_better,
 ) -> Gate:
     """Test whether runs are worse than the first one.
 
@@ -182,12 +179,11 @@ def gate(
     Args:
         runs: Results, saved runs or result files; the first is the baseline.
         metrics: Metrics that can fail [default: all].
-        min_effect: Ignore smaller differences.
-        no_new_zero: Also fail if a question falls to 0.
-        accept: Allowed differences: "documents", "questions"; or unreviewed "generated" questions.
-        options: All gate options; the keywords above override them.
-        fails_by_tests: False: only questions that fall to 0 fail.
-        lower: Function that returns whether lower values of a metric are better.
+        min_effect: Smallest difference that counts.
+        no_new_zero: Also fail if a question newly scores 0.
+        accept: What may differ between the runs, "documents" or "questions", and "generated" questions.
+        options: The three above as one value, which they override.
+        fails_by_tests: False: only questions that newly score 0 fail.
 
     Returns:
         The comparison and the failed runs.
@@ -217,12 +213,12 @@ def gate(
     comparison, scored = None, list[Scored]()
     try:
         if tested:
-            comparison, scored = compare_results(results, tested, lower=lower)
+            comparison, scored = compare_results(results, tested)
     except NotComparable as error:
         return Gate(labels, min_effect, not_comparable=(*reasons, str(error)), left_out=left_out)
     if not tested and not whole:
-        reasons.append(f"no run has a score for {listed(left_out)}; choose another metric")
-    checks = _whole_checks(results, whole, min_effect, lower)
+        reasons.append(f"no run has a score by {listed(left_out)}; name a metric that has one")
+    checks = _whole_checks(results, whole, min_effect)
     zeros: list[NewZero] = []
     changed: list[ChangedQuestions] = []
     if comparison is not None:
@@ -234,12 +230,12 @@ def gate(
                 )
         checks = [*_checks(comparison, scored, min_effect), *checks]
     for pair in scored:
-        own_zeros = _new_zeros(pair, lower)
+        own_zeros = _new_zeros(pair)
         zeros += own_zeros
         if "questions" not in asked.accept:
             reasons += _lost_scores(pair, own_zeros if no_new_zero else ())
         for metric in pair.metrics:
-            worse, better = changed_questions(pair, metric, lower, CHANGED_MOST)
+            worse, better = changed_questions(pair, metric, CHANGED_MOST)
             if worse or better:
                 changed.append(ChangedQuestions(pair.names[1], metric, worse, better))
     return Gate(
@@ -383,7 +379,7 @@ def _verdict(tested: Tested, first: str, margin: float, equal: float | None) -> 
 
 
 def _whole_checks(
-    runs: Sequence[Results], metrics: Sequence[str], margin: float, lower: Lower
+    runs: Sequence[Results], metrics: Sequence[str], margin: float
 ) -> list[GateCheck]:
     """Nothing is sampled, so nothing is tested: the margin alone decides."""
     figures = whole_figures(runs)
@@ -393,7 +389,7 @@ def _whole_checks(
             before, after = figures[metric][0], figures[metric][at]
             assert before is not None
             assert after is not None
-            gain = round(before - after if lower(metric) else after - before, 9)
+            gain = round(before - after if lower_is_better(metric) else after - before, 9)
             verdict: Verdict = "better" if gain > 0 else "inconclusive"
             if abs(gain) <= margin:
                 verdict = "equivalent"
@@ -403,11 +399,11 @@ def _whole_checks(
     return found
 
 
-def _new_zeros(scored: Scored, lower: Lower) -> list[NewZero]:
+def _new_zeros(scored: Scored) -> list[NewZero]:
     """By each metric; where lower is better, the worst there is is 1."""
     found = []
     for at, metric in enumerate(scored.metrics):
-        is_lower = lower(metric)
+        is_lower = lower_is_better(metric)
         for question, before, after in zip(
             scored.pairing.runs[0],
             scored.first[:, at].tolist(),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -21,7 +20,7 @@ from chunkwise.core import Passage
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import format_score, remember
 from chunkwise.options import STEPS, SearchOptions
-from chunkwise.records.json import json_text, saved_text
+from chunkwise.records.json import plain, saved_text
 from chunkwise.records.read import read_saved
 from chunkwise.records.tables import Table
 from chunkwise.records.write import text_file
@@ -70,6 +69,16 @@ def _writer(made: Mapping[str, Json]) -> str:
 
 Json = str | int | float | bool | None | list[Any] | dict[str, Any]
 
+
+def positions_by(groups: Iterable[Iterable[str]]) -> dict[str, list[int]]:
+    """The positions of things by the names of their groups: types of a question, its documents."""
+    found: dict[str, list[int]] = {}
+    for at, names in enumerate(groups):
+        for name in dict.fromkeys(names):
+            found.setdefault(name, []).append(at)
+    return found
+
+
 LATENCY = "retriever_"
 """How entries in `timing` begin that say how long a question took a retriever of the user's own."""
 FORMAT = "chunkwise results"
@@ -111,7 +120,7 @@ class Figure:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON: as the file of results has them."""
-        return json.loads(json_text(self))
+        return plain(self)
 
 
 class Figures(dict[str, Figure]):
@@ -300,7 +309,7 @@ class Results(Table):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON: the content of a results file, which `read_results` reads."""
-        return {"format": FORMAT, "version": VERSION, **json.loads(json_text(self))}
+        return {"format": FORMAT, "version": VERSION, **plain(self)}
 
     def _repr_html_(self) -> str:
         return drawn(self)

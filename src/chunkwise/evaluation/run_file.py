@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -40,10 +39,9 @@ from chunkwise.evaluation.citation_locations import (
 )
 from chunkwise.metrics.claims.text_normalization import plain_form
 from chunkwise.metrics.evidence import NOWHERE, Answer, AnswerCitation
-from chunkwise.records.encoding import marked_encoding
 from chunkwise.records.fields import Fields, integer_in, kind, number_in, string_in
 from chunkwise.records.json import without_half_characters
-from chunkwise.records.read import OnBadRow, json_rows, read_bytes, shown_name, text_of
+from chunkwise.records.read import OnBadRow, Shape, rows
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.passages_with_front_matter import is_in_blank_head
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
@@ -181,7 +179,6 @@ def _citations(
 
 NESTED = ("hits", "results", "retrieved", "retrieved_contexts", "contexts", "documents", "chunks")
 """What people call the list of a question's hits."""
-_HEAD = 1 << 16
 _COLUMNS = 6
 """Of a TREC run."""
 _UNKNOWN = "\ufffd"
@@ -230,13 +227,13 @@ def read_hits(
     line to `on_bad`; a hit that cannot be found, or may be in several documents, keeps its rank in a document of
     its own: were it left out, those below it would move up.
     """
-    rows = list(_rows(path, Questions(queries), on_bad))
-    if not rows:
+    found = list(_rows(path, Questions(queries), on_bad))
+    if not found:
         raise ChunkwiseError(
             f"no hits for the test questions in {path}; expected query_id, doc_id, start and "
             "end, or a text"
         )
-    return _located(rows, queries, documents, on_bad, chunks, tokenizer)
+    return _located(found, queries, documents, on_bad, chunks, tokenizer)
 
 
 def locate_records(
@@ -391,15 +388,18 @@ def _converted(given: object, kind: type[list[T]]) -> list[T]:
 
 
 def _records(name: str, on_bad: OnBadRow) -> Iterator[FileRow]:
-    if name.lower().endswith((".parquet", ".csv", ".tsv")):
-        return read_rows(name, on_bad)
-    data = read_bytes(name)
-    head = data[:_HEAD].decode(marked_encoding(data) or "utf-8", "replace").removeprefix("\ufeff")
-    first = next((line.split() for line in head.split("\n") if line.strip()), [])
-    if len(first) == _COLUMNS and not first[0].startswith(("{", "[")):
-        return _run(shown_name(name), text_of(data, name), on_bad)
-    found = usable_rows(json_rows(io.BufferedReader(io.BytesIO(data)), name), name, on_bad)
-    return (each for row in found for each in _unpacked(row))
+    """Those of tables and JSON, and the lines of a TREC run: question, Q0, whole document, rank, score, tag."""
+    read = []
+    for row in rows(name, Shape(plain=True)):
+        value = row.value
+        if isinstance(value, str) and not row.problem:
+            parts = value.split()
+            problem = f"a TREC run has {_COLUMNS} columns, this line {len(parts)}"
+            if len(parts) == _COLUMNS:
+                problem, value = "", {"query_id": parts[0], "doc_id": parts[2], "score": parts[4]}
+            row = row._replace(value=value, problem=problem)
+        read.append(row)
+    return (each for row in usable_rows(read, name, on_bad) for each in _unpacked(row))
 
 
 def _unpacked(row: FileRow) -> Iterator[FileRow]:
@@ -418,19 +418,6 @@ def _unpacked(row: FileRow) -> Iterator[FileRow]:
             yield FileRow(f"{where}, {id!r}", {"query_id": id, "hits": each})
     else:
         yield row
-
-
-def _run(path: str, text: str, on_bad: OnBadRow) -> Iterator[FileRow]:
-    """A TREC run: question, Q0, document, rank, score, tag; whole documents, ordered by their scores."""
-    for at, line in enumerate(text.split("\n"), 1):
-        parts = line.split()
-        if len(parts) == _COLUMNS:
-            fields = {"query_id": parts[0], "doc_id": parts[2], "score": parts[4]}
-            yield FileRow(f"{path}, line {at}", fields)
-        elif parts:
-            on_bad(
-                f"{path}, line {at}: a TREC run has {_COLUMNS} columns, this line has {len(parts)}"
-            )
 
 
 def _places(rows: Sequence[_HitRow], chunks: ChunkNames) -> Iterator[_Place | str]:

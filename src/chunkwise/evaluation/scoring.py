@@ -36,10 +36,8 @@ class Listeners:
     """Gets the questions, before any is asked; what it raises stops the evaluation."""
     on_bad: OnBadRow | None = None
     """Gets a line for each question or row that cannot be used; a warning by default."""
-    on_mended: OnBadRow | None = None
-    """Gets a line for each question whose passage was found elsewhere than it says."""
-    on_remark: OnBadRow | None = None
-    """Gets a line for each file of questions that has fields nobody reads."""
+    on_note: OnBadRow | None = None
+    """Gets a line where a passage was found elsewhere than its question says, or a file has fields nobody reads."""
     on_estimate: OnEstimate | None = None
     """Gets what asking a judge that is a language model will take, before anything is sent; what it raises stops it."""
     on_search: OnSearch | None = None

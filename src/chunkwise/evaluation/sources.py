@@ -52,17 +52,15 @@ class Skipped:
     def __init__(
         self,
         on_bad: OnBadRow | None,
-        on_mended: OnBadRow | None = None,
+        on_note: OnBadRow | None = None,
         on_unreadable: WhenUnreadable = "warn",
-        on_remark: OnBadRow | None = None,
     ) -> None:
         self._on_bad = on_bad or warn_user
         if on_unreadable == "warn" and on_bad is not None:
             on_unreadable = lambda problem: on_bad(str(problem))  # noqa: E731
         self._unreadables = Unreadables(on_unreadable)
         self._unreadables.read()  # told at once: that nothing is left is an error of its own
-        self._on_mended = on_mended
-        self._on_remark = on_remark
+        self._on_note = on_note
         self.documents: list[str] = []
         self.questions: list[str] = []
         self._dropped: set[str] = set()
@@ -105,8 +103,8 @@ class Skipped:
             )
         self._dropped |= dropped
         self.mended += mended
-        if mended and self._on_mended is not None:
-            self._on_mended(in_one_line(mended, "passage"))
+        if mended and self._on_note is not None:
+            self._on_note(f"mended {in_one_line(mended, 'passage')}")
         self._add(kept, "passage")
         self._add(skipped)
 
@@ -116,8 +114,8 @@ class Skipped:
             return
         line = f"{problem.where}: {problem.text}"
         self.unread_fields.append(line)
-        if self._on_remark is not None:
-            self._on_remark(line)
+        if self._on_note is not None:
+            self._on_note(line)
 
     def question_lines(self, lines: Sequence[str]) -> None:
         """About questions that did not come from a file."""

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.evaluation.judge_calibrations import is_weak
-from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results
+from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results, positions_by
 from chunkwise.metrics.metric import KeyQuestion, Remedy, Targets
 from chunkwise.metrics.registry import format_score, key_questions, lower_is_better, metric_of
 from chunkwise.stats.intervals import Robustness, robustness
@@ -261,13 +261,12 @@ def type_robustness(results: Results, types: tuple[str, str] | None = None) -> R
 
 def _scores_by_type(results: Results) -> dict[str, list[float]]:
     """Of the objective, the types by name."""
-    found: dict[str, list[float]] = {}
-    for question in results.questions:
-        score = question.scores.get(results.objective)
-        for type in dict.fromkeys(question.types):
-            if score is not None:
-                found.setdefault(type, []).append(score)
-    return dict(sorted(found.items()))
+    scored = [each for each in results.questions if each.scores.get(results.objective) is not None]
+    groups = positions_by(each.types for each in scored)
+    return {
+        type: [scored[at].scores[results.objective] or 0.0 for at in groups[type]]
+        for type in sorted(groups)
+    }
 
 
 def _known_type(values: Mapping[str, list[float]], name: str) -> list[float]:

@@ -7,9 +7,9 @@ import os
 import secrets
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 
@@ -21,6 +21,7 @@ from chunkwise.core import Passage
 from chunkwise.records.json import json_text
 from chunkwise.tracking.run import utc_now
 
+T = TypeVar("T")
 EventKind = Literal["grade", "gold", "nothing", "skip", "undo", "adjudicate", "flag"]
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
 WITH_PLACE: tuple[EventKind, ...] = ("grade", "gold", "adjudicate", "flag")
@@ -145,12 +146,8 @@ WAIT = 10.0
 """Seconds for which another writer is waited for."""
 LABELS_FILE = SqliteFormat(
     "file of labels", 0x63686C62, (
-        "create table events (number {serial}, key text not null unique, kind text not null, "
-        "query_id text not null,"
-        " query text not null, who text not null, happened text not null, doc_id text not null,"
-        " start integer not null, end_ integer not null, passage text not null, grade integer, "
-        "seconds real,"
-        " pool text not null, undoes text not null, comment text not null)",
+        "create table events (number {serial}, key text not null unique, query_id text not null,"
+        " undoes text not null, content text not null)",
         "create index events_of_question on events (query_id, number)",
         "create table pools (number {serial}, key text not null unique, query_id text not null,"
         " happened text not null, content text not null)",
@@ -161,16 +158,6 @@ LABELS_FILE = SqliteFormat(
     "restore a backup, or remove it and import an export: chunkwise testset labels import "
     "labels.jsonl",
 )  # fmt: skip
-
-_COLUMNS = (
-    "key, kind, query_id, query, who, happened, doc_id, start, end_, passage, grade, seconds, "
-    "pool, undoes, comment"
-)  # fmt: skip
-_NAMES = (
-    "key", "kind", "query_id", "query", "who", "when", "doc_id", "start", "end", "text", "grade", "seconds",
-    "pool", "undoes", "comment",
-)  # fmt: skip
-assert set(_NAMES) == {field.name for field in fields(LabelEvent)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,19 +218,14 @@ class LabelStore:
             new = list({each.key: each for each in given if each.key not in known}.values())
             _check_undone(statements, new)
             statements.many(
-                f"insert into events ({_COLUMNS}) values ({', '.join('?' * len(_NAMES))})",
-                [[getattr(event, name) for name in _NAMES] for event in new],
+                "insert into events (key, query_id, undoes, content) values (?, ?, ?, ?)",
+                [[event.key, event.query_id, event.undoes, json_text(event)] for event in new],
             )
         return len(new)
 
     def events(self, query_id: str | None = None) -> list[LabelEvent]:
         """All that was ever said, of all questions or of one, in order."""
-        if not self.exists():
-            return []
-        only, values = ("", []) if query_id is None else (" where query_id = ?", [query_id])
-        with self._database.reading() as statements:
-            rows = statements.rows(f"select {_COLUMNS} from events{only} order by number", *values)
-        return [self._read(LabelEvent, dict(zip(_NAMES, row, strict=True))) for row in rows]
+        return self._kept("events", LabelEvent, query_id)
 
     def standing(self, query_id: str | None = None) -> list[LabelEvent]:
         """What counts now."""
@@ -262,14 +244,7 @@ class LabelStore:
 
     def pools(self, query_id: str | None = None) -> list[Pool]:
         """In the order in which they were made; the last one of a question is the one that is judged."""
-        import json
-
-        if not self.exists():
-            return []
-        only, values = ("", []) if query_id is None else (" where query_id = ?", [query_id])
-        with self._database.reading() as statements:
-            rows = statements.rows(f"select content from pools{only} order by number", *values)
-        return [self._read(Pool, json.loads(row[0])) for row in rows]
+        return self._kept("pools", Pool, query_id)
 
     def opened_by(self, query_id: str, who: str) -> None:
         """Notes that somebody is at a question, so that others are given another one first."""
@@ -292,10 +267,16 @@ class LabelStore:
         """One at a time of all processes that ask: for what stands in files beside the labels."""
         return self._database.alone()
 
-    def _read(self, kind: type, value: Any) -> Any:
+    def _kept(self, table: str, kind: type[T], query_id: str | None) -> list[T]:
+        """What a table has of all questions, or of one, in order."""
+        if not self.exists():
+            return []
+        only, values = ("", []) if query_id is None else (" where query_id = ?", [query_id])
+        with self._database.reading() as statements:
+            rows = statements.rows(f"select content from {table}{only} order by number", *values)
         try:
-            return msgspec.convert(value, kind)
-        except msgspec.ValidationError as error:
+            return [msgspec.json.decode(content, type=kind) for (content,) in rows]
+        except msgspec.MsgspecError as error:
             raise LabelProblem(
                 f"a row of the file of labels {self.place} is damaged: {error}; "
                 f"{LABELS_FILE.when_damaged}"
@@ -317,17 +298,18 @@ def _known_keys(statements: Statements, keys: Sequence[str]) -> set[str]:
 
 def _check_undone(statements: Statements, new: Sequence[LabelEvent]) -> None:
     """Whoever said something may take it back, once."""
-    beside = {event.key: (event.kind, event.who) for event in new}
+    beside = {event.key: event for event in new}
     for event in new:
         if event.kind != "undo":
             continue
-        rows = statements.rows("select kind, who from events where key = ?", event.undoes)
-        kind, who = rows[0] if rows else beside.get(event.undoes, ("", ""))
-        if not kind or kind == "undo":
-            raise UnknownName(f"there is no label {event.undoes!r:.80} to undo")
-        if who != event.who:
+        rows = statements.rows("select content from events where key = ?", event.undoes)
+        kept = [msgspec.json.decode(content, type=LabelEvent) for (content,) in rows]
+        undone = kept[0] if kept else beside.get(event.undoes)
+        if undone is None or undone.kind == "undo":
+            raise UnknownName(f"there is no label {event.undoes!r:.80} that could be undone")
+        if undone.who != event.who:
             raise InvalidParameter(
-                f"{event.who} can't undo a label by {who}; adjudicate it instead"
+                f"{event.who} cannot undo what {undone.who} said; who disagrees adjudicates it"
             )
         if statements.rows("select 1 from events where undoes = ?", event.undoes):
             raise InvalidParameter("this label was undone already")

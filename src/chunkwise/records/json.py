@@ -56,6 +56,11 @@ def json_text(value: object, indent: int | None = None) -> str:
     return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
+def plain(value: object) -> Any:
+    """Dataclasses, tuples and mappings as the values that JSON has."""
+    return json.loads(json_text(value))
+
+
 def saved_text(value: Any, format: str, version: int, rows: str) -> str:
     """The file of a dataclass, its fields in their order; of the field `rows` each value is a line."""
     parts = [f'"format": {json_text(format)}', f'"version": {version}']

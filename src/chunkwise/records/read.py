@@ -217,9 +217,8 @@ def _json_rows(handle: io.BufferedReader, name: str, shape: Shape) -> Iterator[R
     if shape.plain:
         is_list, is_object = bool(_JSON_LIST.match(head)), bool(_JSON_OBJECT.match(head))
         # A log that says so by its name holds JSON, though its first line may be none.
-        is_object = is_object or (
-            not is_list and Path(name).suffix.lower() in (".jsonl", ".ndjson")
-        )
+        is_log = Path(name).suffix.lower() in (".jsonl", ".ndjson")
+        is_object = is_object or bool(head and not is_list and is_log)
     if is_list:
         yield from _of_list(_decoded(stream.read(), name).removeprefix(_MARK), name)
     elif is_object:

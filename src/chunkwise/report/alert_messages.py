@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.records.json import json_text
+from chunkwise.records.json import plain
 from chunkwise.report.report import Report
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.to_terminal import terminal_text
@@ -50,7 +50,7 @@ def alert_message(watched: WatchedRunReport) -> AlertMessage:
     payload: dict[str, Any] = {
         "kind": "chunkwise alerts", "version": 1, "subject": head, "text": text, "run": run,
         "alerts": [alert.to_dict() for alert in alerts],
-        "drift": json.loads(json_text({"corpus": watched.corpus, "questions": watched.live})),
+        "drift": plain({"corpus": watched.corpus, "questions": watched.live}),
     }  # fmt: skip
     return AlertMessage(head, text, tuple(rows), payload)
 

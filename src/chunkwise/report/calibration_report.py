@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from chunkwise.base.wording import counted, format_estimate, format_number, from_to, thousands
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement, KnownPairs
 from chunkwise.evaluation.judge_calibrations import WEAK, Cost
 from chunkwise.models.llm.cost import NO_PRICE, tokens_words
+from chunkwise.records.json import plain
 from chunkwise.report.report import (
     Column,
     Estimate,
@@ -200,19 +200,14 @@ def _disagreement(wrong: Disagreement) -> Excerpt:
 
 def calibration_json(measured: Sequence[CalibrationRun], pairs: KnownPairs) -> dict[str, Any]:
     """What `--json` prints: what was compared with what, then a row a judge, with every passage it got wrong."""
-    judges = []
-    for each in measured:
-        known = each.calibration
-        row: dict[str, Any] = asdict(known)
-        for name in ("accuracy", "kappa", "missed", "false_alarms", "confusion"):
-            row[name] = row[name] and row[name]._asdict()
-        row |= {
-            "verdicts": known.verdicts, "kept": each.kept, "warning": warning_of(each),
-            "error": each.error,
-            "best_threshold": each.threshold and each.threshold._asdict(),
-            "disagreements": [asdict(one) for one in each.disagreements],
-        }  # fmt: skip
-        judges.append(row)
+    judges = [
+        {
+            **plain(each.calibration), "verdicts": each.calibration.verdicts, "kept": each.kept,
+            "warning": warning_of(each), "error": each.error,
+            "best_threshold": each.threshold and each.threshold._asdict(), "disagreements": each.disagreements,
+        }
+        for each in measured
+    ]  # fmt: skip
     relevant = sum(map(sum, pairs.is_relevant))
     return {
         "against": pairs.against, "question_set": pairs.question_set, "questions": len(pairs.queries),

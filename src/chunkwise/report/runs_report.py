@@ -25,6 +25,7 @@ from chunkwise.report.report import (
     ValueTable,
     settings_table,
 )
+from chunkwise.tracking.drift import PairedRuns
 from chunkwise.tracking.explain_difference import DividedDifference, RunDifference, SetChange
 from chunkwise.tracking.history import History
 from chunkwise.tracking.run import KeptFigure, KeptRun
@@ -374,36 +375,18 @@ def _ids(change: SetChange) -> str:
 
 def _moved(before: KeptRun, after: KeptRun, metric: str) -> Iterator[ValueTable]:
     """The questions that moved most, the worst losses first."""
-    if metric not in before.scores or metric not in after.scores:
-        return
-    first = {
-        question.id: (question, score)
-        for question, score in zip(before.questions, before.scores[metric], strict=True)
-    }
     sign = -1 if lower_is_better(metric) else 1
-    found: list[tuple[float, tuple[Value, ...]]] = []
-    for question, score in zip(after.questions, after.scores[metric], strict=True):
-        other, old = first.get(question.id, (None, None))
-        if (
-            other is None
-            or old is None
-            or score is None
-            or old == score
-            or other.text != question.text
-        ):
-            continue
-        now, then = ({hit.doc_id: None for hit in each.hits} for each in (question, other))
-        lost, gained = (
-            [id for id in one if id not in two] for one, two in ((then, now), (now, then))
-        )
-        row = (old, score, question.text, listed(lost, 3), listed(gained, 3))
-        found.append((sign * (score - old), row))
-    if not found:
+    moved = [each for each in PairedRuns.of(before, after).moved(metric) if each.change]
+    if not moved:
         return
+    rows: list[tuple[Value, ...]] = []
+    for then, now, old, new in sorted(moved, key=lambda each: sign * each.change)[:_MOVED_MOST]:
+        was, found = (dict.fromkeys(hit.doc_id for hit in each.hits) for each in (then, now))
+        lost, gained = [id for id in was if id not in found], [id for id in found if id not in was]
+        rows.append((old, new, now.text, listed(lost, 3), listed(gained, 3)))
     kind = kind_of(metric)
     columns = (
         Column(f"run {before.number}", kind), Column(f"run {after.number}", kind), Column("question"),
         Column("no longer retrieved", detail=True), Column("new", detail=True),
     )  # fmt: skip
-    rows = tuple(row for _, row in sorted(found, key=lambda each: each[0])[:_MOVED_MOST])
-    yield ValueTable(columns, rows, f"Questions that moved most by {metric}", brief_rows=3)
+    yield ValueTable(columns, tuple(rows), f"Questions that moved most by {metric}", brief_rows=3)

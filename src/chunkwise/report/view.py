@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
-from chunkwise.records.json import json_text
+from chunkwise.records.json import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,5 +14,4 @@ class View:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready: fields by their names, lists for tuples."""
-        values: dict[str, Any] = json.loads(json_text(self))
-        return values
+        return plain(self)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ import msgspec
 from chunkwise.base.sqlite import Statements
 from chunkwise.evaluation.evaluate_system import uncovered_share
 from chunkwise.evaluation.results import Json
-from chunkwise.records.json import json_text
+from chunkwise.records.json import json_text, plain
 from chunkwise.stats.control_chart import Alarm
 from chunkwise.tracking.drift import PairedScore
 from chunkwise.tracking.run import KeptHit, parsed
@@ -146,8 +145,7 @@ class Alert:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        found: dict[str, Any] = json.loads(json_text(self))
-        return found
+        return plain(self)
 
 
 def insert_watched(statements: Statements, watched: WatchedRun) -> None:

@@ -284,7 +284,7 @@ class PairedRuns:
 
     def moved(self, metric: str) -> list[PairedScore]:
         """Common questions that have both scores, with these."""
-        if metric not in self.before.scores:
+        if metric not in self.before.scores or metric not in self.after.scores:
             return []
         first, second = self.before.scores[metric], self.after.scores[metric]
         return [

@@ -15,7 +15,6 @@ their part carries all the names.
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,7 +34,7 @@ from chunkwise.base.wording import (
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import lower_is_better, metric_of
 from chunkwise.options import IndexOptions, ScoreOptions, SearchOptions
-from chunkwise.records.json import json_text
+from chunkwise.records.json import json_text, plain
 from chunkwise.stats.intervals import Interval
 from chunkwise.stats.paired import paired_difference
 from chunkwise.tracking.run import KeptQuestion, KeptRun
@@ -156,7 +155,7 @@ class RunDifference:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; every difference with its sentence."""
-        found: dict[str, Any] = json.loads(json_text(self))
+        found: dict[str, Any] = plain(self)
         for name, each in self.metrics.items():
             found["metrics"][name]["words"] = each.words
         found["changes"]["words"] = list(self.changes.words)

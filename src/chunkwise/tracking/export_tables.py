@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.records.write import arrow, csv_file, json_lines_file, parquet_file
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.history import History
 from chunkwise.tracking.run import figure_rows, run_row
 
-TableFormat = Literal["csv", "jsonl", "parquet"]
 _OF_RUN = {
     "run": "int64", "when": "string", "kind": "string", "label": "string", "git_revision": "string",
     "git_branch": "string", "user": "string", "host": "string", "source": "string", "documents_hash": "string",
@@ -26,11 +26,6 @@ _OF_FIGURE = {
 _OF_SCORE = {
     "question": "string", "text": "string", "types": "string", "metric": "string", "score": "float64"
 }  # fmt: skip
-
-
-def columns(*, by_question: bool) -> dict[str, str]:
-    """Names and types of Arrow, in their order."""
-    return {**_OF_RUN, **(_OF_SCORE if by_question else _OF_FIGURE)}
 
 
 def export_rows(
@@ -54,11 +49,9 @@ def _scores(history: History, number: int) -> Iterator[dict[str, object]]:
             }  # fmt: skip
 
 
-def write_rows(
-    rows: Iterator[dict[str, object]], path: Path, form: TableFormat, *, by_question: bool = False
-) -> int:
-    """How many there are; the file is whole or not there."""
-    kinds = columns(by_question=by_question)
+def write_rows(rows: Iterator[dict[str, object]], path: Path, *, by_question: bool = False) -> int:
+    """How many there are; the file, of the form its name ends in, is whole or not there."""
+    kinds = {**_OF_RUN, **(_OF_SCORE if by_question else _OF_FIGURE)}
     count = 0
 
     def counted() -> Iterator[dict[str, object]]:
@@ -67,17 +60,20 @@ def write_rows(
             count += 1
             yield row
 
-    schema: Any = None
-    if form == "parquet":
-        pa = arrow()
-        schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in kinds.items()])
     with replacing(path) as temporary, says_what_it_writes(path):
-        if form == "csv":
-            opened = csv_file(temporary, tuple(kinds))
-        elif form == "jsonl":
-            opened = json_lines_file(temporary)
-        else:
-            opened = parquet_file(temporary, schema)
+        match path.suffix.lower():
+            case ".csv":
+                opened = csv_file(temporary, tuple(kinds))
+            case ".jsonl":
+                opened = json_lines_file(temporary)
+            case ".parquet":
+                pa: Any = arrow()
+                schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in kinds.items()])
+                opened = parquet_file(temporary, schema)
+            case _:
+                raise InvalidParameter(
+                    f"output is {str(path)!r}; its name must end in .csv, .jsonl or .parquet"
+                )
         with opened as append:
             append(counted())
     return count

@@ -83,22 +83,17 @@ def _about(run: RunSummary) -> dict[str, str]:
     return {name: value for name, value in known.items() if value}
 
 
-def check_exporter(what: str, package: str, extra: str) -> None:
+_PACKAGES = {"mlflow": "mlflow", "otel": "opentelemetry.exporter.otlp.proto.http"}
+
+
+def check_exporter(extra: str) -> None:
     """Before any work is done: a package that is missing is told with the command that installs it."""
     try:
-        there = find_spec(package) is not None
+        there = find_spec(_PACKAGES[extra]) is not None
     except ModuleNotFoundError:  # the package it is in is missing
         there = False
     if not there:
-        raise MissingExtra(what, extra)
-
-
-def check_mlflow() -> None:
-    check_exporter("--mlflow", "mlflow", "mlflow")
-
-
-def check_otel() -> None:
-    check_exporter("--otel", "opentelemetry.exporter.otlp.proto.http", "otel")
+        raise MissingExtra(f"--{extra}", extra)
 
 
 # Prometheus
@@ -146,7 +141,7 @@ def _in_label(value: str) -> str:
 
 def send_otel(run: RunSummary) -> None:
     """Gauges by OTLP over HTTP, to where OTEL_EXPORTER_OTLP_ENDPOINT says; they have arrived when this returns."""
-    check_otel()
+    check_exporter("otel")
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricExportResult
@@ -190,7 +185,7 @@ def _record(meter: Any, run: RunSummary) -> None:
 
 def log_to_mlflow(run: RunSummary, uri: str) -> str:
     """A run of MLflow with figures as metrics and settings as parameters; its id."""
-    check_mlflow()
+    check_exporter("mlflow")
     for name, value in _PATIENCE.items():
         os.environ.setdefault(name, value)
     # What MLflow prints must not stand among JSON.

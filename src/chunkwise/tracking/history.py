@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 import shlex
@@ -26,7 +25,7 @@ from chunkwise.evaluation.comparison_result import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
-from chunkwise.records.json import json_text
+from chunkwise.records.json import plain
 from chunkwise.records.tables import Table
 from chunkwise.tracking import KINDS, RunKind
 from chunkwise.tracking.alerts import (
@@ -424,7 +423,7 @@ class History(Table):
         return {
             "history": self.place,
             "runs": [run.to_dict() for run in self.runs()],
-            "baselines": json.loads(json_text(self.baselines())),
+            "baselines": plain(self.baselines()),
         }
 
     def __len__(self) -> int:

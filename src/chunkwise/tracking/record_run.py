@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
 import os
 import socket
 import subprocess
@@ -23,7 +22,7 @@ from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import LATENCY, Figure, Json, Results, results_text, versions
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.profiling.results import Profile
-from chunkwise.records.json import json_text
+from chunkwise.records.json import plain
 from chunkwise.stats.intervals import Interval, interval
 from chunkwise.stats.paired import detectable_by
 from chunkwise.testsets.testset import hash_of
@@ -319,16 +318,13 @@ def without_secrets(run: KeptRun) -> KeptRun:
             return {cleaned(name): cleaned(own) for name, own in value.items()}
         return [cleaned(own) for own in value] if isinstance(value, list) else value
 
-    def plain(value: object) -> Any:
-        return cleaned(json.loads(json_text(value)))
-
     documents = run.documents
     return replace(
         run,
         label=cleaned(run.label),
         source=cleaned(run.source),
-        settings=plain(run.settings),
-        details=plain(run.details),
+        settings=cleaned(plain(run.settings)),
+        details=cleaned(plain(run.details)),
         documents=documents and {mask(id): own for id, own in documents.items()},
         questions=tuple(
             replace(
@@ -385,7 +381,7 @@ def _counted(data: Mapping[str, Json]) -> dict[str, Json]:
         if isinstance(value, list):
             found[name] = len(value)
         elif name in ("documents", "questions", "reachable", "positions"):
-            found[name] = json.loads(json_text(value))
+            found[name] = plain(value)
     return found
 
 

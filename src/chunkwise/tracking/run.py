@@ -16,7 +16,7 @@ from chunkwise.documents.document_hash import document_hash
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.verdicts_and_advice import question_of
 from chunkwise.metrics.registry import format_score
-from chunkwise.records.json import json_text
+from chunkwise.records.json import json_text, plain
 from chunkwise.tracking import RunKind
 
 
@@ -132,8 +132,7 @@ class RunSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        found: dict[str, Any] = json.loads(json_text(self))
-        return {**found, "settings_hash": self.settings_hash}
+        return {**plain(self), "settings_hash": self.settings_hash}
 
     def __repr__(self) -> str:
         """What it is, and the figure that is looked at first."""
@@ -212,7 +211,7 @@ def fingerprint(text: str) -> str:
 
 def hash_of_json(value: object) -> str:
     """The same for the same values, in whatever order their names stand."""
-    return fingerprint(json.dumps(json.loads(json_text(value)), sort_keys=True))
+    return fingerprint(json.dumps(plain(value), sort_keys=True))
 
 
 def parsed(name: str, text: Any) -> Any:

@@ -390,7 +390,7 @@ def tune(
 
     completed = run_sweep(
         prepared, output, prepared_to_run, _write_files, left_out=Skipped(
-            listeners.on_bad, listeners.on_mended, options.on_unreadable, listeners.on_remark
+            listeners.on_bad, listeners.on_note, options.on_unreadable
         ),
         options=options,
     )  # fmt: skip

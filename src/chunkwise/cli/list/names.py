@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from chunkwise.base.schema import Option, argument
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import leave, settled
+from chunkwise.cli.exit_status import leave
 from chunkwise.cli.options import (
     AllowOption,
 )
@@ -62,7 +62,7 @@ def command(options: NamesOptions) -> None:
         lambda: _report(lookup, options, name),
         lambda: asdict(lookup.details(name, in_json) if name else lookup.overview(in_json)),
     )
-    leave(settled(failed=not is_written))
+    leave(failed=not is_written)
 
 
 def _report(lookup: NameLookup, options: NamesOptions, name: str) -> Report:

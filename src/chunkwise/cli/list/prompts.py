@@ -9,15 +9,15 @@ import click
 
 from chunkwise.base.atomic_files import says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.schema import Option, Options, argument
+from chunkwise.base.schema import Option, argument
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.options import Force, Json
+from chunkwise.cli.options import Force, JsonOption
 from chunkwise.cli.streams import print_json, say
 from chunkwise.report.sanitize import one_line
 
 
-class PromptsOptions(Options):
+class PromptsOptions(JsonOption):
     """The options of `chunkwise list prompts`."""
 
     names: Annotated[tuple[str, ...], argument("[NAMES]...")] = ()
@@ -25,7 +25,6 @@ class PromptsOptions(Options):
         "Copy the prompts into a folder for editing", metavar="FOLDER", common=True
     )] = None  # fmt: skip
     force: Force = False
-    as_json: Json = False
 
 
 @dataclass_command("prompts", PromptsOptions)
@@ -91,11 +90,11 @@ def _copy(options: PromptsOptions, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name, file in files.items():
             file.write_text(packaged_text(name), encoding="utf-8")
-    if options.as_json:
-        print_json({name: str(file) for name, file in files.items()}, indent=None)
-    else:
-        count = counted(len(files), "prompt")
-        say(f"copied {count} to {folder}; to use them, set CHUNKWISE_PROMPTS={folder}")
+    count = counted(len(files), "prompt")
+    options.answer(
+        {name: str(file) for name, file in files.items()},
+        f"{count} in {folder}; change them, and set CHUNKWISE_PROMPTS={folder}",
+    )
 
 
 def _row(name: str) -> dict[str, Any]:

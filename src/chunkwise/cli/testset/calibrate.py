@@ -24,6 +24,7 @@ from chunkwise.cli.llm import (
     show_spent,
 )
 from chunkwise.cli.options import (
+    NeededQueries,
     SourceOptions,
 )
 from chunkwise.cli.progress import progress
@@ -54,10 +55,7 @@ class CalibrateOptions(
 ):
     """The options of `chunkwise testset calibrate`."""
 
-    test_queries: Annotated[Name, Option(
-        "Questions with labels or references", flag="-Q --test-queries", long_flag="--queries", metavar="FILE",
-        group="Input", common=True,
-    )]  # fmt: skip
+    test_queries: NeededQueries
     judges: Annotated[Name | None, Option(
         "Judges: llm, similarity, spans, ./my.py:Class", long_flag="--judge", metavar="NAMES",
         default_text="llm with --llm, else similarity", common=True,
@@ -148,9 +146,7 @@ def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]
     from chunkwise.evaluation.calibrate import documents_and_questions, known_pairs
     from chunkwise.evaluation.sources import Skipped
 
-    left_out = Skipped(
-        SkippedInputs(options.strict), lambda line: say(f"repaired {line}"), on_remark=say
-    )
+    left_out = Skipped(SkippedInputs(options.strict), say)
     paths = list(options.source)
     if not paths:
         beside = Path(options.test_queries).parent

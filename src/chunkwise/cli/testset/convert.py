@@ -13,7 +13,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Names, Option, argument
 from chunkwise.base.wording import counted, one_or_many
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import FAILED, SKIPPED
+from chunkwise.cli.exit_status import FAILED, leave
 from chunkwise.cli.options import (
     LoadingOptions,
 )
@@ -100,8 +100,7 @@ def command(options: ConvertOptions) -> None:
         click.echo(f"{counted(count, 'question')}: {origin.name} → {target.name}", err=True)
         if output is not None:
             click.echo(f"written: {output}", err=True)
-    if run.incomplete:
-        sys.exit(SKIPPED)
+    leave(skipped=run.incomplete)
 
 
 class _Conversion:

@@ -5,25 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import click
-
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Option
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.options import (
-    Json,
+    JsonOption,
     Labels,
     LoadingOptions,
     Queries,
     Sources,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import print_json, say, say_skipped
+from chunkwise.cli.streams import say_skipped
 from chunkwise.cli.testset import named_documents
 
 
-class FromLabelsOptions(LoadingOptions):
+class FromLabelsOptions(LoadingOptions, JsonOption):
     """The options of `chunkwise testset from-labels`."""
 
     source: Sources = ()
@@ -32,7 +30,6 @@ class FromLabelsOptions(LoadingOptions):
     )]  # fmt: skip
     labels: Labels = None
     test_queries: Queries = None
-    as_json: Json = False
 
 
 @dataclass_command("from-labels", FromLabelsOptions)
@@ -79,21 +76,15 @@ def command(options: FromLabelsOptions) -> None:
     if not made.queries:
         raise ChunkwiseError(f"no labeled questions in {store.place}; nothing was written")
     write_questions(made, options.output, documents, labels)
-    if options.as_json:
-        print_json(
-            {"file": str(options.output), "questions": len(made.queries), "unjudged": made.unjudged,
-             "disputed": made.disputed, "without_answer": made.empty}
-        )  # fmt: skip
-        return
-    if made.disputed:
-        say(
-            f"skipped {counted(made.disputed, 'disputed passage')}; decide: chunkwise testset "
-            f"labels adjudicate"
-        )
-    if made.unjudged:
-        say(
-            f"{counted(made.unjudged, 'pooled passage')} not judged: use the metrics `judged` "
-            "and `bpref`"
-        )
-    say(f"{counted(len(made.queries), 'question')} written to {options.output}")
-    click.echo(str(options.output))
+    sentences = {
+        f"{counted(made.disputed, 'passage')} left out: as many people call it relevant as not; "
+        "`chunkwise testset labels adjudicate` decides": made.disputed,
+        f"{counted(made.unjudged, 'pooled passage')} not judged: see `judged` and `bpref` among the metrics":
+            made.unjudged,
+        f"{counted(len(made.queries), 'question')} written to {options.output}": True,
+    }  # fmt: skip
+    options.answer(
+        {"file": str(options.output), "questions": len(made.queries), "unjudged": made.unjudged,
+         "disputed": made.disputed, "without_answer": made.empty},
+        *(sentence for sentence, is_so in sentences.items() if is_so),
+    )  # fmt: skip

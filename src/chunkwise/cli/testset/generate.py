@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,20 +14,20 @@ from msgspec import Meta
 from chunkwise.base.schema import Count, Name, Option
 from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import SKIPPED
+from chunkwise.cli.exit_status import leave
 from chunkwise.cli.llm import llm_client, show_estimate, show_spent
 from chunkwise.cli.options import (
     SourceOptions,
 )
 from chunkwise.cli.progress import bytes_of, progress
+from chunkwise.cli.report_options import say_written
 from chunkwise.cli.streams import SkippedInputs, say, stdout_console
 from chunkwise.cli.testset import named_documents
 from chunkwise.options import LlmOptions
-from chunkwise.report.sanitize import one_line
+from chunkwise.report.report import Column, Next, Note, Report, ValueTable
+from chunkwise.report.to_terminal import print_report
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.testsets.generate.candidate import Ending, GeneratedQuestions
     from chunkwise.testsets.generate.generate import GenerationRun
@@ -99,14 +98,15 @@ def command(options: GenerateOptions) -> None:
         if options.dry_run:
             _dry_run(making, client, options.max_calls)
             return
-        _announce(client)
         if client is None:
+            say(
+                "no --llm: questions are taken from the text and tagged extracted; simpler than those people ask"
+            )
             generated = making.by_rules()
         else:
             generated = making.by_model(client, options.max_calls)
     _show(generated, client, paths, options)
-    if skip.count or not generated.is_complete:
-        sys.exit(SKIPPED)
+    leave(skipped=skip.count or not generated.is_complete)
 
 
 def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | None) -> None:
@@ -121,15 +121,6 @@ def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | N
         click.echo(f"upper bound; {counted(making.needed, 'call')} if every question is kept")
 
 
-def _announce(client: LlmClient | None) -> None:
-    """What kind of questions these will be, said before they are made."""
-    if client is None:
-        say(
-            "no --llm: questions are extracted from the text (tag `extracted`), and simpler than "
-            "those of users"
-        )
-
-
 def _show(
     generated: GeneratedQuestions,
     client: LlmClient | None,
@@ -137,53 +128,48 @@ def _show(
     options: GenerateOptions,
 ) -> None:
     """The table on stdout, what was spent on stderr."""
-
     if options.quiet:
         return
-    _render(generated, stdout_console())
+    print_report(_report(generated, options, inputs), stdout_console())
     if client is not None:
         show_spent(client.spent)
     if generated.queries:
-        click.echo(f"written: {options.output}", err=True)
-        places = "DOCUMENTS" if "-" in inputs else shlex.join(inputs)
-        again = f"chunkwise testset review {shlex.quote(str(options.output))} {places}"
-        click.echo(f"next: {one_line(again)}", err=True)
+        say_written(options.output)
 
 
-def _render(generated: GeneratedQuestions, console: Console) -> None:
-    """Two small tables and a line; a question of several types counts in each."""
-    from rich.table import Table
-    from rich.text import Text
-
+def _report(generated: GeneratedQuestions, options: GenerateOptions, inputs: list[str]) -> Report:
+    """A question of several types counts in each."""
     from chunkwise.testsets.generate.candidate import MEANING, REASONS
 
     types = Counter(each for query in generated.queries for each in query.types)
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(justify="right")
-    table.add_column(no_wrap=True)
-    table.add_column(style="dim")
-    for name, count in types.most_common():
-        table.add_row(thousands(count), Text(name), "")
-    for reason in REASONS:
-        if count := generated.dropped.get(reason, 0):
-            table.add_row(thousands(count), Text(f"dropped: {reason}", "yellow"), MEANING[reason])
+    rows: list[tuple[int, str, str]] = [(count, name, "") for name, count in types.most_common()]
+    rows += [
+        (count, f"dropped: {reason}", MEANING[reason])
+        for reason in REASONS
+        if (count := generated.dropped.get(reason, 0))
+    ]
     if generated.unasked:
-        why = "--max-cost doesn't allow it"
-        table.add_row(thousands(generated.unasked), Text("not asked", "yellow"), why)
-    console.print(table)
-    for kind, count in generated.missing_kinds.items():
-        console.print(Text(_missing(kind, count), "yellow"), soft_wrap=True)
-    for said, count in Counter(dict(generated.unanswered)).most_common(_REASONS):
-        console.print(Text(f"{thousands(count)} × {one_line(said, 300)}", "dim"), soft_wrap=True)
-    line = f"{counted(len(generated.queries), 'question')} of {thousands(generated.wanted)}"
+        why = "the limit of cost, --max-cost, does not allow it"
+        rows.append((generated.unasked, "not asked", why))
+    title = f"{counted(len(generated.queries), 'question')} of {thousands(generated.wanted)}"
     if generated.found_before:
-        line += f", {thousands(generated.found_before)} of them from an earlier run"
-    if not generated.is_complete:
-        line += f"; {_MORE[generated.ending]}"
-    console.print(Text(line, "bold"), soft_wrap=True)
-
-
-def _missing(kind: str, count: int) -> str:
-    if not count:
-        return f"no {kind} question: no suitable passage"
-    return f"no {kind} question kept after {counted(count, 'attempt')}"
+        title += f", {thousands(generated.found_before)} of them from an earlier run"
+    notes = [
+        f"No question of the type {kind}: "
+        + (
+            f"{counted(count, 'time')} asked for, and none was kept"
+            if count
+            else "no passage suits it"
+        )
+        for kind, count in generated.missing_kinds.items()
+    ]
+    unanswered = Counter(dict(generated.unanswered)).most_common(_REASONS)
+    notes += [f"{thousands(count)} × {reason}" for reason, count in unanswered]
+    notes += [] if generated.is_complete else [_MORE[generated.ending]]
+    places = "DOCUMENTS" if "-" in inputs else shlex.join(inputs)
+    again = f"chunkwise testset review {shlex.quote(str(options.output))} {places}"
+    table = ValueTable(
+        (Column("", "count"), Column("type"), Column("")), tuple(rows), brief_rows=len(rows)
+    )
+    following = [Next(again)] if generated.queries else []
+    return Report(title, (table, *map(Note, notes), *following))

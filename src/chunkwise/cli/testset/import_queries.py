@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
-
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Amount, Count, Name, Option, argument
-from chunkwise.base.wording import counted, percent, thousands
+from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.exit_status import SKIPPED
+from chunkwise.cli.exit_status import leave
 from chunkwise.cli.options import (
-    Json,
     QuietOption,
 )
 from chunkwise.cli.progress import progress
-from chunkwise.cli.streams import print_json, say, say_skipped
-from chunkwise.report.sanitize import one_line
+from chunkwise.cli.report_options import JsonOrReport
+from chunkwise.cli.streams import say, say_skipped
+from chunkwise.report.report import Column, Next, Note, Report, ReportPart, ValueTable
 
 if TYPE_CHECKING:
     from chunkwise.models.embed.embedder import Embedder
@@ -36,7 +33,7 @@ _HIDDEN = {
 }  # fmt: skip
 
 
-class ImportQueriesOptions(QuietOption, group="Questions"):
+class ImportQueriesOptions(QuietOption, JsonOrReport, group="Questions"):
     """The options of `chunkwise testset import-queries`."""
 
     log: Annotated[str, argument("LOG")]
@@ -61,7 +58,6 @@ class ImportQueriesOptions(QuietOption, group="Questions"):
     language: Annotated[Name, Option(
         "Stemming language: en, de …, auto, none", metavar="CODE"
     )] = "auto"  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("import-queries", ImportQueriesOptions)
@@ -109,12 +105,12 @@ def command(options: ImportQueriesOptions) -> None:
     if new:
         file.rows += [_row(each, names[each.cluster]) for each in new]
         file.write()
-    if options.as_json:
-        print_json(_summary(log, groups, drawn, new, bad, options.into))
-    else:
-        _show(log, groups, drawn, new, options)
-    if bad:
-        sys.exit(SKIPPED)
+    if options.as_json or not options.quiet:
+        options.print_result(
+            lambda: _report(log, groups, drawn, new, options),
+            lambda: _summary(log, groups, drawn, new, bad, options.into),
+        )
+    leave(skipped=bad)
 
 
 def _embedder(options: ImportQueriesOptions) -> Embedder | None:
@@ -174,33 +170,32 @@ def _summary(
     }  # fmt: skip
 
 
-def _show(
+def _report(
     log: QueryLog,
     groups: QueryGroups,
     drawn: Sequence[LiveQuery],
     new: Sequence[LiveQuery],
     options: ImportQueriesOptions,
-) -> None:
-    if options.quiet:
-        return
+) -> Report:
     clusters = groups.clusters
-    click.echo(
+    rows = tuple(
+        (sum(each.asked for each in cluster) / log.total, cluster[0].text, len(cluster) - 1)
+        for cluster in clusters
+    )
+    columns = (Column("asked", "share"), Column("cluster"), Column("other questions", "count"))
+    title = (
         f"{thousands(log.total)} asked: {counted(len(groups.queries), 'question')} in "
         f"{counted(len(log.asked), 'spelling')}, {counted(len(clusters), 'cluster')}"
     )
-    for cluster in clusters[:_SHOWN]:
-        asked = sum(each.asked for each in cluster)
-        others = f"  (and {counted(len(cluster) - 1, 'other')})" if len(cluster) > 1 else ""
-        click.echo(f"  {percent(asked / log.total):>6}  {one_line(cluster[0].text, 70)}{others}")
-    if len(clusters) > _SHOWN:
-        rest = sum(each.asked for cluster in clusters[_SHOWN:] for each in cluster)
-        click.echo(f"  {percent(rest / log.total):>6}  {counted(len(clusters) - _SHOWN, 'more cluster')}")  # fmt: skip
     known = len(drawn) - len(new)
-    there = f", {thousands(known)} already in the file" if known else ""
-    say(f"sampled {counted(len(drawn), 'question')}{there}")
+    there = f", {thousands(known)} of them there already" if known else ""
+    parts: list[ReportPart] = [
+        ValueTable(columns, rows, brief_rows=_SHOWN),
+        Note(
+            f"{counted(len(drawn), 'question')} drawn{there}; {counted(len(new), 'new one')} in {options.into}."
+        ),
+    ]
     if new:
-        click.echo(f"written: {options.into} ({counted(len(new), 'new question')})", err=True)
-        say(
-            f"next: add the answering passage to each (relevant_text), then run: chunkwise "
-            f"testset check {options.into} SOURCE"
-        )
+        parts.append(Note("To be labeled: say where the answers stand (relevant_text)."))
+        parts.append(Next(f"chunkwise testset check {options.into} SOURCE"))
+    return Report(title, tuple(parts))

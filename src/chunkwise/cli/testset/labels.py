@@ -11,31 +11,38 @@ import click
 from msgspec import Meta
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.schema import Count, Name, Option, Options, argument
+from chunkwise.base.schema import Count, Name, Option, argument
 from chunkwise.base.wording import (
     counted,
     format_estimate,
-    format_number,
     from_to,
     one_or_many,
-    percent,
     thousands,
 )
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.groups import CommandGroup
-from chunkwise.cli.options import Json, Labels
+from chunkwise.cli.options import Labels
+from chunkwise.cli.report_options import JsonOrReport
 from chunkwise.cli.streams import print_json, say
 from chunkwise.labels.formats import LabelFormat
+from chunkwise.report.report import (
+    Column,
+    Estimate,
+    Headline,
+    Next,
+    Note,
+    Report,
+    ReportPart,
+    ValueTable,
+)
 from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
+    from chunkwise.labels.assignment_and_progress import LabelProgress
     from chunkwise.labels.store import LabelStore
-    from chunkwise.stats.intervals import Interval
-
-FORMATS = ("jsonl", "beir", "argilla", "label-studio")
 
 
-class LabelsPlace(Options):
+class LabelsPlace(JsonOrReport):
     """Which labels are meant."""
 
     labels: Labels = None
@@ -60,7 +67,6 @@ class LabelsExportOptions(LabelsPlace):
     format: Annotated[LabelFormat | None, Option(
         "Output format", default_text="from the file name", common=True
     )] = None  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("export", LabelsExportOptions)
@@ -77,12 +83,8 @@ def export(options: LabelsExportOptions) -> None:
 
     store = options.opened()
     count, lost = export_labels(store, options.file, format_of(options.file, options.format))
-    if options.as_json:
-        print_json({"file": str(options.file), "labels": count, "lost": lost})
-        return
-    for line in lost:
-        say(line)
-    say(f"{counted(count, 'label')} written to {options.file}")
+    written = f"{counted(count, 'label')} written to {options.file}"
+    options.answer({"file": str(options.file), "labels": count, "lost": lost}, *lost, written)
 
 
 class LabelsImportOptions(LabelsPlace):
@@ -92,7 +94,6 @@ class LabelsImportOptions(LabelsPlace):
     format: Annotated[LabelFormat | None, Option(
         "Input format", default_text="detected", common=True
     )] = None  # fmt: skip
-    as_json: Json = False
 
 
 @dataclass_command("import", LabelsImportOptions)
@@ -108,24 +109,19 @@ def import_(options: LabelsImportOptions) -> None:
 
     store = options.opened(must_exist=False)
     new, all_of_them = import_labels(store, options.file, format_of(options.file, options.format))
-    if options.as_json:
-        print_json({"labels": all_of_them, "new": new, "place": store.place})
-    else:
-        known = all_of_them - new
-        were = one_or_many(known, "was", "were")
-        there = f", {thousands(known)} {were} already there" if known else ""
-        say(f"{counted(new, 'new label')} in {store.place}{there}")
+    known = all_of_them - new
+    there = (
+        f", {thousands(known)} {one_or_many(known, 'was', 'were')} there already" if known else ""
+    )
+    options.answer(
+        {"labels": all_of_them, "new": new, "place": store.place},
+        f"{counted(new, 'new label')} in {store.place}{there}",
+    )
 
 
-class AgreementOptions(LabelsPlace):
-    """The options of `chunkwise testset labels agreement`."""
-
-    as_json: Json = False
-
-
-@dataclass_command("agreement", AgreementOptions)
-def agreement(options: AgreementOptions) -> None:
-    """Show inter-annotator agreement (Krippendorff's alpha, Cohen's kappa).
+@dataclass_command("agreement", LabelsPlace)
+def agreement(options: LabelsPlace) -> None:
+    """Say how far people agree (Krippendorff's alpha, Cohen's kappa), who did how much, what nobody judged.
 
     Examples:
       chunkwise testset labels agreement
@@ -134,46 +130,42 @@ def agreement(options: AgreementOptions) -> None:
     from chunkwise.labels.assignment_and_progress import label_progress
 
     found = label_progress(options.opened())
-    if options.as_json:
-        print_json(asdict(found))
-        return
+    options.print_result(lambda: _agreement_report(found), lambda: asdict(found))
+
+
+def _agreement_report(found: LabelProgress) -> Report:
     own = found.agreement
-    click.echo(
-        f"{counted(found.questions, 'question')}, {counted(found.labels, 'label')} that count, "
+    unjudged = (
         f"{thousands(found.unjudged)} of {counted(found.pooled, 'pooled passage')} not judged"
     )
-    for each in found.people:
-        speed = (
-            "" if each.seconds is None else f", {format_number(each.seconds, 'seconds')} a label"
+    parts: list[ReportPart] = [ValueTable(
+        (Column("person"), Column("questions", "count"), Column("labels", "count"), Column("time a label", "seconds")),
+        tuple((each.who, each.questions, each.labels, each.seconds) for each in found.people),
+    )]  # fmt: skip
+    if own.passages:
+        alpha = "unknown" if own.alpha is None else format_estimate(*own.alpha, "number")
+        shared = f"{counted(own.passages, 'passage')} of {counted(own.questions, 'question')}"
+        pairs = tuple(
+            (f"{each.first} and {each.second}", each.kappa and Estimate(*each.kappa), each.same)
+            for each in own.pairs
+            if each.passages
         )
-        click.echo(
-            one_line(
-                f"{each.who}  {counted(each.questions, 'question')}, "
-                f"{counted(each.labels, 'label')}{speed}"
-            )
+        columns = (Column("people"), Column("Cohen's kappa", "number"), Column("same", "share"))
+        parts.insert(
+            0, Headline(f"Krippendorff's alpha {alpha} on {shared} that several people graded.")
         )
-    if not own.passages:
-        click.echo("no agreement to measure: no passage was graded by two people")
-        return
-    shared = f"{counted(own.passages, 'passage')} of {counted(own.questions, 'question')}"
-    click.echo(
-        f"Krippendorff's alpha {_interval(own.alpha)} on {shared} that several people graded"
-    )
-    for pair in own.pairs:
-        if pair.passages:
-            same = "" if pair.same is None else f", the same on {percent(pair.same)}"
-            click.echo(
-                one_line(f"{pair.first} and {pair.second}: kappa {_interval(pair.kappa)}{same}")
-            )
+        parts.append(ValueTable(columns, pairs))
+    else:
+        parts.append(
+            Note("Nobody graded what another did; a share of the questions goes to two people.")
+        )
     if own.disputed:
-        click.echo(
-            f"{counted(own.disputed, 'disputed passage')}, {thousands(own.relevance_disputed)} "
-            f"about relevance; decide: chunkwise testset labels adjudicate"
-        )
-
-
-def _interval(found: Interval | None) -> str:
-    return "unknown" if found is None else format_estimate(*found, "number")
+        parts.append(Note(
+            f"{counted(own.disputed, 'passage')} disputed, {thousands(own.relevance_disputed)} on whether it answers."
+        ))  # fmt: skip
+        parts.append(Next("chunkwise testset labels adjudicate"))
+    title = f"{counted(found.questions, 'question')}, {counted(found.labels, 'label')} that count"
+    return Report(title, tuple(parts), "agreement", unjudged)
 
 
 class AdjudicateOptions(LabelsPlace):
@@ -183,10 +175,7 @@ class AdjudicateOptions(LabelsPlace):
     grade: Annotated[Annotated[int, Meta(ge=0, le=3)] | None, Option(
         "Decision: 0 not about it … 3 answers it", metavar="N", common=True
     )] = None  # fmt: skip
-    who: Annotated[Name | None, Option("Name of the adjudicator", metavar="NAME", common=True)] = (
-        None
-    )
-    as_json: Json = False
+    who: Annotated[Name | None, Option("Name of who decides", metavar="NAME", common=True)] = None
 
 
 @dataclass_command("adjudicate", AdjudicateOptions)
