@@ -535,4 +535,4 @@ def test_the_baseline_can_be_named_wherever_a_run_can(here: Run, history: Histor
     assert [(each.name, each.run) for each in history.baselines()] == [("default", 2), ("main", 2)]
     wrong = here("runs", "baseline", "set", "first")
     assert wrong.returncode == 2
-    assert "allowed: its number as `chunkwise runs` lists it, last, or baseline" in wrong.stderr
+    assert "t a run; allowed: a number listed by" in wrong.stderr

@@ -104,7 +104,7 @@ def test_a_change_is_told_as_a_share_of_what_was_there() -> None:
 
 def test_metrics_that_are_not_in_both_are_refused() -> None:
     low, high = results(1), results(2, lift=0.15)
-    with pytest.raises(InvalidParameter, match="no metric 'speed' is in both; there are: recall@5"):
+    with pytest.raises(InvalidParameter, match="'speed' isn't a shared metric; known: recall@5"):
         compare(low, high, metrics=["speed"])
     with pytest.raises(InvalidParameter, match="did you mean recall"):
         compare(low, high, metrics=["recal"])

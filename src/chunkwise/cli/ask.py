@@ -142,7 +142,7 @@ def _answer(
         else:
             answered = answer_question(query, hits, client, form=options.form)
     if not answered.is_answered:
-        raise ChunkwiseError(f"the model gave no answer: {answered.reason}")
+        raise ChunkwiseError(f"the model returned no answer: {answered.reason}")
     from chunkwise.answering.cited_answer import answer_row
     from chunkwise.report.answer_report import answer_report
 

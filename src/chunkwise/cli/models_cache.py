@@ -16,7 +16,7 @@ from chunkwise.cli.streams import print_json
 
 @dataclass_command("cache", JsonOption)
 def stats(options: JsonOption) -> None:
-    """Show how much is cached for each model, and where: embeddings, answers, verdicts.
+    """Show the cache size per model: embeddings, answers, verdicts.
 
     Examples:
       chunkwise models cache

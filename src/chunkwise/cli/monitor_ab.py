@@ -101,7 +101,7 @@ def command(options: ABOptions) -> None:
     )  # fmt: skip
     options.print_result(lambda: _report(found), found.to_dict)
     if not len(found.sequence):
-        say("no question says who is better: references, clicks or a judge are needed")
+        say("no evidence in any question: references, clicks or a judge are needed")
     leave(skipped=bad.count or clients.fell_short)
 
 

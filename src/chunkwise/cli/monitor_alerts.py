@@ -35,8 +35,8 @@ def ack(options: AckOptions) -> None:
     options.answer(
         {"acknowledged": [alert.to_dict() for alert in known]},
         *(
-            f"alert {alert.number} is acknowledged: {alert.metric} stays quiet until it is lower by "
-            f"another {points(alert.figure.tolerance)}; `watch --tolerance` sets how many"
+            f"alert {alert.number} acknowledged: no new alert until {alert.metric} falls "
+            f"another {points(alert.figure.tolerance)} (set by `monitor --tolerance`)"
             for alert in known
         ),
     )

@@ -52,7 +52,7 @@ def parse_share(text: str) -> float:
     """Read 0.02 or 2%."""
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%?)\s*", text)
     if match is None:
-        raise ValueError("expected a share like 0.02 or 2%")
+        raise ValueError("expected a share such as 0.02 or 2%")
     return float(match[1]) / (100 if match[2] else 1)
 
 

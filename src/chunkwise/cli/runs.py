@@ -218,7 +218,7 @@ class PruneOptions(HistoryOption, JsonOption):
     older: Annotated[Annotated[float, Meta(gt=0, le=36_525 * 86_400)], Option(
         "Delete runs older than this: 12h, 90d, 8w, 6m, 1y", metavar="AGE", parse=parse_time, common=True
     )]  # fmt: skip
-    yes: Annotated[bool, Option("Do it without asking", common=True)] = False
+    yes: Annotated[bool, Option("Don't ask for confirmation", common=True)] = False
 
 
 @dataclass_command("prune", PruneOptions)

@@ -303,7 +303,7 @@ def compare(
     Args:
         runs: Results, saved runs or result files; or one list of them.
         metrics: Metrics to compare [default: all]; fewer metrics detect smaller differences.
-        sources: Names of the runs in tables.
+        sources: Names of the runs.
 
     Returns:
         Differences with confidence intervals, p-values and a verdict for each metric.

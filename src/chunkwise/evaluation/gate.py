@@ -179,11 +179,11 @@ def gate(
     Args:
         runs: Results, saved runs or result files; the first is the baseline.
         metrics: Metrics that can fail [default: all].
-        min_effect: Smallest difference that counts.
-        no_new_zero: Also fail if a question newly scores 0.
-        accept: What may differ between the runs, "documents" or "questions", and "generated" questions.
-        options: The three above as one value, which they override.
-        fails_by_tests: False: only questions that newly score 0 fail.
+        min_effect: Ignore smaller differences.
+        no_new_zero: Also fail if a question falls to 0.
+        accept: Allowed differences: "documents", "questions"; or unreviewed "generated" questions.
+        options: All gate options; the keywords above override them.
+        fails_by_tests: False: only questions that fall to 0 fail.
 
     Returns:
         The comparison and the failed runs.
@@ -217,7 +217,7 @@ def gate(
     except NotComparable as error:
         return Gate(labels, min_effect, not_comparable=(*reasons, str(error)), left_out=left_out)
     if not tested and not whole:
-        reasons.append(f"no run has a score by {listed(left_out)}; name a metric that has one")
+        reasons.append(f"no run has a score for {listed(left_out)}; choose another metric")
     checks = _whole_checks(results, whole, min_effect)
     zeros: list[NewZero] = []
     changed: list[ChangedQuestions] = []

@@ -306,7 +306,7 @@ def _check_undone(statements: Statements, new: Sequence[LabelEvent]) -> None:
         kept = [msgspec.json.decode(content, type=LabelEvent) for (content,) in rows]
         undone = kept[0] if kept else beside.get(event.undoes)
         if undone is None or undone.kind == "undo":
-            raise UnknownName(f"there is no label {event.undoes!r:.80} that could be undone")
+            raise UnknownName(f"there is no label {event.undoes!r:.80} to undo")
         if undone.who != event.who:
             raise InvalidParameter(
                 f"{event.who} cannot undo what {undone.who} said; who disagrees adjudicates it"

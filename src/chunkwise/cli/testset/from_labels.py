@@ -77,9 +77,9 @@ def command(options: FromLabelsOptions) -> None:
         raise ChunkwiseError(f"no labeled questions in {store.place}; nothing was written")
     write_questions(made, options.output, documents, labels)
     sentences = {
-        f"{counted(made.disputed, 'passage')} left out: as many people call it relevant as not; "
-        "`chunkwise testset labels adjudicate` decides": made.disputed,
-        f"{counted(made.unjudged, 'pooled passage')} not judged: see `judged` and `bpref` among the metrics":
+        f"skipped {counted(made.disputed, 'disputed passage')}; decide: chunkwise testset "
+        "labels adjudicate": made.disputed,
+        f"{counted(made.unjudged, 'pooled passage')} not judged: use the metrics `judged` and `bpref`":
             made.unjudged,
         f"{counted(len(made.queries), 'question')} written to {options.output}": True,
     }  # fmt: skip

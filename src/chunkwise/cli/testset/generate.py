@@ -149,7 +149,7 @@ def _report(generated: GeneratedQuestions, options: GenerateOptions, inputs: lis
         if (count := generated.dropped.get(reason, 0))
     ]
     if generated.unasked:
-        why = "the limit of cost, --max-cost, does not allow it"
+        why = "--max-cost doesn't allow it"
         rows.append((generated.unasked, "not asked", why))
     title = f"{counted(len(generated.queries), 'question')} of {thousands(generated.wanted)}"
     if generated.found_before:

@@ -188,7 +188,7 @@ def _report(
         f"{counted(len(log.asked), 'spelling')}, {counted(len(clusters), 'cluster')}"
     )
     known = len(drawn) - len(new)
-    there = f", {thousands(known)} of them there already" if known else ""
+    there = f", {thousands(known)} already in the file" if known else ""
     parts: list[ReportPart] = [
         ValueTable(columns, rows, brief_rows=_SHOWN),
         Note(

@@ -121,7 +121,7 @@ def import_(options: LabelsImportOptions) -> None:
 
 @dataclass_command("agreement", LabelsPlace)
 def agreement(options: LabelsPlace) -> None:
-    """Say how far people agree (Krippendorff's alpha, Cohen's kappa), who did how much, what nobody judged.
+    """Show inter-annotator agreement (Krippendorff's alpha, Cohen's kappa).
 
     Examples:
       chunkwise testset labels agreement
