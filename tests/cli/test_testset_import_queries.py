@@ -59,7 +59,7 @@ def test_what_was_labeled_stays_and_only_new_ones_are_added(here: Run, tmp_path:
     now = json.loads((tmp_path / "q.json").read_text())
     assert now[:3] == rows
     assert [row["query"] for row in now[3:]] == ["where is the boiler"]
-    assert "4 questions drawn, 3 of them there already" in done.stdout
+    assert "4 questions drawn, 3 already in the file" in done.stdout
     before = (tmp_path / "q.json").read_bytes()
     assert here("testset", "import-queries", "next.jsonl", "--into", "q.json", "-q").returncode == 0
     assert (tmp_path / "q.json").read_bytes() == before

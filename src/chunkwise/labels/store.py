@@ -309,7 +309,7 @@ def _check_undone(statements: Statements, new: Sequence[LabelEvent]) -> None:
             raise UnknownName(f"there is no label {event.undoes!r:.80} to undo")
         if undone.who != event.who:
             raise InvalidParameter(
-                f"{event.who} cannot undo what {undone.who} said; who disagrees adjudicates it"
+                f"{event.who} can't undo a label by {undone.who}; adjudicate it instead"
             )
         if statements.rows("select 1 from events where undoes = ?", event.undoes):
             raise InvalidParameter("this label was undone already")
