@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -24,9 +24,6 @@ from chunkwise.base.schema import Field, Options, schema
 from chunkwise.cli.groups import DefaultGroup, write_commands
 from chunkwise.cli.progress import progress
 from chunkwise.cli.written_files import check_outputs
-
-if TYPE_CHECKING:
-    from chunkwise.models.llm.cost import LlmEstimate
 
 Command = TypeVar("Command", bound=Options)
 
@@ -61,9 +58,10 @@ class GroupedOption(click.Option):
 class EstimateMade(Exception):
     """Ends a dry run once it is known what would be asked; what that takes is shown."""
 
-    def __init__(self, estimate: LlmEstimate) -> None:
+    def __init__(self, show: Callable[[bool], None]) -> None:
+        """`show` prints it, as JSON or in words."""
         super().__init__()
-        self.estimate = estimate
+        self.show = show
 
 
 _ALL = f"{__name__}.help_all"
@@ -157,9 +155,7 @@ def dataclass_command(
                 try:
                     run(given)
                 except EstimateMade as made:
-                    from chunkwise.cli.llm import show_estimate
-
-                    show_estimate(made.estimate, getattr(given, "as_json", False))
+                    made.show(getattr(given, "as_json", False))
 
         text, _, examples = inspect.cleandoc(run.__doc__ or "").partition("Examples:\n")
         typed = TypedCommand(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -112,7 +113,7 @@ def ends_dry_run(options: LlmOptions) -> Callable[[LlmEstimate], None]:
 
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:
-            raise EstimateMade(estimate)
+            raise EstimateMade(partial(show_estimate, estimate))
 
     return on_estimate
 

@@ -16,7 +16,7 @@ from chunkwise.base.wording import as_set, counted
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import chunk_each
 from chunkwise.cli.cut_documents import ChunkSummary, readable
-from chunkwise.cli.dataclass_options import EstimateMade, is_typed
+from chunkwise.cli.dataclass_options import is_typed
 from chunkwise.cli.llm import (
     AskingStrategy,
     LlmClients,
@@ -190,7 +190,7 @@ def _results(
     client = clients.of(options.llm_name) if options.asks_llm and options.llm_name else None
     asking = _asking(options, clients)
     if asking and options.dry_run and (estimate := _summaries(paths, options, asking)):
-        raise EstimateMade(estimate)
+        ends_dry_run(options)(estimate)
     results = evaluate(
         paths[0] if len(paths) == 1 else paths, options.test_queries,
         strategy=asking.strategy if asking else options.strategy,
