@@ -81,11 +81,11 @@ class Fragments:
                 return gap
         if edges := self._edges:
             index = bisect_left(edges, cut)
-            behind = edges[index] if index < len(edges) else _FAR
-            before = edges[index - 1] if index else -_FAR
+            following = edges[index] if index < len(edges) else _FAR
+            preceding = edges[index - 1] if index else -_FAR
             # Most are far from both.
-            if (behind - cut <= _LONGEST_GAP and _is_gap(text, cut, behind)) or (
-                cut - before <= _LONGEST_GAP and _is_gap(text, before, cut)
+            if (following - cut <= _LONGEST_GAP and _is_gap(text, cut, following)) or (
+                cut - preceding <= _LONGEST_GAP and _is_gap(text, preceding, cut)
             ):
                 return _space_around(text, cut)
         return self._row(cut) if self._is_table else None

@@ -235,8 +235,8 @@ def is_led_in(text: str, low: int, high: int) -> bool:
     )
 
 
-_FENCE_LINE = re.compile(r"\n[^\S\n]*(```|~~~)")
-_FENCE_FIRST = re.compile(r"[^\S\n]*(```|~~~)")
+_FENCED_LINE = re.compile(r"\n[^\S\n]*(```|~~~)")
+_FENCED_START = re.compile(r"[^\S\n]*(```|~~~)")
 
 
 def fence_edges(text: str) -> list[int]:
@@ -245,8 +245,8 @@ def fence_edges(text: str) -> list[int]:
     if "`" not in text and "~" not in text:  # one character is found much quicker
         return []
     edges, opened = [], ""
-    first = _FENCE_FIRST.match(text)
-    for match in chain([first] if first else (), _FENCE_LINE.finditer(text)):
+    first = _FENCED_START.match(text)
+    for match in chain([first] if first else (), _FENCED_LINE.finditer(text)):
         if not opened:
             opened, end = match[1], text.find("\n", match.end())
             edges.append(end if end >= 0 else len(text))
