@@ -189,7 +189,7 @@ class TokenizerOption(Options, group="Configuration"):
 
     tokenizer: Annotated[Name | TokenizerLike | None, Option(
         "Tokenizer for budgets and hits: cl100k_base, words …", metavar="NAME",
-        default_text="that of the index, else o200k_base",
+        default_text="as indexed, else o200k_base",
     )] = None  # fmt: skip
 
 
@@ -197,7 +197,7 @@ class ChunkOptions(Options, group="Configuration"):
     """How to chunk documents; an existing index keeps its stored options by default."""
 
     strategy: Annotated[str | Chunker | Strategy | None, Option(
-        "Chunking strategy, see `chunkwise list strategies`", flag="-s", metavar="SPEC", default_text="structure",
+        "Chunking strategy; see `list strategies`", flag="-s", metavar="SPEC", default_text="structure",
         common=True,
     )] = None  # fmt: skip
     context: Annotated[Literal["none", "headings", "neighbors", "document"] | None, Option(
@@ -229,11 +229,11 @@ class RankingOptions(Options, group="Search"):
     """How to rank hits, and how many to return; an index can store these as defaults."""
 
     retriever: Annotated[str | Retriever | None, Option(
-        "Retriever: bm25, multiscale, ./my.py:f …", flag="-r", metavar="SPEC",
-        default_text="that of the index, else hybrid", common=True,
+        "bm25, dense, multiscale, ./my.py:f …", flag="-r", metavar="SPEC",
+        default_text="as indexed, else hybrid", common=True,
     )] = None  # fmt: skip
     k: Annotated[Count | None, Option(
-        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", default_text="that of the index, else 5",
+        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", default_text="as indexed, else 5",
         common=True,
     )] = None  # fmt: skip
     budget: Annotated[Count | None, Option(
@@ -404,7 +404,7 @@ class LintOptions(Options, group="Configuration"):
     """Which chunks to check, and for which issues."""
 
     strategy: Annotated[str | Chunker | Strategy | None, Option(
-        "Chunking strategy, see `chunkwise list strategies`", flag="-s", metavar="SPEC", default_text="structure",
+        "Chunking strategy; see `list strategies`", flag="-s", metavar="SPEC", default_text="structure",
         common=True,
     )] = None  # fmt: skip
     chunks: Annotated[ChunksSource | None, Option(

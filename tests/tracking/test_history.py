@@ -245,7 +245,7 @@ def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as other, other:
         other.execute("create table runs (number integer)")
     before = path.read_bytes()
-    with pytest.raises(HistoryProblem, match="of another program"):
+    with pytest.raises(HistoryProblem, match="another program"):
         History(path).add(kept_run())
     assert path.read_bytes() == before
 

@@ -420,7 +420,7 @@ class MetadataTable:
         hint = did_you_mean(shortened(key, _SHOWN), begin or known[:_LOOKED_AT], otherwise="")
         raise InvalidParameter(
             f"no document has the metadata {shown(key, _SHOWN)}; "
-            f"{f'{hint} ' if hint else ''}there are: "
+            f"{f'{hint} ' if hint else ''}known: "
             f"{listed(known, _SHOWN_KEYS)}"
         )
 
