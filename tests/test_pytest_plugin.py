@@ -120,7 +120,7 @@ def test_a_run_that_is_worse_fails_without_the_flag_too(pytester: pytest.Pyteste
         "*recall@5: b is significantly worse than a: −50.0 pts*",
         "*not comparable: *no question in common*",
         "*not comparable: 39 of the 40 questions with a score by recall@5 in a have none in b*",
-        "*nothing found any more by recall@5: q03: ::error::mine who[?]",
+        "*recall@5*zero: q03: ::error::mine who[?]",
     ])  # fmt: skip
     assert "\x1b[31m::error" not in found.stdout.str()
 

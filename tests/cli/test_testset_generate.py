@@ -121,7 +121,7 @@ def test_the_usual_file_is_written_unless_it_is_somebody_elses(
             ("-o", "harbour/leave.md", "harbour/leave.md"),
             "is an input and would be overwritten; write to another file",
         ),
-        (("-o", "own.json"), "use another file to write"),
+        (("-o", "own.json"), "own.json exists"),
         (("-o", "q.json", "--types", "riddle"), "single-concept, list, numeric"),
         (("-o", "q.json", "--max-calls", "1"), "max_calls is 1"),
         (("-o", "q.json", "--count", "0"), "count is 0"),

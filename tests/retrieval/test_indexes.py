@@ -247,9 +247,9 @@ def test_an_index_of_words_has_no_vectors() -> None:
     index = chunkwise.index(DOCUMENTS[:2], vectors="none")
     assert (index.settings.embedder, index.settings.dimensions) == ("", 0)
     assert index.search("otter")
-    with pytest.raises(ChunkwiseError, match="without vectors"):
+    with pytest.raises(ChunkwiseError, match="vectors='none'"):
         index.source.nearest(np.zeros((1, 16), np.float32), 3, Filter())
-    with pytest.raises(ChunkwiseError, match="without"):
+    with pytest.raises(ChunkwiseError, match="vectors='none'"):
         index.search("otter", retriever="dense")
 
 

@@ -213,9 +213,9 @@ def test_a_value_with_a_joining_word_is_quoted(text: str, value: str) -> None:
         ("not " * 60 + "a=1", "nested more than"),
         ({"$or": []}, "$or takes a list"),
         ({"$or": {"a": 1}}, "$or takes a list"),
-        ({"$or": [{}]}, "asks nothing"),
+        ({"$or": [{}]}, "empty $and, $or or $not"),
         ({"a": {"exists": 1}}, "by 'exists', which takes True or False"),
-        ({"$not": []}, "asks nothing"),
+        ({"$not": []}, "empty $and, $or or $not"),
     ],
 )
 def test_what_is_no_expression_is_refused(given_where: Any, said: str) -> None:

@@ -58,7 +58,7 @@ def test_equal_passwords_have_different_hashes(owner: Account) -> None:
 
 @cases("password", ["short", "x" * 201])
 def test_a_password_has_a_length(password: str) -> None:
-    with pytest.raises(InvalidParameter, match="10 to 200 are needed"):
+    with pytest.raises(InvalidParameter, match=f"{len(password)} .*10 to 200"):
         with_account((), "ana", None, password=password)
 
 

@@ -130,7 +130,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
         {"settings": {"k": 9}, "versions": {"chunkwise": "0.2.0"}},
         {"settings or versions": 0.25},
     ),
-    "nothing that is known": ({}, {"not known": 0.25}),
+    "nothing that is known": ({}, {"unknown": 0.25}),
     "documents that no question sees": ({"documents": {"a.md": "1"}}, {"documents": 0.25}),
     "documents that are not known one by one": (
         {"documents": None, "documents_hash": "other"}, {"documents": 0.25},

@@ -68,9 +68,9 @@ def test_a_fall_is_told_at_every_run_until_it_is_known_and_again_when_it_is_wors
     assert watched(history, kept_run(GOOD)).alerts == ()
     assert history.alerts() == []
     assert [each.state for each in history.alerts(over=True)] == ["closed"]
-    with pytest.raises(InvalidParameter, match="alert 1 is over"):
+    with pytest.raises(InvalidParameter, match=r"alert 1 is closed.*recall@5.*run 7"):
         history.acknowledge(1)
-    with pytest.raises(UnknownName, match=r"no alert 7.*none stands"):
+    with pytest.raises(UnknownName, match="no alert 7"):
         history.acknowledge(7)
     (fresh,) = watched(history, kept_run(BAD)).alerts
     assert fresh.number == 2

@@ -68,7 +68,7 @@ class DocumentNames:
 
     def _problem(self, name: str, fits: set[int]) -> str:
         if not name.strip():
-            return "several documents; give doc_id"
+            return "no doc_id, but there are several documents"
         if fits:
             ids = [self._documents[number].id for number in sorted(fits)]
             return f"{shown(name)} matches {listed(list(map(repr, ids)), _NAMED)}; use one id"

@@ -92,10 +92,10 @@ def _scored(which: MetricAt, evidence: Evidence, name: str) -> list[ExpectedValu
     values = _of_column(ScoreColumn.of(scores))
     for value in values:
         if isinstance(value, str) and (
-            not value.strip() or value.startswith(f"{metric.name} gave")
+            not value.strip() or value.startswith(f"{metric.name} returned")
         ):
             raise BrokenContract(
-                f"{name}: {value.strip() or f'{metric.name} gave no value and no reason'}"
+                f"{name}: {value.strip() or f'{metric.name} returned no value and no reason'}"
             )
     return values
 

@@ -492,7 +492,7 @@ def test_the_second_writer_is_told_who_is_first(
     monkeypatch.setattr(folder_module, "LOCK_WAIT", 0.3)
     with folder_module.locked(folder):
         began = time.monotonic()
-        with pytest.raises(ChunkwiseError, match=f"written by process {os.getpid()} on"):
+        with pytest.raises(ChunkwiseError, match=rf"process {os.getpid()}\b"):
             chunkwise.index([], into=folder, embedder=Tiny())
         assert time.monotonic() - began >= 0.3  # it did wait
         # Readers need no lock.
@@ -607,7 +607,7 @@ def _raise(problem: Exception) -> None:
 
 def test_inputs_that_cannot_be_read_do_not_empty_an_index(folder: Path, tmp_path: Path) -> None:
     before = arrays_of(folder)
-    with pytest.raises(ChunkwiseError, match="no document could be read"):
+    with pytest.raises(ChunkwiseError, match=r"1 skipped.*with 4 documents"):
         chunkwise.index(
             tmp_path / "misspelt",
             into=folder,
@@ -654,7 +654,7 @@ def test_what_cannot_be_read_once_keeps_its_documents(tmp_path: Path) -> None:
     assert str(index.changes) == "1 removed, 3 unchanged, 2 skipped"
     assert index.changes is not None
     (note,) = index.changes.notes
-    assert "2 documents stay as they were" in note
+    assert note.startswith("2 documents")
     assert "b.txt, more.zip/d.txt" in note
     assert index.search("otters", retriever="bm25", k=1)[0].doc_id == "more.zip/d.txt"
     assert ask(tmp_path / "kb", "b.txt")[0] == "b.txt"
@@ -702,7 +702,7 @@ def test_an_index_is_not_emptied_by_mistake(folder: Path) -> None:
     before = arrays_of(folder)
     with pytest.raises(ChunkwiseError, match=r"is unchanged, with 4 documents.*rebuild"):
         chunkwise.index([], into=folder, embedder=Tiny())
-    with pytest.raises(ChunkwiseError, match="stays as it was"):
+    with pytest.raises(ChunkwiseError, match="with 4 documents"):
         chunkwise.open_index(folder, embedder=Tiny()).update([])
     assert arrays_of(folder) == before
     assert len(chunkwise.index([], into=folder, embedder=Tiny(), rebuild=True)) == 0

@@ -431,7 +431,7 @@ def test_a_file_of_somebody_else_is_not_touched(tmp_path: Path) -> None:
     file = tmp_path / "own.json"
     file.write_text('[{"query": "Who?"}]')
     model = RuleModel()
-    with pytest.raises(chunkwise.ChunkwiseError, match="write to another file"):
+    with pytest.raises(chunkwise.ChunkwiseError, match=r"own\.json exists.*question 1 "):
         generate_questions(DOCUMENTS, 3, llm=client(model, tmp_path), output=file)
     assert file.read_text() == '[{"query": "Who?"}]'
     assert model.calls == 0
@@ -439,7 +439,7 @@ def test_a_file_of_somebody_else_is_not_touched(tmp_path: Path) -> None:
 
 def test_wrong_values(tmp_path: Path) -> None:
     model = RuleModel()
-    with pytest.raises(InvalidParameter, match="at least one"):
+    with pytest.raises(InvalidParameter, match="n is 0"):
         generate_questions(DOCUMENTS, 0)
     with pytest.raises(
         InvalidParameter, match="the minimum is 2, since malformed answers are retried once"

@@ -177,7 +177,7 @@ def test_a_function_counts_or_encodes(function: object, size: int) -> None:
 
 @cases("answer", [-1, 2.0, None])
 def test_a_function_that_counts_nothing_real_is_told_so(answer: Any) -> None:
-    with pytest.raises(InvalidParameter, match=rf"returned {answer} to 'x'; expected the number"):
+    with pytest.raises(InvalidParameter, match=rf"returned {answer} .*'x'"):
         get_tokenizer(lambda text: answer).count("x")
 
 

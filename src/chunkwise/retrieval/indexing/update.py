@@ -390,7 +390,7 @@ def _nothing(skipped: int, documents: int) -> ChunkwiseError:
         return ChunkwiseError(f"{why}; no index was built")
     stays = f"{why}; the index is unchanged, with {counted(documents, 'document')}"
     if not skipped:  # what cannot be read is never taken for nothing
-        stays += ", or empty it with rebuild=True (chunkwise index --rebuild)"
+        stays += "; to empty it, use rebuild=True (chunkwise index --rebuild)"
     return ChunkwiseError(stays)
 
 

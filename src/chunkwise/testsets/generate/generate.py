@@ -219,13 +219,13 @@ def _generated(file: QuestionsFile) -> Iterator[Query]:
     for number, row in enumerate(file.rows, 1):
         if GENERATED not in row:
             raise ChunkwiseError(
-                f"{file.path} exists, and its question {number} wasn't generated; use another "
-                "file to write"
+                f"{file.path} exists, and its question {number} wasn't generated; choose another "
+                "output file"
             )
         draft = draft_of(row, number, f"{file.path}, question {number}")
         if isinstance(draft, Unreadable):
             raise ChunkwiseError(
-                f"{draft.where} cannot be read: {draft.reason}; use another file to write"
+                f"{draft.where} cannot be read: {draft.reason}; choose another output file"
             )
         yield draft.query
 
