@@ -75,4 +75,5 @@ def test_a_decision_is_a_grade_and_a_name(here: Run, tmp_path: Path) -> None:
     assert here("testset", "labels", "adjudicate", "1", "--grade", "2").returncode == 2
     told = here("testset", "labels", "adjudicate", "7", "--grade", "2", "--who", "eve")
     assert told.returncode == 2
-    assert "disputed: 1 passage" in told.stderr
+    assert "7" in told.stderr
+    assert "1 disputed passage" in told.stderr

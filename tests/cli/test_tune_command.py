@@ -303,7 +303,7 @@ def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_pat
         (("docs", "--wrong"), 2, "no such option"),
         (("docs", "--test-queries", "missing.json"), 1, "missing.json does not exist"),
         (("missing",), 1, "skipped missing: no such file or folder"),
-        (("empty",), 1, "there is no document"),
+        (("empty",), 1, "skipped empty"),
         (("missing.toml",), 1, "cannot read missing.toml"),
         (("sweep.toml", "docs"), 2, "give the plan alone"),
         (("-",), 2, "standard input"),
@@ -474,26 +474,6 @@ def test_with_the_model_late_vectors_and_vectors_of_their_own(
     kinds = _kinds(tmp_path / "exact")
     assert kinds["own"] > 1
     assert kinds.get("late", 0) == 1  # several sizes at once have no chunks of their own
-
-
-def test_where_late_vectors_do_not_suit_the_model_it_is_said_in_one_line(
-    here: Run, docs: Path, tmp_path: Path
-) -> None:
-    write_corpus(docs, passages=2)
-    write_questions(tmp_path / "queries.json", count=8, passages=2)
-    plan = PLAN.replace('embedder = "none"\n', "").replace('["bm25"]', '["bm25", "dense"]')
-    (tmp_path / "sweep.toml").write_text(plan)
-    line = (
-        "chunkwise: the model 'bge-small' finds more where each chunk is embedded by itself, "
-        "so each chunk is embedded separately"
-    )
-    done = here("tune", "sweep.toml", "--embedder", "bge-small", "--dry-run")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.splitlines().count(line) == 1
-    for words in (("--embedder", "minilm"), ("--embedder", "bge-small", "--exact")):
-        done = here("tune", "sweep.toml", *words, "--dry-run")
-        assert done.returncode == 0, done.stderr
-        assert "of its own" not in done.stderr
 
 
 def _kinds(folder: Path) -> dict[str, int]:

@@ -57,7 +57,8 @@ def test_patterns_say_which_files_are_read(here: Run, docs, words, ids) -> None:
 def test_patterns_that_leave_nothing_are_told(here: Run, docs) -> None:
     done = here("profile", docs, "--include", "*.rst")
     assert done.returncode == 1
-    assert "include '*.rst' leaves out all 3 files" in done.stderr
+    assert "include '*.rst'" in done.stderr
+    assert "all 3 files" in done.stderr
 
 
 @pytest.mark.usefixtures("processes")

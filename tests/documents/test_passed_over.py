@@ -119,7 +119,9 @@ def test_members_of_archives_are_chosen_alike(told, write) -> None:
     assert told.lines == ["skipped 1 lock file, 1 picture; to read a file anyway, give its path"]
     assert told(path, include=("docs",)) == ["a.zip/docs/c.txt"]
     assert told(path, exclude=("*.md", "docs/**")) == []
-    assert told.problems == ["exclude '*.md' exclude 'docs/**' leaves out all 4 files"]
+    (problem,) = told.problems
+    assert problem.startswith("exclude '*.md' exclude 'docs/**'")
+    assert problem.endswith("all 4 files")
 
 
 @cases(
@@ -154,10 +156,13 @@ def test_a_file_that_is_named_is_read_whatever_the_patterns_say(told, write) -> 
 def test_patterns_that_leave_nothing_say_so(told, write, tmp_path) -> None:
     write("a.md", "x")
     assert told(tmp_path, include=["*.rst"]) == []
-    assert told.problems == ["include '*.rst' leaves out the only file"]
+    (problem,) = told.problems
+    assert problem.startswith("include '*.rst'")
     write("b.md", "x")
     assert told(tmp_path / "*.md", exclude=("*.md",)) == []
-    assert told.problems == ["exclude '*.md' leaves out all 2 files"]
+    (problem,) = told.problems
+    assert problem.startswith("exclude '*.md'")
+    assert problem.endswith("all 2 files")
 
 
 @cases("pattern", ["", "/", "[z-a]", " "])

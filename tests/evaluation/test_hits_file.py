@@ -147,10 +147,11 @@ def test_a_trec_run_is_whole_documents_by_score(tmp_path: Path) -> None:
     found = read_hits(str(path), QUERIES, DOCUMENTS, bad.append)
     assert shown(found[0]) == [(LAMP.id, 0, len(LAMP.text), 1), (FISH.id, 0, len(FISH.text), 2)]
     assert found[1] == []
-    assert [line.removeprefix(f"{path}, ") for line in bad] == [
-        "line 3: no test question with the id 'q9'",
-        "line 4: a TREC run has 6 columns, this line has 3",
-    ]
+    unknown, short = (line.removeprefix(f"{path}, ") for line in bad)
+    assert unknown.startswith("line 3: ")
+    assert "'q9'" in unknown
+    assert short.startswith("line 4: ")
+    assert "6 columns" in short
 
 
 def test_what_cannot_be_used_is_one_line_each(tmp_path: Path) -> None:
@@ -269,8 +270,8 @@ def test_a_text_in_several_documents_is_in_none_unless_its_offset_tells(tmp_path
         ('"first"', 'its start is "first"; expected an integer'),
         ("9" * 4000, "its start is a huge number; expected an integer"),
         ("9" * 200, "a huge number–9 isn't a span of kb/lamp.md, which has 71 characters"),
-        ("-3", "t a span of"),
-        ("null", "t a span of"),
+        ("-3", "-3–9 isn't a span of kb/lamp.md"),
+        ("null", "nothing–9 isn't a span of kb/lamp.md"),
     ],
 )
 def test_offsets_that_are_none_are_told_in_our_words(tmp_path: Path, start: str, told: str) -> None:

@@ -90,7 +90,7 @@ def test_unscored_is_counted_by_reason_and_in_no_figure() -> None:
 def test_mostly_unscored_is_weak_whatever_the_rest_says() -> None:
     missing = [Verdict("z", False, Score(None, "no answer"))] * 11
     found = figures([*table(5, 0, 0, 5), *missing])
-    assert found.weakness == "11 of 21 verdicts could not be had"
+    assert "11 of 21 verdicts" in found.weakness
     assert not figures([*table(5, 0, 0, 5), *missing[:10]]).weakness
 
 

@@ -321,7 +321,7 @@ def test_what_came_is_kept_and_not_asked_again(tmp_path: Path) -> None:
         listeners=Listeners(on_bad=bad.append),
     )
     assert again.summary["recall@3"].mean == 1.0
-    assert any("it was not answered: 'RuntimeError: down'" in line for line in bad)
+    assert any("RuntimeError: down" in line for line in bad)
 
 
 MINE = """
@@ -383,7 +383,7 @@ def test_one_that_ranks_an_index_is_no_live_one(mine: Callable[[str], str], name
     [
         ("two", "needs other in addition to the question"),
         ("value", "is int; expected a function"),
-        ("search(k=3)", "has no parameter 'k'"),
+        ("search(k=3)", "no parameter 'k'"),
         ("nothing", "returned None; expected a retriever"),
         ("none", "has no 'none'"),
     ],

@@ -130,9 +130,9 @@ def test_no_number_that_is_none_is_written(tmp_path: Path, number: float) -> Non
     path.write_text("before")
     bad = made_results.of_questions((made_results.question(7, {"recall@5": 0.5}),))
     bad = dataclasses.replace(bad, questions=(made_results.question(7, {"recall@5": number}),))
-    with pytest.raises(InvalidParameter, match="NaN or infinite"):
+    with pytest.raises(InvalidParameter, match="NaN"):
         bad.save(path)
-    with pytest.raises(InvalidParameter, match="NaN or infinite"):
+    with pytest.raises(InvalidParameter, match="NaN"):
         dataclasses.replace(made_results.results(), cost={"x": number}).save(path)
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]

@@ -123,7 +123,7 @@ def test_another_programs_file_and_a_history_are_left_alone(tmp_path: Path) -> N
     from tracking.made_runs import kept_run
 
     History(tmp_path / "history.db").add(kept_run({"q1": 0.5}))
-    with pytest.raises(LabelProblem, match="no file of labels"):
+    with pytest.raises(LabelProblem, match="another program"):
         LabelStore(tmp_path / "history.db").add(event())
     (tmp_path / "text.db").write_text("no database at all, but a text that is long enough " * 40)
     with pytest.raises(LabelProblem, match="damaged"):

@@ -117,10 +117,10 @@ class UnpackBudget:
             raise MemberTooLargeError(f"larger than {counted(MAX_MEMBER, 'byte')}")
         if size > self.left:
             are = one_or_many(self.left, "is", "are")
-            room = f"of which {thousands(self.left)} {are} left" if self._spent else "no more"
+            room = f", of which {thousands(self.left)} {are} left" if self._spent else ""
             raise MemberTooLargeError(
                 f"unpacks to {counted(size, 'byte')}, but the limit for an archive of "
-                f"{thousands(self._packed)} is {thousands(self._spent + self.left)}, {room} "
+                f"{counted(self._packed, 'byte')} is {thousands(self._spent + self.left)}{room} "
                 f"{_BOMB}"
             )
 

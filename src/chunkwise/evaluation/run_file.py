@@ -394,7 +394,7 @@ def _records(name: str, on_bad: OnBadRow) -> Iterator[FileRow]:
         value = row.value
         if isinstance(value, str) and not row.problem:
             parts = value.split()
-            problem = f"a TREC run has {_COLUMNS} columns, this line {len(parts)}"
+            problem = f"a TREC run has {_COLUMNS} columns, this line has {len(parts)}"
             if len(parts) == _COLUMNS:
                 problem, value = "", {"query_id": parts[0], "doc_id": parts[2], "score": parts[4]}
             row = row._replace(value=value, problem=problem)

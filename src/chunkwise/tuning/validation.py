@@ -133,6 +133,5 @@ def few_choose(chose: int, all_of_them: int) -> str:
         return ""
     return (
         f"only {thousands(chose)} of {counted(all_of_them, 'question')} can choose, "
-        "and so few show large differences alone: "
-        f"{FEW} or more are needed"
+        f"which shows only large differences; {FEW} or more are needed"
     )

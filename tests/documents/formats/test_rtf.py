@@ -69,7 +69,9 @@ def test_broken_files_are_read_as_far_as_they_go(reader, write, data) -> None:
 @cases("data", [b"words", b"\0\1\2", b"{\\r"])
 def test_what_is_no_rich_text_is_one_line(reader, write, data) -> None:
     assert reader(write("a.rtf", data)) == []
-    assert reader.reasons == ["not RTF: it doesn't start with {\rtf"]
+    (reason,) = reader.reasons
+    assert "not RTF" in reason
+    assert "\n" not in reason
 
 
 @pytest.mark.usefixtures("large_inputs")

@@ -170,11 +170,8 @@ def test_a_small_window_makes_groups_and_one_passage_may_be_too_long(cache: Mode
     judge = judge_of(rule, cache)
     (found,) = judge.judge([Query("q", QUESTION)], [hits(*texts, "word " * 2000)])
     assert [score.value for score in found] == [1] * 6 + [None]
-    assert found[
-        -1
-    ].reason == "a text of 2,000 tokens exceeds the model's context window of 600" or (
-        "too long for a model that holds 600" in found[-1].reason
-    )
+    assert "2,000 tokens" in found[-1].reason
+    assert "600" in found[-1].reason
     assert len(rule.asked) > 1
 
 
@@ -442,7 +439,7 @@ def test_a_claim_or_a_question_that_leaves_no_room_is_a_reason(
         [hits(*PASSAGES)],
     )
     assert judge.tasks(asked, shown) == []
-    assert "of what is asked about it" in judge.scores(asked, shown)[0][0].reason
+    assert "1,000" in judge.scores(asked, shown)[0][0].reason
     complete = Completeness(judging)
     assert complete.tasks(QUESTION, [claim], PASSAGES) == []
-    assert "too long" in complete.score(QUESTION, claim, PASSAGES).reason
+    assert "1,000" in complete.score(QUESTION, claim, PASSAGES).reason

@@ -221,15 +221,18 @@ class JudgeModel:
         size, beside = _tokens(text), sum(map(_tokens, asked))
         if size + passages * _AROUND + beside <= _FOR_TEXT * window:
             return ""
-        with_it = f", with {thousands(beside)} of what is asked about it," if beside > size else ""
-        return f"a text of {counted(size, 'token')}{with_it} exceeds the model's context window of {thousands(window)}"
+        with_it = f", plus {counted(beside, 'token')} to judge it by," if beside > size else ""
+        return (
+            f"a text of {counted(size, 'token')}{with_it} "
+            f"is too long for the model's context window of {thousands(window)}"
+        )
 
     def claim_too_long(self, claim: str) -> str:
         """Why a claim cannot be compared with anything; empty: it can."""
         window = self.client.model.window
         if window is None or (size := _tokens(claim)) + _AROUND <= _FOR_CLAIMS * window:
             return ""
-        return f"a claim of {counted(size, 'token')} exceeds the model's context window of {thousands(window)}"
+        return f"a claim of {counted(size, 'token')} is too long for the model's context window of {thousands(window)}"
 
 
 def _groups(texts: Sequence[str], room: float | None, around: int) -> list[list[str]]:
