@@ -197,7 +197,7 @@ class ChunkOptions(Options, group="Configuration"):
     """How to chunk documents; an existing index keeps its stored options by default."""
 
     strategy: Annotated[str | Chunker | Strategy | None, Option(
-        "Chunking strategy; see `list strategies`", flag="-s", metavar="SPEC", default_text="structure",
+        "Chunking strategy", flag="-s", metavar="SPEC", default_text="structure",
         common=True,
     )] = None  # fmt: skip
     context: Annotated[Literal["none", "headings", "neighbors", "document"] | None, Option(
@@ -229,7 +229,7 @@ class RankingOptions(Options, group="Search"):
     """How to rank hits, and how many to return; an index can store these as defaults."""
 
     retriever: Annotated[str | Retriever | None, Option(
-        "bm25, dense, multiscale, ./my.py:f …", flag="-r", metavar="SPEC",
+        "bm25, multiscale …", flag="-r", metavar="SPEC",
         default_text="as indexed, else hybrid", common=True,
     )] = None  # fmt: skip
     k: Annotated[Count | None, Option(
@@ -359,7 +359,7 @@ class TuneOptions(Options, group="Sweep"):
         "Embedding model; none: BM25 only", flag="-e", metavar="NAME", common=True
     )] = "minilm"  # fmt: skip
     embedders: Annotated[Names, Option(
-        "Embedding models to try on the best configurations", metavar="NAME", common=True
+        "Other embedding models to try", metavar="NAME", common=True
     )] = ()  # fmt: skip
     rerankers: Annotated[Names, Option(
         "Rerankers to try on the best configurations", long_flag="--reranker", metavar="NAME", common=True
@@ -368,11 +368,11 @@ class TuneOptions(Options, group="Sweep"):
         "Token encoder to try with multi-scale retrieval", metavar="NAME", default_text="none"
     )] = ""  # fmt: skip
     llm: Annotated[str, Option(
-        "Language model for questions and chunk contexts", metavar="NAME", default_text="none",
+        "Model for questions, contexts", metavar="NAME", default_text="none",
         common=True,
     )] = ""  # fmt: skip
     query_log: Annotated[str, Option(
-        "Log of user questions to generate test questions from", metavar="FILE", common=True
+        "Log of questions that users asked", metavar="FILE", common=True
     )] = ""  # fmt: skip
     at_least: Annotated[Names, Option(
         "Minimum mean of another metric: precision=0.3", metavar="NAME=VALUE", common=True
@@ -404,7 +404,7 @@ class LintOptions(Options, group="Configuration"):
     """Which chunks to check, and for which issues."""
 
     strategy: Annotated[str | Chunker | Strategy | None, Option(
-        "Chunking strategy; see `list strategies`", flag="-s", metavar="SPEC", default_text="structure",
+        "Chunking strategy", flag="-s", metavar="SPEC", default_text="structure",
         common=True,
     )] = None  # fmt: skip
     chunks: Annotated[ChunksSource | None, Option(

@@ -95,7 +95,7 @@ _HELP_ALL = click.Option(
     help="Show every option",
 )
 
-_LAST = ("Language model", "Documents", "Workers", "Output", "History", "Options", "Help")
+_LAST = ("Language model", "Documents", "Workers", "Output", "History", "Options")
 """Groups at the end of help, in this order."""
 
 
@@ -130,9 +130,14 @@ class TypedCommand(click.Command):
         for param in shown:
             if (record := param.get_help_record(ctx)) is not None:
                 groups.setdefault(getattr(param, "group", "Help"), []).append(record)
+        of_every_command = groups.pop("Help", [])
         for name in sorted(groups, key=lambda name: _LAST.index(name) if name in _LAST else -1):
             with formatter.section(name):
                 formatter.write_dl(groups[name])
+        if of_every_command:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_dl(of_every_command)
         if ctx.parent is not None and isinstance(group := ctx.parent.command, DefaultGroup):
             write_commands(formatter, group, group.list_commands(ctx), ctx)
 

@@ -75,9 +75,7 @@ def _nothing(_: str) -> None:
 class QuietOption(Options, group="Output"):
     """Nothing on stderr but what went wrong."""
 
-    quiet: Annotated[
-        bool, Option("Suppress progress, notes and summary", flag="-q", common=True)
-    ] = False
+    quiet: Annotated[bool, Option("Suppress progress, notes and summary", flag="-q")] = False
 
 
 class JsonOption(Options, group="Output"):

@@ -70,7 +70,7 @@ class TuneCommandOptions(TuneOptions, LiveOptions, KeepOptions, SweepOptions, gr
     )] = None  # fmt: skip
     resume: Annotated[bool, Option("Resume the sweep in the output folder", common=True)] = False
     review: Annotated[bool, Option(
-        "Review generated questions, most informative first", common=True
+        "Review generated questions one by one", common=True
     )] = False  # fmt: skip
 
 
