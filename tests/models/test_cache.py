@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import signal
 import sqlite3
 import subprocess
@@ -244,7 +245,7 @@ def test_a_damaged_file_is_set_aside(path: Path, damage: str) -> None:
         file.seek(0 if damage == "header" else 4096)
         file.write(b"\xff" * (100 if damage == "header" else size - 4096))
     again = ModelCache(path)
-    with pytest.warns(UserWarning, match="it is now"):
+    with pytest.warns(UserWarning, match=r"\.damaged-"):
         assert again.get([b"1"]) == {}
     again.put("m", {b"1": b"new"})
     assert again.get([b"1"]) == {b"1": b"new"}
@@ -442,7 +443,7 @@ def test_a_model_that_changed_under_its_name_is_told(path: Path) -> None:
     for texts in (["a", "b"], ["b"]):
         with pytest.raises(ChunkwiseError) as told:
             changed.embed(texts)
-        assert "vectors of 5 dimensions, 2 are known" in str(told.value)
+        assert re.search(r"\b5 dimensions.*\b2\b", str(told.value))
         assert "chunkwise models cache clear --model 'a model'" in str(told.value)
     assert changed.embed(["a"]).shape == (1, 2)
 
@@ -481,10 +482,10 @@ def test_a_changed_byte_is_never_handed_out(path: Path, column: str) -> None:
     answers.put({key: "yes"})
     assert _flipped(path, column) == 4  # with the number of dimensions
     later = CachedEmbedder(inner, ModelCache(path))
-    with pytest.warns(UserWarning, match="other bytes than were written"):
+    with pytest.warns(UserWarning, match="2 .* of 2 "):
         assert later.embed(texts).tolist() == sound.tolist()
     assert inner.asked == [*texts, *texts]
-    with pytest.warns(UserWarning, match="other bytes than were written"):
+    with pytest.warns(UserWarning, match="1 .* of 1 "):
         assert CachedTexts(ModelCache(path), "m", "answer").get([key]) == {}
     # What came instead is kept, and is sound.
     with warnings.catch_warnings():
@@ -501,7 +502,7 @@ def test_a_value_of_another_key_is_a_changed_one(path: Path) -> None:
         file.execute("update vectors set value = x'32', seal = (select seal from vectors where key = x'62')"
                      " where key = x'61'")  # fmt: skip
         file.commit()
-    with pytest.warns(UserWarning, match=r"1 of 2"):
+    with pytest.warns(UserWarning, match="1 .* of 2 "):
         assert cache.get([b"a", b"b"]) == {b"b": b"2"}
 
 

@@ -136,7 +136,9 @@ def test_waits_as_long_as_the_server_asks_within_bounds() -> None:
 
 def test_a_server_that_asks_for_an_hour_is_not_waited_for() -> None:
     with serving(in_turn(Answer(b"", 429, {"Retry-After": "3600"}), Answer({}))) as server:
-        assert "asks to wait 3,600 s" in str(error_of(client(server.url, longest_wait=1.0)))
+        error = error_of(client(server.url, longest_wait=1.0))
+    assert error.status == 429
+    assert "3,600 s" in str(error)
     assert len(server.seen) == 1
 
 
@@ -253,7 +255,7 @@ def test_what_a_refusal_says_to_check(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(in_turn(Answer(b"", 401))) as server:
         assert "check the key in A_KEY" in str(error_of(client(server.url)))
         monkeypatch.delenv("A_KEY")
-        assert "A_KEY is not set" in str(error_of(client(server.url)))
+        assert "set the key in the environment variable A_KEY" in str(error_of(client(server.url)))
         assert "no key was sent" in str(error_of(JsonClient(Endpoint(server.url))))
     with serving(in_turn(Answer(b"", 404))) as server:
         assert "model name ('some-model')" in str(error_of(client(server.url)))

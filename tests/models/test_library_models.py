@@ -218,7 +218,7 @@ def test_an_index_is_made_on_one_kind_of_device_and_searched_on_any(tmp_path: Pa
         ["when are lamps lit?"], retriever="dense"
     )
     assert [hit.document.id for hit in hits] == ["a"]
-    with pytest.raises(InvalidParameter, match=r"made on cuda, and .* would run on the CPU"):
+    with pytest.raises(InvalidParameter, match=r"cuda.* CPU"):
         chunkwise.index([lamps, ropes], into=place, embedder=model)
     folder(path, device="cuda:1")
     chunkwise.index([lamps, ropes], into=place, embedder=model)
@@ -257,7 +257,7 @@ def test_questions_and_passages_are_read_as_such(
 def test_a_model_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
     with pytest.raises(ChunkwiseError, match=r"cannot load .*none': FileNotFoundError"):
         SentenceTransformersEmbedder(str(tmp_path / "none")).embed(["text"])
-    with pytest.raises(ChunkwiseError, match=r"cannot load 'no/such': .* not supported; its"):
+    with pytest.raises(ChunkwiseError, match=r"cannot load 'no/such'.*list_supported_models"):
         FastembedEmbedder("no/such").embed(["text"])
 
 

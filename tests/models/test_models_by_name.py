@@ -98,7 +98,7 @@ def test_files(tmp_path: Path) -> None:
     assert get_embedder(f"{mine}:Mine", cache=False).identity == "mine"
     assert get_embedder(f"{mine}:Mine(size=7)", cache=False).dimensions == 7
     assert get_embedder(f"{mine}:ONE", cache=False).dimensions == 3
-    with pytest.raises(InvalidParameter, match=r"ONE has no parameter 'size'; it is an object"):
+    with pytest.raises(InvalidParameter, match=r"ONE is an object.*'size'"):
         get_embedder(f"{mine}:ONE(size=7)")
     with pytest.raises(InvalidParameter, match=r"NONE is not a valid embedder: it has no `embed`"):
         get_embedder(f"{mine}:NONE")

@@ -10,7 +10,7 @@ from chunkwise.evaluation.lint import LocatedIssue, located
 from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.lint_report import LintSample, cuts_in, lint_report, lint_result_report
-from chunkwise.report.report import Excerpt, Headline, Report, ValueTable, all_parts
+from chunkwise.report.report import Excerpt, Headline, Note, Report, ValueTable, all_parts
 from chunkwise.report.to_terminal import terminal_text
 from chunkwise.text.analyzed import Analyzed
 
@@ -39,6 +39,10 @@ def headline(report: Report) -> Headline:
     return next(part for part in report.parts if isinstance(part, Headline))
 
 
+def notes(report: Report) -> list[str]:
+    return [part.text for part in report.parts if isinstance(part, Note)]
+
+
 def excerpts(report: Report) -> list[Excerpt]:
     return [part for part in all_parts(report.parts[2:]) if isinstance(part, Excerpt)]
 
@@ -58,14 +62,15 @@ def test_a_cut_shows_its_place_its_kinds_and_the_text_around_it() -> None:
     )
     words = "".join(run.text for run in shown.runs)
     assert words == "…ines. ↵ The lamp was lit by the kee│per of the light, and he …"
-    assert "Usual causes: unsuitable separators" in terminal_text(report)
+    *_, advice = notes(report)
+    assert advice.startswith("Common causes: unsuitable separators")  # the verdict has the figures
 
 
 def test_a_good_chunking_needs_no_advice() -> None:
     report = report_of(cut("a.txt", "The lamp was lit. ¦The boat left."))
     assert headline(report).level == "good"
     assert "None of 2 chunks begins or ends badly: excellent" in headline(report).text
-    assert "Usual causes" not in terminal_text(report)
+    assert not notes(report)
 
 
 def test_some_kinds_alone_are_not_judged() -> None:

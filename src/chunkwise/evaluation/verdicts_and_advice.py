@@ -134,6 +134,11 @@ def fitting(known: Remedy, configuration: Mapping[str, Json]) -> Remedy:
     return Remedy(_joined(known.causes, words, ", "), _joined(known.remedies, words, ", or "))
 
 
+def remedy_text(known: Remedy) -> str:
+    """Causes and remedies of one that fits its run."""
+    return f"Common causes: {known.causes}. Try: {known.remedies}."
+
+
 def _joined(phrases: str | tuple[str, ...], words: Mapping[str, str], last: str) -> str:
     """The phrases that are left in the words of a run, the last of them behind `last`."""
     every = (phrases,) if isinstance(phrases, str) else phrases
@@ -179,10 +184,8 @@ def _text(
         for metric in metrics
         if (most := reachable.get(metric)) is not None and out_of_reach(metric, most)
     )
-    return (
-        f"{told}: good is {side} {format_score(metrics[0], targets.good)}.{limits} Common "
-        f"causes: {known.causes}. Try: {known.remedies}."
-    )
+    good = format_score(metrics[0], targets.good)
+    return f"{told}: good is {side} {good}.{limits} {remedy_text(known)}"
 
 
 def _figure(metric: str, figure: Figure) -> str:

