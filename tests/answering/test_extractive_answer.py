@@ -192,7 +192,7 @@ def test_code_of_a_file_is_quoted_between_fences_with_its_indentation(
 
 def test_a_form_belongs_to_a_language_model() -> None:
     made = index([Document("a", FERRY)], vectors="none")
-    with pytest.raises(InvalidParameter, match="no language model is asked"):
+    with pytest.raises(InvalidParameter, match="form is 'plain'"):
         ask(made, "how many cars?", form="plain")
 
 

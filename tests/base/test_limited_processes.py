@@ -288,10 +288,8 @@ def test_limits_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     "text", ["4GB", "memory", "memory=", "memory=4XB", "memory=-1GB", "time=1e3", "speed=1", "memory=1kB", "time=0"]
 )  # fmt: skip
 def test_wrong_limits_are_told(text: str) -> None:
-    with pytest.raises(
-        InvalidParameter, match=r"limits (is|has) .*; (allowed: memory=4GB,time=300s|the least)"
-    ):
-        limits_of(text)  # fmt: skip
+    with pytest.raises(InvalidParameter, match=f"^limits .*{text}"):
+        limits_of(text)
 
 
 def test_a_container_has_less_than_its_machine(

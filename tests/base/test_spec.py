@@ -48,7 +48,7 @@ from tables import cases
         ("sentences(overlap=50, overlap_sentences=0)", "overlap has one unit"),
         ("sentences(overlap='²%')", "a share such as '10%'"),
         ("sentences(overlap=50%)", "quote percentages: overlap="),
-        ("sentences(max_tokens=100,max_tokens=50)", "sets max_tokens twice"),
+        ("sentences(max_tokens=100,max_tokens=50)", "'max_tokens' twice"),
         (
             "sentences(max_tokens=9, tokenizer= /nope/tokenizer.json )",
             "quote text values: tokenizer='/nope/tokenizer.json'$",

@@ -236,7 +236,7 @@ def test_a_generated_test_set_is_marked_in_every_result(here: Run, texts: Path) 
     rows = [{**row, "generated": {"by": "rules"}} for row in ASKED]
     write(folder / "made.json", rows)
     words = ("--test-queries", "made.json", "--retriever", "bm25", "--metrics", "recall")
-    note = f"{len(rows)} of {len(rows)} questions were generated"
+    note = "questions were generated"
     assert note in here("evaluate", "texts", *words, "-o", "r.json", "--html", "r.html").stdout
     here("evaluate", "texts", *words, "-s", "sentences(max_tokens=20)", "-o", "s.json")
     assert read_results(folder / "r.json").data["questions"]["generated"] == len(rows)  # type: ignore[index,call-overload]

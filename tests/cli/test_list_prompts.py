@@ -36,7 +36,7 @@ def test_a_copy_is_put_to_use(here: Run, tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "mine" / "sumary.md").write_text("")
     listed = here("list", "prompts")
     assert "summary@mine" in listed.stdout
-    assert "your own" in listed.stdout
+    assert str(own) in listed.stdout
     assert "sumary.md is not a prompt" in listed.stderr
 
 

@@ -109,7 +109,7 @@ def test_without_a_model_the_headings_are_taken_and_that_is_said(here: Run, hand
     done = here(*words, "--context", "neighbors")
     assert done.returncode == 0
     assert done.stdout == here(*words, "--context", "headings").stdout
-    assert "headings context" in done.stderr
+    assert "--context headings" in done.stderr
     assert here(*words, "--context", "neighbors", "-q").stderr == ""
 
 
@@ -170,13 +170,13 @@ def test_chunks_without_an_answer_are_counted_at_the_end(here: Run, handbook: Pa
 @cases(
     "words, told",
     [
-        (("--dry-run",), "no language model is asked"),
-        (("--llm", "local"), "no language model is asked"),
+        (("--dry-run",), "--dry-run"),
+        (("--llm", "local"), "--llm"),
         (("--context", "sideways"), "'sideways' is not one of"),
-        (("--context", "neighbors", "--llm", "nobody"), "no language model given"),
+        (("--context", "neighbors", "--llm", "nobody"), "'nobody'"),
         (
             ("--context", "neighbors", "--llm", "http://127.0.0.1:1/v1#x", "--max-cost", "1"),
-            "not known",
+            "--price",
         ),
     ],
 )

@@ -23,7 +23,9 @@ def kb(tmp_path: Path, here: Run) -> str:
 
 def test_what_cannot_be_served_is_told_at_once(here: Run, kb: str) -> None:
     assert here("mcp").returncode == 2
-    assert "no-such is not there" in here("mcp", "no-such").stderr
+    missing = here("mcp", "no-such")
+    assert missing.returncode == 1
+    assert "no-such" in missing.stderr
     assert here("mcp", kb, "--project", "none").returncode == 2
     assert (
         "is an index, which stores its embedder; leave out --embedder"

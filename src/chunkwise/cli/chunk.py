@@ -341,8 +341,8 @@ def _used(
 
         pairs = ((each.analyzed, each.chunks) for each in documents)
         return chunks_report(
-            pairs, most=options.show, unit=strategy.unit, next_command=_next_command(options)
-        )
+            pairs, most=options.show, unit=strategy.unit, next_command=_next_command(options), quiet=options.quiet
+        )  # fmt: skip
     for chunked in documents:
         for sink in sinks:
             sink(chunked.chunks, chunked.place)

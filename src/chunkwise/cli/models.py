@@ -170,7 +170,7 @@ def remove(options: RemoveOptions) -> None:
     freed = installed.remove(weights_of(options.name))
     options.answer(
         {"name": options.name, "freed": freed},
-        f"{options.name} is removed, {format_number(freed, 'bytes')} freed",
+        f"removed {options.name}, {format_number(freed, 'bytes')} freed",
     )
 
 

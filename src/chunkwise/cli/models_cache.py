@@ -72,7 +72,7 @@ def clear(options: ClearOptions) -> None:
     freed = max(0, before - cache.size())
     options.answer(
         {"removed": removed, "freed": freed},
-        f"{counted(removed, 'entry')} removed, {format_number(freed, 'bytes')} freed",
+        f"removed {counted(removed, 'entry')}, {format_number(freed, 'bytes')} freed",
     )
 
 

@@ -201,7 +201,7 @@ def export(options: ExportOptions) -> None:
 
     file = options.output
     if file is None and not options.as_json:
-        raise click.UsageError("where to? name a file: -o runs.csv; or --json")
+        raise click.UsageError("no output given: -o runs.csv or --json")
     rows = partial(
         export_rows, options.opened(), by_question=options.by_question, kind=options.kind
     )
@@ -247,7 +247,7 @@ def prune(options: PruneOptions) -> None:
     gone = history.prune(since) if gone else []
     options.answer(
         {"forgotten": [run.number for run in gone], "kept": len(history)},
-        f"{counted(len(gone), 'run')} forgotten, {thousands(len(history))} kept",
+        f"deleted {counted(len(gone), 'run')}, kept {thousands(len(history))}",
     )
 
 
@@ -281,10 +281,10 @@ def import_files(options: ImportOptions) -> None:
     new = [each for each in found if each.is_new]
     ends = list(dict.fromkeys((new[0].number, new[-1].number))) if new else []
     numbers = f" as {' to '.join(map(str, ends))}" if ends else ""
-    had = f"; {counted(known, 'file')} known already" if (known := len(found) - len(new)) else ""
+    had = f"; skipped {counted(known, 'known file')}" if (known := len(found) - len(new)) else ""
     options.answer(
         {"imported": [asdict(each) for each in found], "skipped": bad},
-        f"{counted(len(new), 'run')} imported{numbers} into {shown_place(history.place)}{had}",
+        f"imported {counted(len(new), 'run')}{numbers} into {shown_place(history.place)}{had}",
     )
     if bad:
         sys.exit(SKIPPED if found else FAILED)

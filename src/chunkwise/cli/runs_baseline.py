@@ -82,7 +82,7 @@ def set_baseline(options: SetOptions) -> None:
     history = options.opened()
     number = run_number(history, options.run)
     made = history.set_baseline(number, options.name)
-    options.answer(asdict(made), f"run {made.run} is the baseline {made.name!r} of {made.kind}")
+    options.answer(asdict(made), f"run {made.run} is now the {made.kind} baseline {made.name!r}")
 
 
 class ClearBaselineOptions(HistoryOption, JsonOption):
@@ -103,7 +103,7 @@ def clear(options: ClearBaselineOptions) -> None:
     """
     gone = options.opened().clear_baselines(options.name)
     options.answer(
-        {"cleared": [asdict(each) for each in gone]}, f"{counted(len(gone), 'baseline')} cleared"
+        {"cleared": [asdict(each) for each in gone]}, f"cleared {counted(len(gone), 'baseline')}"
     )
 
 

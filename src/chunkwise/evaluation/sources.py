@@ -104,7 +104,7 @@ class Skipped:
         self._dropped |= dropped
         self.mended += mended
         if mended and self._on_note is not None:
-            self._on_note(f"mended {in_one_line(mended, 'passage')}")
+            self._on_note(f"repaired {in_one_line(mended, 'passage')}")
         self._add(kept, "passage")
         self._add(skipped)
 

@@ -34,8 +34,12 @@ def chunks_report(
     most: int | None = None,
     unit: str = "tokens",
     next_command: str = "",
+    quiet: bool = False,
 ) -> Report:
-    """Build the report of documents with their chunks; `most` chunks are shown in all, and every one is counted."""
+    """Build the report of documents with their chunks; `most` chunks are shown in all, and every one is counted.
+
+    A quiet report has chunks without a summary.
+    """
     sizes: list[int] = []
     totals: Counter[str] = Counter()
     shown: list[ReportPart] = []
@@ -61,6 +65,8 @@ def chunks_report(
         count += 1
     if most and len(sizes) > most:  # where none is shown, there are no others
         shown.append(Note(f"… {counted(len(sizes) - most, 'more chunk')}"))
+    if quiet:
+        return Report("", tuple(shown), "chunk")
     title = f"{counted(len(sizes), 'chunk')} of {counted(count, 'document')}"
     if summaries:
         title += (

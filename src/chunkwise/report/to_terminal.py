@@ -40,7 +40,8 @@ _LEAST, _LEAST_TITLE = 10, 24
 
 def print_report(report: Report, console: Console, *, verbose: bool = False) -> None:
     """Everything on at most the console's width; nothing a document says is obeyed by it."""
-    _print(console, one_line(report.title), "bold")
+    if report.title:
+        _print(console, one_line(report.title), "bold")
     if report.subtitle:
         _print(console, one_line(report.subtitle), "dim")
     _parts(report.parts, console, verbose=verbose)

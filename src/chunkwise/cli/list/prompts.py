@@ -93,7 +93,7 @@ def _copy(options: PromptsOptions, folder: Path) -> None:
     count = counted(len(files), "prompt")
     options.answer(
         {name: str(file) for name, file in files.items()},
-        f"{count} in {folder}; change them, and set CHUNKWISE_PROMPTS={folder}",
+        f"copied {count} to {folder}; to use them, set CHUNKWISE_PROMPTS={folder}",
     )
 
 

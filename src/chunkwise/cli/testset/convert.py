@@ -209,7 +209,7 @@ class _Conversion:
         lines = [f"{problem.where}: {problem.text}" for problem in problems]
         several = list(zip(problems, lines, strict=True))
         if mended := [line for problem, line in several if problem.repaired]:
-            say(f"mended {in_one_line(mended, 'passage')}")
+            say(f"repaired {in_one_line(mended, 'passage')}")
         if dropped := [line for problem, line in several if problem.dropped]:
             self._skipped(in_one_line(dropped))
         self.report(

@@ -175,7 +175,9 @@ class AdjudicateOptions(LabelsPlace):
     grade: Annotated[Annotated[int, Meta(ge=0, le=3)] | None, Option(
         "Decision: 0 not about it … 3 answers it", metavar="N", common=True
     )] = None  # fmt: skip
-    who: Annotated[Name | None, Option("Name of who decides", metavar="NAME", common=True)] = None
+    who: Annotated[Name | None, Option("Name of the adjudicator", metavar="NAME", common=True)] = (
+        None
+    )
 
 
 @dataclass_command("adjudicate", AdjudicateOptions)
