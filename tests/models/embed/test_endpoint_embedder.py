@@ -82,7 +82,7 @@ def test_dimensions_are_asked_for_and_checked() -> None:
         assert server.seen[0].body["dimensions"] == 3
     with (
         serving(lambda n, seen: Answer({"data": [{"embedding": [1.0, 2.0]}]})) as server,
-        pytest.raises(EndpointError, match="2 numbers where 3 were expected"),
+        pytest.raises(EndpointError, match="vector of 2 numbers; 3 "),
     ):
         embedder(server.url, dimensions=3).embed(["one"])
 
@@ -141,7 +141,7 @@ def test_a_text_that_is_too_long_is_named_and_the_others_are_asked_for() -> None
     ):
         embedder(server.url).embed([*TEXTS, long, "after"])
     said = str(caught.value)
-    assert "begins “The regulations of the year" in said
+    assert "“The regulations of the year" in said
     assert f"({len(long)} characters)" in said
     assert "maximum context length" in said
     assert caught.value.status == 400
@@ -174,7 +174,7 @@ def test_a_server_that_refuses_everything_is_not_asked_for_every_text() -> None:
     texts = [f"text {number}" for number in range(1000)]
     with (
         serving(in_turn(Answer(b"no such field", 400))) as server,
-        pytest.raises(EndpointError, match="begins “text "),
+        pytest.raises(EndpointError, match=r"“text [0-9]+”"),
     ):
         embedder(server.url).embed(texts)
     assert len(server.seen) < 60
@@ -251,7 +251,7 @@ TWO = {"embedding": [0.0, 1.0], "index": 1}
         ({"data": [ONE, {**TWO, "index": 7}]}, r"numbered its 2 rows \[0, 7\]"),
         ({"data": [ONE, {**TWO, "index": True}]}, "numbered its 2 rows"),
         ({"data": [ONE, {"embedding": [0.0, 1.0]}]}, r"numbered its 2 rows \[0, None\]"),
-        ({"data": [ONE, {**TWO, "embedding": [1.0]}]}, "1 number where 2 were expected"),
+        ({"data": [ONE, {**TWO, "embedding": [1.0]}]}, "vector of 1 number; 2 "),
         ({"data": [ONE, {**TWO, "embedding": []}]}, "returned something other than a vector"),
         ({"data": [ONE, {**TWO, "embedding": None}]}, "returned something other than a vector"),
         (
@@ -388,7 +388,7 @@ def test_a_used_embedder_can_be_pickled_and_used() -> None:
 def test_settings_outside_their_bounds_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter, match=next(iter(wrong))):
         EndpointEmbedder("https://host/v1", "a", **wrong)
-    with pytest.raises(InvalidParameter, match="name of a model"):
+    with pytest.raises(InvalidParameter, match="model name"):
         EndpointEmbedder("https://host/v1", "")
 
 

@@ -325,7 +325,7 @@ def test_numbers_that_are_none_are_refused(
 ) -> None:
     embedder = OnnxEmbedder(_table(tmp_path / "m.onnx", scale=scale), files["tokenizer.json"])
     for read in (embedder.embed, embedder.token_vectors):
-        with pytest.raises(ChunkwiseError, match="not finite"):
+        with pytest.raises(ChunkwiseError, match=r"m\.onnx .*finite"):
             read(["a word", "another"])
 
 
@@ -403,9 +403,7 @@ class TestFilesBesideTheModel:
 
     def test_another_way_to_pool_is_refused(self, path: Path, tmp_path: Path) -> None:
         self.pooled_by(tmp_path, {"pooling_mode_max_tokens": True, "pooling_mode_cls_token": True})
-        with pytest.raises(
-            InvalidParameter, match="pooling by cls_token and max_tokens; known are"
-        ):
+        with pytest.raises(InvalidParameter, match="cls_token and max_tokens"):
             OnnxEmbedder(path)
         assert OnnxEmbedder(path, pooling="mean").pooling == "mean"
 

@@ -225,7 +225,7 @@ def test_a_dead_host_is_one_error(tmp_path: Path) -> None:
     with chat_server(lambda payload: "x") as server:
         url = server.url
     dead = EndpointModel(url, "m", attempts=2, backoff=0.0)
-    with pytest.raises(EndpointError, match="could not be asked"):
+    with pytest.raises(EndpointError, match=r"ConnectError.*2 times"):
         client(dead, tmp_path).ask_all([Request("", f"{n}") for n in range(1000)])
 
 
@@ -315,7 +315,7 @@ def test_a_cache_that_cannot_be_used_costs_only_the_cache(tmp_path: Path) -> Non
 
 def test_a_request_the_model_cannot_hold_is_told_beforehand() -> None:
     check_window(ByRule(str), Request("", "short", max_tokens=10))
-    with pytest.raises(ChunkwiseError, match="holds 100"):
+    with pytest.raises(ChunkwiseError, match=r"^112 .*rule:1.*\b100\b"):
         check_window(ByRule(str), Request("", "long " * 100, max_tokens=10))
 
 

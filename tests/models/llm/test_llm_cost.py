@@ -90,7 +90,7 @@ def test_the_limit_is_never_passed(limit: float, concurrency: int, tmp_path: Pat
         answered = sum(each.is_answered for each in replies)
         assert answered == len(server.requests) == asking.spent.calls
         reasons = {each.reason for each in replies if each.reason}
-        assert all(f"the limit of ${as_set(limit)} exceed" in each for each in reasons)
+        assert all(f"${as_set(limit)}" in each for each in reasons)
         # One request costs about a dollar and may cost 2.40 by the strictest count: the rest is used.
         assert answered >= (limit - 2.5) / 1.05
         assert bool(reasons) == (answered < 40)
@@ -136,7 +136,7 @@ def test_a_host_that_was_never_reached_costs_nothing(tmp_path: Path) -> None:
         url = server.url
     model = EndpointModel(url, "m", attempts=2, backoff=0.0)
     asking = LlmClient(model, cache=ModelCache(tmp_path / "k"), price=DEAR, max_cost=9.0)
-    with pytest.raises(ChunkwiseError, match="could not be asked"):
+    with pytest.raises(ChunkwiseError, match="ConnectError"):
         asking.ask(Request("", "q", max_tokens=1))
     assert (asking.spent.lost, asking.spent.money) == (0, 0.0)
 

@@ -66,7 +66,7 @@ def test_a_name_says_where_the_model_is(tmp_path: Path) -> None:
             get_language_model(wrong)
     with pytest.raises(InvalidParameter, match="concurrency is 0"):
         EndpointModel("http://localhost/v1", "m", concurrency=0)
-    with pytest.raises(InvalidParameter, match="name of a model"):
+    with pytest.raises(InvalidParameter, match="model name"):
         EndpointModel("http://localhost/v1", "")
     own = tmp_path / "mine.py"
     own.write_text(

@@ -114,7 +114,7 @@ def test_a_damaged_row_is_read_again(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("update vectors set value = x'010203'")
         database.commit()
-    with pytest.warns(UserWarning, match="other bytes"):
+    with pytest.warns(UserWarning, match=r"vectors\.sqlite .*damaged"):
         again = MaxSimReranker(cache=ModelCache(path)).scores(QUESTION, TEXTS)
     assert again.tolist() == scores
 

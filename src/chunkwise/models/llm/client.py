@@ -433,8 +433,8 @@ def check_window(model: LanguageModel, request: Request) -> None:
         needed = prompt_tokens(request) + request.max_tokens
         if needed > model.window:
             raise ChunkwiseError(
-                f"{counted(needed, 'token')} exceed the context window of {model.identity}, "
-                f"{thousands(model.window)}; send less text at once, or use another model"
+                f"{counted(needed, 'token')} exceed the context window of {model.identity} "
+                f"({thousands(model.window)}); send less text at once, or use another model"
             )
 
 
