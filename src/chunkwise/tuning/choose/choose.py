@@ -304,17 +304,6 @@ def _best_default(score_table: ScoreTable, expected: Means) -> int | None:
     return None if best is None else score_table.entrants[best]
 
 
-def expected_gain(
-    score_table: ScoreTable, expected: Means, chosen: int, default: int | None
-) -> tuple[float, str]:
-    """What is expected of the choice over a common default, and the name of that."""
-    if default is None:
-        return 0.0, ""
-    own, other = (float(expected[score_table.entrants.index(at)]) for at in (chosen, default))
-    baseline = score_table.outcomes[default].configuration.baseline
-    return score_table.sign * (own - other), baseline
-
-
 def _well_cut(score_table: ScoreTable, tied: list[int]) -> list[int]:
     """Those with few boundary issues; several sizes at once cut nothing beforehand and stay."""
     shares = {at: issue_share(score_table.outcomes[score_table.entrants[at]]) for at in tied}
@@ -442,7 +431,6 @@ def choose(
         against,
         least_detectable,
         nested,
-        expected_gain(score_table, expected.means, chosen, default),
     )
     result = SweepResult(
         plan=requested,

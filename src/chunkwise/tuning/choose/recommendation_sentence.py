@@ -51,8 +51,6 @@ class Findings:
     against: tuple[BaselineComparison, ...]
     detectable: float | None
     nested: NestedJudgment | None = None
-    expected_gain: tuple[float, str] = (0.0, "")
-    """What is expected of the choice over the strongest common default, and the name of that; empty: there is none."""
 
     @property
     def configuration(self) -> Configuration:
@@ -187,12 +185,9 @@ def sentence(findings: Findings) -> str:
 def _expected(findings: Findings) -> str:
     """Where people asked or accepted too few questions: what public question sets let expect."""
     chosen = findings.configuration
-    why = "results on public datasets decide; scores on generated questions do not"
     if chosen.baseline:
         return f"Keep your default, such as {_default(chosen)}: nearly everything is found, whatever is chosen."
-    gain, baseline = findings.expected_gain
-    against = f", {format_number(gain, 'change')} expected against {baseline}" if baseline else ""
-    return f"Use {chosen.label}{against}: {why}."
+    return f"Use {chosen.label}: results on public datasets decide; scores on generated questions do not."
 
 
 def _opening(findings: Findings) -> str:
