@@ -121,7 +121,7 @@ def asked(path: Path, *rows: dict[str, object]) -> tuple[Results, list[str], lis
         listeners=Listeners(on_note=mended.append, on_bad=bad.append),
         index=IndexOptions(vectors="none"),
     )
-    return results, bad, [line.removeprefix("mended ") for line in mended]
+    return results, bad, [line.removeprefix("repaired ") for line in mended]
 
 
 def span(document: Document, text: str, moved: int) -> dict[str, object]:
