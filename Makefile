@@ -13,7 +13,7 @@ INSTALL := -m pip install --quiet --no-compile
 
 # Small products gain nothing from threads, which would only wait for each other.
 TOGETHER := -n 2 --dist worksteal
-pages speed suite suite-thorough torture: export OPENBLAS_NUM_THREADS := 1
+pages suite suite-thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: browser coverage help demo test checks types style prose size pages figures wheel suite thorough environments suite-thorough speed torture release docs site exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean

@@ -22,6 +22,8 @@ from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read when NumPy is imported
+
 import numpy as np
 
 import chunkwise
