@@ -21,4 +21,4 @@ PARTS: dict[str, tuple[str, Callable[[], str]]] = {
 
 
 if __name__ == "__main__":
-    write_page("Evaluation: right, and fast", "evaluation.md", PARTS, __doc__)
+    write_page("Evaluation: accuracy and speed", "evaluation.md", PARTS, __doc__)

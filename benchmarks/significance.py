@@ -215,14 +215,14 @@ def run() -> str:
     return "\n".join([
         "Best of several rounds.\n",
         table(("", "found", "bar", ""), shown), "",
-        f"{_TRIALS:,} made-up experiments for each number of questions. An interval should hold the true mean in 95 %,",
-        "a test at 5 % should raise at most 5 % false alarms, and the least difference that can be shown",
-        "(of scores whose differences have a standard deviation of 0.3) should be shown in 80 %.\n",
+        f"{_TRIALS:,} made-up experiments for each number of questions. An interval should contain the true mean in",
+        "95%, a test at 5% should raise at most 5% false alarms, and the minimum detectable difference (for",
+        "differences with a standard deviation of 0.3) should be detected in 80%.\n",
         table(heads, honesty()), "",
         f"Differences of many shapes, {_SAMPLES:,} samples of each for every number of questions "
         f"({', '.join(map(str, _COUNTS))}).",
-        "Held: the lowest share of 95 % intervals that hold the true difference. Wrong sign: the highest share",
-        "that show the opposite of it.\n",
+        "Coverage: the lowest share of 95% intervals that contain the true difference. Wrong sign: the highest share",
+        "that report the opposite.\n",
         table(["differences", "held", "wrong sign", "Student's t: held", "wrong sign"], skewed()), "",
     ])  # fmt: skip
 

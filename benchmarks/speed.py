@@ -145,8 +145,8 @@ def run(size: int = 800_000, rounds: int = 5, rows: Sequence[str] = ()) -> str:
     """All rows as Markdown."""
     logging.disable(logging.WARNING)  # a peer that warns of every chunk would be timed writing
     parts = [
-        f"{TOKENS} tokens (cl100k_base) or {CHARACTERS} characters a chunk, no overlap; {size / 1e6:g} MB of "
-        f"{corpora.origin()}; best of {rounds}, interleaved. ⁱ: does another job, no bar is set against it.\n"
+        f"{TOKENS} tokens (cl100k_base) or {CHARACTERS} characters per chunk, no overlap; {size / 1e6:g} MB of "
+        f"{corpora.origin()}; best of {rounds}, interleaved. ⁱ: does a different job, not used as a bar.\n"
     ]
     for row in ROWS:
         if not rows or any(wanted in row.name for wanted in rows):

@@ -219,13 +219,13 @@ def run() -> str:
             ["all of it, one process", f"{whole:.1f}"],
         ]),
         "",
-        f"- all of it / reading once: {whole / once:.2f}, bar {BAR_EMBEDDING:.0f}: "
+        f"- whole sweep / embedding once: {whole / once:.2f}, bar {BAR_EMBEDDING:.0f}: "
         f"{'met' if whole <= BAR_EMBEDDING * once else '**missed**'}",
-        f"- a configuration: {alone['seconds'] / count:.2f} s; peak memory {alone['peak']:.0f} MB in one process",
+        f"- per configuration: {alone['seconds'] / count:.2f} s; peak memory {alone['peak']:.0f} MB in one process",
         "",
         table(["part of the configurations, one process", "s"], rows),
         "",
-        f"Under BM25, beside a plain loop (LangChain's recursive splitter, bm25s, recall in Python) over "
+        f"BM25 compared with a plain loop (LangChain's recursive splitter, bm25s, recall in Python) over "
         f"{len(loop)} chunkings:\n",
         table(["", "CPU seconds a configuration"], [
             *([name, f"{seconds:.2f}"] for name, seconds in loop.items()),
