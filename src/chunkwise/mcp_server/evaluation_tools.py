@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from chunkwise.core import Query as TestQuery
     from chunkwise.evaluation.lint import LocatedIssue
 
-_WIDTH = 110
 _MAX_PROBLEMS = 20
 _MAX_SCORED = 100
 """Questions whose scores are in one answer."""

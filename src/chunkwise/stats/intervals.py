@@ -68,8 +68,6 @@ def on_grid(values: ScoreMatrix, *, together: bool = False) -> ScoreMatrix:
 Column = NDArray[np.float64]
 """One number a column of a table."""
 
-_CELLS = 1 << 19
-"""Of a table that is worked on at once, 4 MB."""
 _NEAREST, _FURTHEST = -80.0, 8.0
 """Of the logarithm that is searched: how far outside of the values the saddlepoint stands, in their range."""
 _HALVED = 14

@@ -20,7 +20,6 @@ _LONGEST_NUMBER = 8
 _LONGEST_GAP = 200
 """Characters of white space before or behind an edge; more of it parts what is around it."""
 _MOST_SKIPPED = 64
-_FAR = 1 << 62
 
 
 class CutsWithoutFragments:
@@ -80,14 +79,12 @@ class Fragments:
             if is_led_in(text, *gap):
                 return gap
         if edges := self._edges:
-            index = bisect_left(edges, cut)
-            following = edges[index] if index < len(edges) else _FAR
-            preceding = edges[index - 1] if index else -_FAR
-            # Most are far from both.
-            if (following - cut <= _LONGEST_GAP and _is_gap(text, cut, following)) or (
-                cut - preceding <= _LONGEST_GAP and _is_gap(text, preceding, cut)
-            ):
-                return _space_around(text, cut)
+            index = bisect_left(edges, cut - _LONGEST_GAP)
+            if index < len(edges) and edges[index] <= cut + _LONGEST_GAP:
+                low, high = _space_around(text, cut)
+                index = bisect_left(edges, low, index)
+                if index < len(edges) and edges[index] <= high:
+                    return low, high
         return self._row(cut) if self._is_table else None
 
     def _space_before_mark(self, cut: int) -> tuple[int, int]:
@@ -145,11 +142,6 @@ class Fragments:
             return fence_edges(self._text)
         document = self._document
         return document.characters.next_solid(document.fragment_starts).tolist()
-
-
-def _is_gap(text: str, start: int, end: int) -> bool:
-    """Whether nothing but white space stands between two positions."""
-    return start == end or text[start:end].isspace()
 
 
 def _space_around(text: str, at: int) -> tuple[int, int]:

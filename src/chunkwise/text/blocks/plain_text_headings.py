@@ -30,29 +30,6 @@ _DIVISION_NUMBER = re.compile(
 _CHINESE = re.compile(
     r"第[0-9一二三四五六七八九十百千〇零两]+(?:(?P<top>[部篇卷])|(?P<chapter>[章回])|(?P<section>[节節条條]))"
 )
-NUMBER = re.compile(
-    r"\s*(?:the\s+)?(?:\d+(?:\.\d+)*|[ivxlcdm]+|[a-z]|[а-я]|one|two|three|four|five|six|seven|eight|nine|ten"
-    r"|eleven|twelve|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
-    r"|eins|zwei|drei|vier|fünf|premi[eè]re?|deuxième|troisième|primer[ao]|segund[ao]|tercer[ao]"
-    r"|перв(?:ая|ый)|втор(?:ая|ой)|трет(?:ья|ий)|четв[её]рт(?:ая|ый)|пят(?:ая|ый)"
-    r"|الأولى?|الثانية?|الثالثة?|الرابعة?|الخامسة?|السادسة?|السابعة?|الثامنة?|التاسعة?|العاشرة?)\b",
-    re.IGNORECASE,
-)
-_CHINESE = re.compile(
-    r"第[0-9一二三四五六七八九十百千〇零两]+(?:(?P<top>[部篇卷])|(?P<chapter>[章回])|(?P<section>[节節条條]))"
-)
-_CONTENTS = re.compile(
-    r"(?:(?:table of )?contents?|inhalt(?:sverzeichnis)?|sommaire|table des matières|índice|contenido|содержание"
-    r"|оглавление)[.:]?",
-    re.IGNORECASE,
-)
-_IN_FRONT = re.compile(
-    r"(?:index|abstract|(?:executive )?summary|background|recitals?|preamble|between"
-    r"|whereas|witnesseth|foreword|preface|acknowledge?ments|keywords|disclaimer"
-    r"|zusammenfassung|kurzfassung|vorwort|präambel|vorbemerkung(?:en)?"
-    r"|résumé|préambule|avant-propos|resumen|preámbulo|antecedentes|аннотация|преамбула)[.:]?",
-    re.IGNORECASE,
-)
 NUMBER = re.compile(r"(?P<number>\d{1,3}(?:\.\d{1,3})*)[.):]?\s+(?P<title>\S.*)")
 LETTERED = re.compile(r"(?P<number>[A-Z](?:\.\d{1,3})+)[.):]?\s+(?P<title>\S.*)")
 ROMAN = re.compile(r"[IVXLC]+[.)]\s+(?P<title>\S.*)")
