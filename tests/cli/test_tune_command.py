@@ -555,12 +555,13 @@ def test_a_dry_run_says_what_the_end_would_doubt(here: Run, docs: Path, tmp_path
     done = here("tune", "docs", *ASK, *WORDS, "--dry-run", "--objective", "recall@1000t")
     assert re.search(r"1,000 tokens are \d+% of these documents", done.stderr)
     assert "--objective recall@100t" in done.stderr
-    assert "only 20 of 20 questions can choose" in done.stderr
+    assert "20 validation questions" in done.stderr
     done = here("tune", "docs", *ASK, *WORDS, "--dry-run", "--objective", "recall@100t")
     assert "of these documents" not in done.stderr
     done = here("tune", "docs", *WORDS, "--dry-run")
-    assert "can choose" not in done.stderr
-    assert "so only chunks and costs are compared" in done.stderr
+    assert "validation questions" not in done.stderr
+    assert "up to 125 questions generated" in done.stderr
+    assert not (tmp_path / "chunkwise-tune").exists()
 
 
 TUNE = ("tune", "sweep.toml", "-q", "-j", "1", "-o")

@@ -11,7 +11,7 @@ _UNITS = {
     **dict.fromkeys(("h", "hour", "hours"), 3600.0),
     **dict.fromkeys(("d", "day", "days"), 86_400.0),
     **dict.fromkeys(("w", "week", "weeks"), 7 * 86_400.0),
-    **dict.fromkeys(("m", "month", "months"), 365.25 / 12 * 86_400),
+    **dict.fromkeys(("mo", "month", "months"), 365.25 / 12 * 86_400),
     **dict.fromkeys(("y", "year", "years"), 365.25 * 86_400),
 }
 _AMOUNT = r"[0-9]{1,9}(?:\.[0-9]{1,6})?"
@@ -37,7 +37,9 @@ def parse_time(text: str) -> float:
     # 1 h 30 min: each unit once, the larger first.
     is_ordered = units == sorted(set(units), reverse=True)
     if not parts or _TIME.sub("", text) or not all(units) or not is_ordered:
-        raise ValueError("expected a time: 90 s, 10 min, 1 h 30 min, 12h, 90d, 8w, 6m (months), 1y")
+        raise ValueError(
+            "expected a time: 90 s, 10 min, 1 h 30 min, 12h, 90d, 8w, 6mo, 1y; m could mean minutes or months"
+        )
     return sum(float(amount) * unit for (amount, _), unit in zip(parts, units, strict=True))
 
 

@@ -178,7 +178,7 @@ def spent_words(spent: LlmUsage) -> str:
     if spent.lost:
         parts.append(f"{counted(spent.lost, 'request')} unanswered, counted as charged")
     if spent.unasked:
-        parts.append(f"{thousands(spent.unasked)} not sent, cost limit reached")
+        parts.append(f"{thousands(spent.unasked)} not sent, limit reached")
     return f"language model: {'; '.join(parts)}"
 
 

@@ -216,7 +216,7 @@ class PruneOptions(HistoryOption, JsonOption):
     """The options of `chunkwise runs prune`."""
 
     older: Annotated[Annotated[float, Meta(gt=0, le=36_525 * 86_400)], Option(
-        "Delete runs older than this: 12h, 90d, 8w, 6m, 1y", metavar="AGE", parse=parse_time, common=True
+        "Delete runs older than this: 12h, 90d, 8w, 6mo, 1y", metavar="AGE", parse=parse_time, common=True
     )]  # fmt: skip
     yes: Annotated[bool, Option("Don't ask for confirmation", common=True)] = False
 

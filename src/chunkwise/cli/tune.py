@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,7 @@ import click
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Option, schema
-from chunkwise.base.wording import counted, format_number, thousands
+from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import SKIPPED, leave
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -43,10 +42,6 @@ if TYPE_CHECKING:
     from chunkwise.tuning.tune import CompletedSweep, RunOptions
 
 FOLDER = "chunkwise-tune"
-_UNASKED = (
-    "no questions could be generated from the documents, so only chunks and costs are compared; "
-    "give test questions with --queries FILE"
-)
 
 
 class SweepOptions(AllowOption, JobsOption, SourceOptions, JsonOrReport):
@@ -165,8 +160,8 @@ def tune_and_show(
     folder = options.output
     try:
         completed = run_sweep(
-            replace(source, stages=partial(progress, quiet=options.quiet)), folder, prepared_to_run, write,
-            left_out=left_out, options=options.loading(), dry_run=options.dry_run,
+            source, folder, prepared_to_run, write, left_out=left_out,
+            options=options.loading(), dry_run=options.dry_run,
         )  # fmt: skip
     except KeyboardInterrupt:
         if if_interrupted:
@@ -197,13 +192,16 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     sweep, material = prepared.sweep, prepared.inputs
     for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):
         refuse_unlimited(strategy)
-    record = SweepFolder(options.output).record
-    recorded = record.known(prepared.plan.configurations)
+    recorded = SweepFolder(options.output).known(prepared)
     known = {key for key, outcome in recorded.items() if not outcome.error}
     estimate = prepared.estimate(known, count_of(options.workers(material.characters)))
     lines = [
         f"{counted(len(material.documents), 'document')}, "
-        f"{counted(len(material.questions), 'question')}",
+        + (
+            f"up to {counted(material.expected, 'question')} generated from them"
+            if material.expected
+            else counted(len(material.questions), "question")
+        ),
         *estimate.words,
     ]
     if sweep.pipeline:
@@ -216,18 +214,12 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
         lines.append(f"language model: {estimate_words(estimate.llm)}")
     if done := sum(each.key in known for each in prepared.plan.configurations):
         lines.append(f"{counted(done, 'configuration')} done already")
-    if len(material.questions):
-        lines += prepared.notes  # nobody asks: no vectors are made
-    else:
-        lines.append(_UNASKED)
+    lines += prepared.notes
     if options.dry_run:
         lines += [*_doubts(prepared), *_left_out(prepared)]
     if not options.quiet:
         for line in lines:
             say(line)
-        if estimate.over(sweep.time, None):
-            limit = format_number(sweep.time, "seconds")
-            say(f"that exceeds {limit}: run the same command again for the rest")
     if over := estimate.over(None, sweep.max_cost and sweep.max_cost.amount):
         raise ChunkwiseError(f"{over}; try fewer chunkings, or raise --max-cost")
 
@@ -240,10 +232,9 @@ def _doubts(prepared: PreparedSweep) -> list[str]:
     material = prepared.inputs
     if not len(material.questions):
         return []
-    chose = material.splits.count("validation")
     doubts = (
         fits_nearly_all(prepared.sweep.objective, material.tokens(prepared.sweep.tokenizer)),
-        few_choose(chose, len(material.questions)),
+        few_choose(material.splits.count("validation")),
     )
     return [line for line in doubts if line]
 
@@ -342,10 +333,12 @@ class Leaders:
     def add(self, outcome: Outcome) -> None:
         """One more is known; of equals the first leads."""
         scores = outcome.scores.get(self._objective, ())
+        # Of questions that are generated meanwhile, all.
+        chooses = self._chooses or [True] * len(scores)
         chosen = [
             score
-            for score, chooses in zip(scores, self._chooses, strict=False)
-            if chooses and score is not None
+            for score, is_one in zip(scores, chooses, strict=False)
+            if is_one and score is not None
         ]
         if chosen:
             mean = sum(chosen) / len(chosen)

@@ -43,6 +43,7 @@ from chunkwise.tuning.plan.prepare import (
     prepare_sweep,
     sweep_from_source,
     sweep_of_pipeline,
+    with_generated_questions,
 )
 from chunkwise.tuning.plan.sweep_budget import sweep_embedder
 from chunkwise.tuning.recommendation_file_and_code import (
@@ -121,17 +122,18 @@ def run_sweep(
     ]
     reading = _reading(source.sweep, options)
     sweep = replace(source.sweep, reading=options_given(reading))
+    drafts = folder.drafts if folder else None
     prepared = prepare_sweep(
-        replace(source, sweep=sweep, drafts=folder.drafts if folder else None, is_dry_run=dry_run),
-        left_out,
-        leaving_out(reading, own_files),
+        replace(source, sweep=sweep, drafts=drafts), left_out, leaving_out(reading, own_files)
     )
     if folder is not None:
         folder.refuse_another(prepared)
     running = on_prepared(prepared)
     if running is None or dry_run:
         return None
+    prepared = with_generated_questions(prepared, drafts, left_out, running.stages)
     with nullcontext(folder) if folder else _scratch_folder() as kept:
+        kept.begin(prepared)
         is_plain = source.is_resumable and not prepared.sweep.pipeline
         if folder is not None and is_plain and _can_be_written(prepared.sweep):
             folder.keep_plan(prepared)
@@ -170,25 +172,29 @@ def run_and_choose(
     sweep, plan, inputs = prepared.sweep, prepared.plan, prepared.inputs
     documents, queries = inputs.documents, inputs.questions.queries
     client, stages = prepared.client, running.stages
-    watch, began = Stopwatch(), time.monotonic()
+    watch = Stopwatch()
+    if client is not None:
+        client.stop_after(prepared.ends - time.monotonic())
     model = sweep_embedder(sweep, prepared.embedder)
     best: list[Configuration] = []
+
+    def left() -> float:
+        """Seconds: the time is that of the whole, and what one stage took the others have not."""
+        return max(0.0, prepared.ends - time.monotonic())
 
     def outcomes_of(
         some: Plan, race: Race | None = None, named: Embedder | LazyEmbedder | str | None = None
     ) -> list[Outcome]:
-        # The time is that of the whole: what the sweep took, the variations have not.
-        left = max(0.0, sweep.time - (time.monotonic() - began))
         return run_plan(
             some, documents, queries, sweep, record, embedder=named or model, stages=stages,
-            on_outcome=running.on_outcome, jobs=running.jobs, deadline=left, race=race, client=client,
+            on_outcome=running.on_outcome, jobs=running.jobs, deadline=left(), race=race, client=client,
         )  # fmt: skip
 
     if sweep.pipeline:
         with watch("sweep"), left_out.rows_of(sweep.pipeline) as bad:
             outcomes = run_pipeline_plan(
                 plan, documents, queries, sweep, record, on_bad=bad, stages=stages,
-                on_outcome=running.on_outcome, deadline=sweep.time,
+                on_outcome=running.on_outcome, deadline=left(),
             )  # fmt: skip
     else:
         with watch("sweep"):
@@ -207,9 +213,8 @@ def run_and_choose(
             outcomes, queries, inputs.splits, sweep, plan, documents, inputs.questions.origins
         )
     methods = kept_scores_by_type(tuning, queries)
-    is_up = time.monotonic() - began >= sweep.time
     first = next((each for each in best if each.strategy), None)
-    if client is not None and first is not None and not is_up:
+    if client is not None and sweep.llm and first is not None and left():
         with watch("methods"):
             named = model or sweep.embedder
             lazy = named if isinstance(named, LazyEmbedder) else LazyEmbedder(named)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted, thousands
+from chunkwise.base.wording import counted
 from chunkwise.core import Query
 from chunkwise.stats.intervals import ScoreMatrix, mean
 
@@ -127,11 +127,8 @@ FEW = 30
 """Questions that choose; of fewer it is said what they can show."""
 
 
-def few_choose(chose: int, all_of_them: int) -> str:
+def few_choose(chose: int) -> str:
     """Said before anything is run; empty: enough of the questions choose."""
-    if not all_of_them or chose >= FEW:
+    if chose >= FEW:
         return ""
-    return (
-        f"only {thousands(chose)} of {counted(all_of_them, 'question')} can choose, "
-        f"which shows only large differences; {FEW} or more are needed"
-    )
+    return f"{counted(chose, 'validation question')} can show only large differences; use {FEW} or more"

@@ -181,11 +181,11 @@ def test_kinds_take_turns() -> None:
     assert max(counts.values()) <= 12
 
 
-def test_at_most_so_many_are_of_a_kind() -> None:
-    for most in (4, 8):
-        made = GenerationRun(DOCUMENTS, 40).by_rules(most=most)
+def test_no_kind_is_more_than_a_fifth(tmp_path: Path) -> None:
+    for wanted in (20, 40):  # the second run goes on with the file of the first
+        made = GenerationRun(DOCUMENTS, wanted, into=tmp_path / "questions.json").by_rules()
         counts = Counter(query.types[1] for query in made.queries)
-        assert max(counts.values()) == most
+        assert max(counts.values()) == wanted // 5
 
 
 @pytest.fixture(scope="module")
@@ -195,9 +195,9 @@ def made() -> GeneratedQuestions:
 
 @pytest.mark.unwatched
 def test_the_corpus_without_a_model(made: GeneratedQuestions) -> None:
-    assert made.is_complete
+    assert made.ending == "rules"  # more would be of kinds that have their fifth
     assert all(query.types[0] == "extracted" for query in made.queries)
-    assert len({query.text for query in made.queries}) == 40
+    assert len({query.text for query in made.queries}) == len(made.queries) >= 30
     problems = check_testset(TestSet(made.queries), DOCUMENTS)[1]
     assert [each for each in problems if each.kind not in ("similar_question", "overlapping")] == []
 

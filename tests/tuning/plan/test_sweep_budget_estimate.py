@@ -66,12 +66,19 @@ class _Model:
 def test_a_language_model_is_in_the_time(tmp_path):
     plan = plan_sweep(USUAL)
     plain = estimate_sweep(plan, USUAL, CORPUS)
-    client = LlmClient(_Model(), cache=ModelCache(tmp_path / "kept"))
-    asked = estimate_sweep(plan, USUAL, CORPUS, client=client)
+    client, named = (
+        LlmClient(_Model(), cache=ModelCache(tmp_path / "kept")),
+        replace(USUAL, llm="local"),
+    )
+    asked = estimate_sweep(plan, named, CORPUS, client=client)
     assert asked.llm.calls > 2 * 325_380 / 800  # two contexts a chunk
     assert asked.total == pytest.approx(plain.total + asked.llm.seconds)
-    answered = estimate_sweep(plan, USUAL, CORPUS._replace(answered=472), client=client)
+    answered = estimate_sweep(plan, named, CORPUS._replace(answered=472), client=client)
     assert answered.llm.calls == asked.llm.calls + 6 * 472
+    expected = CORPUS._replace(questions=0, expected=CORPUS.questions)
+    writing = estimate_sweep(plan, named, expected, client=client)
+    assert writing.llm.calls == answered.llm.calls + 472
+    assert named.time / 3 < writing.seconds["questions"] < named.time / 2
 
 
 def test_rerankers_and_other_embedders_are_in_the_time():

@@ -133,6 +133,22 @@ def test_another_sweep_is_refused_with_what_differs(tmp_path: Path) -> None:
         record.matches(ABOUT)
 
 
+def test_another_sample_of_the_same_documents_begins_again(tmp_path: Path) -> None:
+    record, corpus = SweepRecord(tmp_path / "sweep"), ABOUT["documents"]
+    part = {**sweep_fingerprint(DOCUMENTS[:1], QUERIES, sweep()), "corpus": corpus}
+    record.matches(part)
+    record.keep(OUTCOME)
+    record.matches(sweep_fingerprint(DOCUMENTS[:1], QUERIES, sweep()))  # all that a run knows
+    record.matches(ABOUT, changes=False)
+    assert len(record.known()) == 1
+    others = sweep_fingerprint([*DOCUMENTS, Document("other", "Other.")], QUERIES, sweep())
+    with pytest.raises(ChunkwiseError, match="record of another sweep"):
+        record.matches(others)
+    record.matches(ABOUT)
+    assert not record.known()
+    assert record.documents == corpus
+
+
 @given(st.permutations(range(3)), st.integers(0, 2), st.integers(0, 2))
 def test_scores_of_the_questions_that_are_left_stay(
     order: list[int], left: int, killed_after: int

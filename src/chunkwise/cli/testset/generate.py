@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _MORE: Mapping[Ending, str] = {
     "enough": "",
-    "rules": "these documents yield no more; an LLM can write more: --llm NAME",
+    "rules": "no kind may exceed a fifth, and the documents have no more of others; an LLM can: --llm NAME",
     "cost": "cost limit reached: raise --max-cost and run the same command to resume",
     "passages": "every passage was used; add documents, or use a larger model",
     "calls": "call limit reached: raise --max-calls and run the same command to resume, or use a larger model",

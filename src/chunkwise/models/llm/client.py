@@ -232,6 +232,10 @@ class LlmClient:
         self._budget.ends = time.monotonic() + seconds
 
     @property
+    def time_is_up(self) -> bool:
+        return time.monotonic() >= self._budget.ends
+
+    @property
     def _answers(self) -> CachedTexts:
         """Not before it is needed: some models are read to be told apart."""
         return CachedTexts(self.cache, self.identity, "answer")

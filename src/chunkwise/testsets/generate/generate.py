@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
@@ -43,7 +44,7 @@ from chunkwise.testsets.generate.plan import (
     check_shares,
     question_tasks,
 )
-from chunkwise.testsets.generate.questions_in_text import KINDS, questions_in
+from chunkwise.testsets.generate.questions_in_text import questions_in
 from chunkwise.testsets.generate.source_passages import (
     SourcePassage,
     SourcePassages,
@@ -290,34 +291,31 @@ class GenerationRun:
         used = calls_since(before, client)
         return self._result(client.identity, self._ending(line, most - used), self._shares)
 
-    def by_rules(
-        self, log: Sequence[LiveQuery] = (), most: int | None = None
-    ) -> GeneratedQuestions:
-        """From a log and from the texts themselves, at most so many of a kind; nobody is asked.
+    def by_rules(self, log: Sequence[LiveQuery] = ()) -> GeneratedQuestions:
+        """From a log and from the texts themselves, of no kind more than a fifth; nobody is asked.
 
         Of two hops, where nothing else is wanted.
         """
         filters = self._filter_chain()
+        kinds = Counter(kind for each in self._store.queries for kind in each.types)
         of_two = list(self._shares) == ["two-hop"]
         made = (
             two_hop_questions(self.source_passages)
             if of_two
-            else questions_in(self.source_passages, self.needed)
+            else questions_in(self.source_passages, self._n, kinds)
         )
         logged = logged_questions(log, self.source_passages.documents, filters.words) if log else ()
         languages = self._languages()
         asked = ((each, languages.get(each.references[0].doc_id, "none")) for each in logged)
-        kinds = Counter(kind for each in self._store.queries for kind in each.types)
         for query, language in chain(asked, made):
             if self.needed < 1:
                 break
-            kind = query.types[-1]
-            if self._store.knows(query.id) or (most and kind in KINDS and kinds[kind] >= most):
+            if self._store.knows(query.id):
                 continue
             passed = filters.made_by_rule(query, language)
             if isinstance(passed, Query):
                 self._keep(passed, {"by": EXTRACTED})
-                kinds[kind] += 1
+                kinds.update(query.types)
             else:
                 self._tally.dropped[passed] += 1
             self._advance(0, self._tally.note)
@@ -362,13 +360,16 @@ class GenerationRun:
 
     def _filter_chain(self) -> FilterChain:
         """Questions that are there already count as asked."""
-        words = WordSearch(self.source_passages.documents, self._note)
-        filters = FilterChain(self.source_passages, words)
+        filters = FilterChain(self.source_passages, self._words)
         languages = self._languages()
         for query in self._store.queries:
             known = (languages.get(each.doc_id) for each in query.references)
             filters.asked.add(query.text, query.references, next(filter(None, known), "none"))
         return filters
+
+    @cached_property
+    def _words(self) -> WordSearch:
+        return WordSearch(self.source_passages.documents, self._note)
 
     def _languages(self) -> dict[str, str]:
         """Of each document with a passage that can be asked about."""

@@ -6,9 +6,10 @@ import posixpath
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, pairwise, zip_longest
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -277,17 +278,27 @@ _POOL = 10
 """Candidates for each question wanted, among which the kinds take turns."""
 
 
-def questions_in(source: SourcePassages, wanted: int) -> Iterator[tuple[Query, str]]:
-    """Questions of all kinds in turn, each with the language of its document; documents take turns by size."""
+_MOST_OF_A_KIND, _A_FEW = 1 / 5, 5
+"""Share of the questions wanted that one kind may make up: of plain prose there are fewer; and how many always may."""
+
+
+def questions_in(
+    source: SourcePassages, wanted: int, known: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[tuple[Query, str]]:
+    """Questions of all kinds in turn, each with the language of its document; documents take turns by size.
+
+    `known` are the questions kept of each kind, which grow meanwhile: a kind that has its share gives no more.
+    """
     corpus = LinkedDocuments(source)
     sizes = {number: len(each.text) for number, each in enumerate(source.documents)}
     lines = {number: _of_document(SearchedDocument(corpus, number)) for number in sizes}
     pool: dict[str, list[tuple[int, FoundQuestion]]] = {kind: [] for kind in KINDS}
     for number, (kind, found) in islice(by_size(lines, sizes), _POOL * wanted):
         pool[kind].append((number, found))
+    most = max(_A_FEW, _MOST_OF_A_KIND * wanted)
     for turn in range(max(map(len, pool.values()))):
         for kind, candidates in pool.items():
-            if turn < len(candidates):
+            if turn < len(candidates) and known.get(kind, 0) < most:
                 number, found = candidates[turn]
                 passages = corpus.passages[number]
                 yield _query(kind, found, source), passages[0].language if passages else "none"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +95,7 @@ def _of_the_budget(findings: Findings) -> Iterator[str]:
 
 def _of_questions(findings: Findings) -> Iterator[str]:
     chose, judged = len(findings.score_table.validation), len(findings.score_table.test)
-    if chose < FEW:
+    if chose < FEW and not findings.score_table.is_unreviewed:
         least = findings.detectable
         shows = (
             "no difference can be significant"
@@ -171,8 +171,25 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
     if missing:
         yield (
             f"{thousands(missing)} of {counted(len(wanted), 'configuration')} not run: the time limit of "
-            f"{format_number(sweep.time, 'seconds')} was reached. Run the same command again to resume."
+            f"{format_number(sweep.time, 'seconds')} was reached. {_untried(plan, known)}"
+            "Run the same command again to resume."
         )
+
+
+def _untried(plan: Plan, known: Collection[str]) -> str:
+    """The strategies and retrievers that nothing was tried of, then the strategies that some sizes were tried of."""
+    tried: dict[tuple[str, str], set[bool]] = {}
+    for each in plan.configurations:
+        for lever in ("boundaries", "retriever"):
+            if name := each.levers.get(lever):
+                tried.setdefault((lever, name), set()).add(each.key in known)
+    of_none = [name for (_, name), has in tried.items() if has == {False}]
+    of_some = [
+        name for (lever, name), has in tried.items() if len(has) > 1 and lever == "boundaries"
+    ]
+    return (f"Not tried: {all_listed(of_none)}. " if of_none else "") + (
+        f"Tried in part: {all_listed(of_some)}. " if of_some else ""
+    )
 
 
 def sentence(findings: Findings) -> str:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 import os
 import random
+import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter
 from chunkwise.base.object_store import address_of, local_name
-from chunkwise.base.progress import Stages, unwatched
+from chunkwise.base.progress import Stages
 from chunkwise.base.wording import counted, format_number, percent, thousands
 from chunkwise.core import Document
 from chunkwise.documents import Input, Inputs, LoadOptions, each_input, leaving_out
+from chunkwise.documents.document_hash import documents_hash
 from chunkwise.documents.walk import SWEEP_FILES
 from chunkwise.evaluation.evaluate import TestQueries, testset_in_memory
 from chunkwise.evaluation.pipeline import parse_pipeline, pipeline_label
@@ -43,7 +45,7 @@ from chunkwise.testsets.generate.logged_questions import LOGGED
 from chunkwise.testsets.query_log import LiveQuery, grouped, read_query_log, sampled
 from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.review import REVIEW
-from chunkwise.testsets.testset import TestSet, hash_of
+from chunkwise.testsets.testset import Origin, TestSet, hash_of
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, canonical_name, get_tokenizer
 from chunkwise.tuning.plan.grid import (
@@ -55,7 +57,7 @@ from chunkwise.tuning.plan.grid import (
     not_tried_by_default,
 )
 from chunkwise.tuning.plan.plan import Plan, plan_pipeline, plan_sweep
-from chunkwise.tuning.plan.sweep_budget import CorpusSize, SweepEstimate, estimate_sweep
+from chunkwise.tuning.plan.sweep_budget import WRITING, CorpusSize, SweepEstimate, estimate_sweep
 from chunkwise.tuning.plan.sweep_file import path_from, read_sweep
 from chunkwise.tuning.sweep import Sweep, check_constraints, metrics_to_score, objective_of
 from chunkwise.tuning.validation import split
@@ -77,10 +79,6 @@ class SweepSource:
     """Asks the sweep's language model."""
     drafts: Path | None = None
     """Where questions are kept that are generated because none are named."""
-    stages: Stages = unwatched
-    """Watches them being generated."""
-    is_dry_run: bool = False
-    """Nothing is kept, and no language model is asked."""
 
     @property
     def has_no_questions(self) -> bool:
@@ -235,20 +233,17 @@ class PreparedSweep:
     """What asks the sweep's language model."""
     embedder: Embedder | None = None
     """None: that of the sweep, by its name."""
+    ends: float = field(default=math.inf, compare=False)
+    """In `time.monotonic()`: nothing is begun afterwards; reading and generated questions count."""
 
     def estimate(self, known: Collection[str] = (), jobs: int = 1) -> SweepEstimate:
         """What is left to do when these configurations are done."""
         sweep, inputs = self.sweep, self.inputs
         plan = self.plan
         questions = inputs.questions.queries
-        count = len(questions) + inputs.expected
-        if not count:
-            # Nobody asks: no vector is made for a search.
-            waiting = (each for each in plan.configurations if each.key not in known)
-            plan = Plan(tuple(replace(each, vectors="none") for each in waiting))
         size = CorpusSize(
-            len(inputs.documents), inputs.characters, inputs.tokens(sweep.tokenizer), count,
-            sum(bool(query.answer) for query in questions),
+            len(inputs.documents), inputs.characters, inputs.tokens(sweep.tokenizer), len(questions),
+            sum(bool(query.answer) for query in questions), inputs.expected,
         )  # fmt: skip
         return estimate_sweep(plan, sweep, size, known, jobs, self.client)
 
@@ -289,57 +284,82 @@ def shortest_path(path: str) -> str:
 def prepare_sweep(
     source: SweepSource, left_out: Skipped, options: LoadOptions = LoadOptions()
 ) -> PreparedSweep:
-    """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said."""
+    """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said.
+
+    Questions that are to be generated are still missing: see `with_generated_questions`.
+    """
+    began = time.monotonic()
     embedder, client = source.embedder, source.client
     sweep = check_sweep(source.sweep, embedder)
     if sweep.llm and client is None:
         client = LlmClient(get_language_model(sweep.llm))
     inputs = read_sweep_inputs(replace(source, sweep=sweep), left_out, options)
+    # However long the reading took, some of the limit is left to try something.
+    ends = max(began + sweep.time, time.monotonic() + _LEAST_LEFT * sweep.time)
     if sweep.pipeline:
-        return PreparedSweep(sweep, plan_pipeline(sweep), inputs)
+        return PreparedSweep(sweep, plan_pipeline(sweep), inputs, ends=ends)
     sweep, unusual = _fitted(sweep, inputs)
     found = plan_sweep(sweep)
     plan = replace(found, left_out=(*found.left_out, *unusual))
-    prepared = _within_time(PreparedSweep(sweep, plan, inputs, (), client, embedder))
-    if not source.has_no_questions:
-        return _without_slow_model(prepared)
-    # Questions are about what is read: dropping some of them changes no sample.
-    asking = replace(source, sweep=sweep, client=client)
-    questions = generated_questions(prepared.inputs.documents, asking, left_out)
-    splits = split(questions.queries, sweep.test_share, sweep.seed)
+    prepared = _within_time(PreparedSweep(sweep, plan, inputs, (), client, embedder, ends))
+    file = source.drafts
+    if source.has_no_questions and file is not None and _has_decisions(file):
+        # Once a person has worked on the file no others are added, so that the next sweep asks nothing new.
+        prepared = _asking(prepared, questions_read(str(file), prepared.inputs.documents, left_out))
+    return _without_slow_model(prepared)
+
+
+_LEAST_LEFT = 1 / 3
+"""Share of the time limit that is left where reading the documents took the rest."""
+
+
+def _asking(prepared: PreparedSweep, questions: TestSet) -> PreparedSweep:
+    splits = split(questions.queries, prepared.sweep.test_share, prepared.sweep.seed)
     inputs = replace(prepared.inputs, questions=questions, splits=splits, expected=0)
-    logged = sum(LOGGED in query.types for query in questions.queries)
-    placed = f"{counted(logged, 'question')} of the log have a passage on which all chunkings agree"
-    further = (*prepared.notes, placed) if sweep.query_log else prepared.notes
-    return _without_slow_model(replace(prepared, inputs=inputs, notes=further))
+    return replace(prepared, inputs=inputs)
 
 
 def _without_slow_model(prepared: PreparedSweep) -> PreparedSweep:
-    """Without contexts and answers of a language model that would take longer than the whole sweep may."""
-    sweep, plan = prepared.sweep, prepared.plan
-    seconds = prepared.estimate().llm.seconds or 0.0 if prepared.client else 0.0
-    if seconds <= sweep.time or any(each.llm for each in plan.configurations):
+    """Without contexts and answers of a language model that would take longer than the rest leaves."""
+    sweep, plan, estimate = prepared.sweep, prepared.plan, prepared.estimate()
+    seconds = estimate.seconds.get("asking", 0.0) if prepared.client else 0.0
+    if estimate.total <= sweep.time or not seconds or any(each.llm for each in plan.configurations):
         return prepared
-    why = f"about {format_number(seconds, 'seconds')}, more than the time limit"
+    why = f"about {format_number(seconds, 'seconds')}, more than the time limit leaves"
     unasked = NotTried(f"contexts and answers by {sweep.llm}", why)
     return replace(
         prepared,
         sweep=replace(sweep, llm=""),
         plan=replace(plan, left_out=(*plan.left_out, unasked)),
         notes=(*prepared.notes, f"not tried: {unasked.what} ({why})"),
-        client=None,
     )
 
 
 def _within_time(prepared: PreparedSweep) -> PreparedSweep:
     """With as much text as there is time for: what questions are about, then other documents, drawn at random.
 
-    The last of them is cut. What a language model is asked comes last, and does not count.
+    The last of them is cut. A language model takes its share of the time for questions; what else it is asked comes
+    last, and does not count. The clock does not, either: the same documents and limit give the same sample.
     """
+    limit = prepared.sweep.time
+    if prepared.client and prepared.inputs.expected:
+        limit *= 1 - WRITING
+    sample, share = prepared, 1.0
+    for _ in range(_ROUNDS):
+        needed = replace(sample, client=None).estimate().total
+        if needed <= limit:
+            break
+        share *= limit / needed
+        sample = _sampled(prepared, share)
+    return sample
+
+
+_ROUNDS = 3
+"""Questions take their time however little text there is: a share of the text has more than its share of the time."""
+
+
+def _sampled(prepared: PreparedSweep, share: float) -> PreparedSweep:
     sweep, inputs = prepared.sweep, prepared.inputs
-    share = sweep.time / max(replace(prepared, client=None).estimate().total, 1e-9)
-    if share >= 1:
-        return prepared
     asked = {
         place.doc_id
         for query in inputs.questions.queries
@@ -363,7 +383,8 @@ def _within_time(prepared: PreparedSweep) -> PreparedSweep:
         f"The sweep read {percent(characters / inputs.characters)} of the text "
         f"({thousands(len(kept))} of {counted(len(order), 'document')}): more does not fit into the time limit."
     )
-    inputs = replace(inputs, documents=documents, note=note)
+    corpus = documents_hash(inputs.documents)
+    inputs = replace(inputs, documents=documents, note=note, corpus=corpus)
     return replace(prepared, inputs=inputs, notes=(*prepared.notes, note))
 
 
@@ -406,7 +427,9 @@ class SweepInputs:
     expected: int = 0
     """Questions still to be generated."""
     note: str = ""
-    """How much of the text the sweep read; empty: all of it."""
+    """How much of the text the sweep read, and how much of a log was of use; empty: all."""
+    corpus: str = ""
+    """The hash of all documents, where some were left out."""
 
     @property
     def characters(self) -> int:
@@ -431,37 +454,43 @@ class SweepInputs:
 
 GENERATED = 125
 """Questions that are generated where none are named; a fifth, the most of one kind, are enough for a review."""
-_WRITING = 1 / 3
-"""Share of the time limit in which a language model may write them; rules find those that are still missing."""
 
 
-def generated_questions(
-    documents: Sequence[Document], source: SweepSource, left_out: Skipped
-) -> TestSet:
-    """Questions out of a log and the documents, or by a language model; those kept stay, as people decided about them.
+def with_generated_questions(
+    prepared: PreparedSweep, file: Path | None, left_out: Skipped, stages: Stages
+) -> PreparedSweep:
+    """With questions out of a log and the documents, or by a language model, where some are expected.
 
-    Once a person has worked on the file no others are added, so that the next sweep asks nothing new.
+    The `file` keeps them; those in it stay.
     """
-    file = None if source.is_dry_run else source.drafts
-    if file is not None and _has_decisions(file):
-        return questions_read(str(file), documents, left_out)
+    sweep, client, documents = prepared.sweep, prepared.client, prepared.inputs.documents
+    if not prepared.inputs.expected:
+        return prepared
     log: list[LiveQuery] = []
-    if source.sweep.query_log:
-        with left_out.rows_of(source.sweep.query_log) as bad:
-            asked = grouped(read_query_log(source.sweep.query_log, bad)).queries
-        log = sampled(asked, GENERATED // 2, seed=source.sweep.seed)
-    with source.stages("questions", GENERATED) as advance:
+    if sweep.query_log:
+        with left_out.rows_of(sweep.query_log) as bad:
+            asked = grouped(read_query_log(sweep.query_log, bad)).queries
+        log = sampled(asked, GENERATED // 2, seed=sweep.seed)
+    with stages("questions", GENERATED) as advance:
         run = GenerationRun(documents, GENERATED, into=file, advance=advance)
-        if source.client and not source.is_dry_run:
-            source.client.stop_after(_WRITING * source.sweep.time)
-            run.by_model(source.client)
-            source.client.stop_after(math.inf)
-        made = run.by_rules(log, GENERATED // 5).queries
+        if client:
+            client.stop_after(WRITING * sweep.time)
+            run.by_model(client)
+        made = run.by_rules(log).queries
     if file is not None and file.exists():
-        return questions_read(str(file), documents, left_out)
-    return TestSet(
-        made, "generated", hash_of(made), origins={query.id: "generated" for query in made}
+        questions = questions_read(str(file), documents, left_out)
+    else:
+        origins: dict[str, Origin] = {query.id: "generated" for query in made}
+        questions = TestSet(made, "generated", hash_of(made), origins=origins)
+    complete = _asking(prepared, questions)
+    if not sweep.query_log:
+        return complete
+    logged = sum(LOGGED in query.types for query in questions.queries)
+    placed = (
+        f"{counted(logged, 'question')} of the log have a passage on which all chunkings agree."
     )
+    note = " ".join(filter(None, (complete.inputs.note, placed)))
+    return replace(complete, inputs=replace(complete.inputs, note=note))
 
 
 def _has_decisions(file: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -95,6 +95,8 @@ class CorpusSize(NamedTuple):
     questions: int
     answered: int = 0
     """Questions with an answer, which a language model answers for each method that is compared."""
+    expected: int = 0
+    """Questions still to be generated, each with an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class SweepEstimate:
     """To be embedded; those whose vectors are kept already not."""
     money: Money | None = None
     llm: LlmEstimate = field(default_factory=LlmEstimate)
-    """Summaries, contexts and answers, as if each were as long as it may be."""
+    """Questions, summaries, contexts and answers, as if each were as long as it may be."""
 
     @property
     def total(self) -> float:
@@ -159,6 +161,12 @@ def _priced(amount: float, currency: str) -> str:
     return f"{shown} {currency}".rstrip()
 
 
+WRITING = 1 / 3
+"""Share of the time limit in which a language model may write questions; rules find those that are still missing."""
+_A_READ_CHARACTER = 8e-6
+"""Seconds, of the documents that questions are generated from: cut in three ways and searched."""
+_A_WRITTEN_QUESTION = 800, 200
+"""Tokens that a language model reads and writes."""
 TOKENS_PER_SECOND = 2500.0
 """What the usual model reads on one core of a server; others may be ten times slower or faster."""
 
@@ -171,7 +179,7 @@ def estimate_sweep(
     jobs: int = 1,
     client: LlmClient | None = None,
 ) -> SweepEstimate:
-    """Of what is not done yet (`known`: keys of what is); the `client` writes contexts and answers.
+    """Of what is not done yet (`known`: keys of what is); the `client` writes questions, contexts and answers.
 
     The best are tried with other
     embedders and rerankers; with token vectors the documents are read once more.
@@ -179,12 +187,17 @@ def estimate_sweep(
     waiting = [each for each in plan.configurations if each.key not in known]
     if not waiting:
         return SweepEstimate(money=sweep.price and Money(0.0, sweep.price.currency))
-    tokens, questions = size.tokens, size.questions
+    tokens, questions = size.tokens, size.questions + size.expected
     chunkings = _chunkings(waiting, tokens)
     swept = _swept(waiting, chunkings, tokens, questions)
     mean = sum(own.tokens for own in chunkings.values()) / len(chunkings) if chunkings else tokens
     varied = len(sweep.embedders) * mean * VARIED + bool(sweep.maxsim) * tokens * _AS_SLOW
-    llm = _asked(chunkings, size, client)
+    llm = _asked(chunkings, size, client if sweep.llm else None)
+    writing = LlmEstimate()
+    if client is not None and size.expected:
+        written = (each * size.expected for each in _A_WRITTEN_QUESTION)
+        # However slow the model is, it has its share of the time.
+        writing = replace(client.estimate_of(size.expected, *written), seconds=WRITING * sweep.time)
     price = sweep.price
     return SweepEstimate(
         len(waiting),
@@ -192,6 +205,7 @@ def estimate_sweep(
         (VARIED + 1) * (len(sweep.embedders) + len(sweep.rerankers)) + bool(sweep.maxsim),
         {
             "reading": _START + _A_CHARACTER * size.characters + _A_DOCUMENT * size.documents,
+            "questions": bool(size.expected) * _A_READ_CHARACTER * size.characters + (writing.seconds or 0.0),
             "embedding": swept / TOKENS_PER_SECOND,
             "indexing": sum(
                 _A_CHUNK * own.chunks + _AN_INDEXED_TOKEN * own.tokens for own in chunkings.values()
@@ -203,7 +217,7 @@ def estimate_sweep(
         },
         swept,
         price and Money(price.amount * swept / 1e6, price.currency),
-        llm,
+        llm + writing,
     )  # fmt: skip
 
 
@@ -240,7 +254,7 @@ def _asked(
         found += client.estimate_of(
             mean, mean * (told + tokens // mean + _WORDING), mean * ANSWER_TOKENS
         )
-    calls = _METHODS * size.answered
+    calls = _METHODS * (size.answered + size.expected)
     read = min(5 * (tokens // mean), tokens, window) + _WORDING
     return found + client.estimate_of(calls, calls * read, calls * ANSWER_TOKENS)
 

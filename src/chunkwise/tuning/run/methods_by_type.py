@@ -69,7 +69,10 @@ def methods_by_type(
     k: int,
     stages: Stages,
 ) -> Iterator[MethodByType]:
-    """Scores of each method over all questions ("all") and by type; its answers are of its `k` best hits."""
+    """Scores of each method over all questions ("all") and by type; its answers are of its `k` best hits.
+
+    Ends with the client's time: a method that some questions were not asked of is left out.
+    """
     queries = corpus.queries
     asked = [query for query in queries if query.answer]
     groups = {"all": range(len(queries)), **types_of(queries)}
@@ -84,6 +87,8 @@ def methods_by_type(
                 if cited.is_answered:
                     answers[cited.query_id] = Answer(cited.text, is_refusal=bool(cited.refusal))
                 advance(1, name)
+            if client.time_is_up:
+                return
             correct = ScoreColumn.of(answer_correctness(queries, answers))
             missed = ScoreColumn(scores[FAILURE], ("not scored",) * len(queries))
             yield MethodByType(

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import InvalidOption, InvalidParameter, warn_user
+from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParameter, warn_user
 from chunkwise.chunkers import Strategy, strategies
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.context_writer import ContextWriter
@@ -48,6 +48,7 @@ from chunkwise.text.terms import query_terms
 from chunkwise.text.tokens.measure import TokenMeasure
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import VectorKind
+from chunkwise.tuning.sweep_result import TIME_UP
 
 
 class CachedTokenCut:
@@ -245,6 +246,8 @@ class SharedCorpus:
             )
         ]
         found = writer.write(cut)
+        if writer.tally.without and self.client.time_is_up:
+            raise ChunkwiseError(TIME_UP)  # some chunks have a context and some have none
         if remark := writer.tally.in_words():
             warn_user(remark)
         return found

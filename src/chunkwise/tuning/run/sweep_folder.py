@@ -39,6 +39,8 @@ LAYOUT = 3
 _ABOUT = "about.json"
 _OUTCOMES = "outcomes"
 
+_OF_QUESTIONS = ("questions", "generated")
+
 SweepFingerprint = Mapping[str, Json]
 
 
@@ -67,10 +69,11 @@ class SweepRecord:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
 
-    def matches(self, fingerprint: SweepFingerprint) -> None:
-        """Makes the folder this sweep's; an error says what differs where it is another one's.
+    def matches(self, fingerprint: SweepFingerprint, *, changes: bool = True) -> None:
+        """Makes the folder this sweep's, if it `changes` anything; an error says what differs from another one's.
 
-        Outcomes of more questions keep the scores of those that are left: a review drops some.
+        Outcomes of more questions keep the scores of those that are left: a review drops some. Those of another sample
+        of the same documents give way: there is time for more of them.
         """
         path = self.folder / _ABOUT
         if not path.exists():
@@ -80,7 +83,8 @@ class SweepRecord:
                     f"({_ABOUT} is missing); "
                     "use another folder: -o OTHER"
                 )
-            _write(path, dict(fingerprint))
+            if changes:
+                _write(path, dict(fingerprint))
             return
         try:
             known = _read(path)
@@ -88,33 +92,54 @@ class SweepRecord:
             raise ChunkwiseError(
                 f"{path} is damaged ({error}); use another folder: -o OTHER"
             ) from None
+        whole, before = (each.get("corpus", each.get("documents")) for each in (fingerprint, known))
+        # Questions are generated after documents are compared, and a run knows only what it reads of a corpus.
+        fingerprint = {
+            **{name: known[name] for name in (*_OF_QUESTIONS, "corpus") if name in known},
+            **fingerprint,
+        }
         names = dict.fromkeys([*fingerprint, *known])
         other = [name for name in names if known.get(name) != fingerprint.get(name)]
-        only_questions = bool(other) and {*other} <= {"questions", "generated"}
         asked, wanted = _questions(known), _questions(fingerprint)
-        if only_questions and {*wanted} < {*asked}:
-            self._select(asked, wanted)
-            _write(path, dict(fingerprint))
-        elif only_questions and known.get("generated"):
-            # What generated questions found gives way to the reviewed ones, or to those of people.
-            for outcome in self._files():
-                outcome.unlink()
-            _write(path, dict(fingerprint))
-        elif other:
+        only_questions = {*other} <= {*_OF_QUESTIONS}
+        is_fewer = only_questions and {*wanted} < {*asked}
+        # What generated questions found gives way to the reviewed ones, or to those of people.
+        gives_way = (only_questions and known.get("generated")) or (
+            whole == before and {*other} <= {"documents", "corpus", *_OF_QUESTIONS}
+            and "documents" in other
+        )  # fmt: skip
+        if other and not (is_fewer or gives_way):
             told = "; ".join(_difference(each, known, fingerprint) for each in other)
             raise ChunkwiseError(
                 f"{self.folder} is the record of another sweep: {told}. Name another folder (-o "
                 "OTHER), or remove "
                 "this one to start again"
             )
+        if not other or not changes:
+            return
+        if is_fewer:
+            self._select(asked, wanted)
+        else:
+            for outcome in self._files():
+                outcome.unlink()
+        _write(path, dict(fingerprint))
 
     @property
     def questions(self) -> list[str]:
         """Hashes of the questions that were asked, in the order of the scores; none: nothing was."""
+        return _questions(self._about)
+
+    @property
+    def documents(self) -> Json:
+        """The hash of the documents that are searched; None: nothing was."""
+        return self._about.get("documents")
+
+    @property
+    def _about(self) -> SweepFingerprint:
         try:
-            return _questions(_read(self.folder / _ABOUT))
+            return _read(self.folder / _ABOUT)
         except (ValueError, RecursionError, OSError):
-            return []
+            return {}
 
     def _select(self, asked: Sequence[str], wanted: Sequence[str]) -> None:
         """Rewrites every outcome with the scores of the wanted questions."""
@@ -293,17 +318,31 @@ class SweepFolder:
 
     def refuse_another(self, prepared: PreparedSweep) -> None:
         """An error where the record is that of another sweep; without a record nothing is written."""
-        if self.record.folder.exists():
-            self._match(prepared)
+        self._match(prepared, changes=False)
+
+    def known(self, prepared: PreparedSweep) -> dict[str, Outcome]:
+        """What is recorded of the same documents, by key."""
+        if self.record.documents != documents_hash(prepared.inputs.documents):
+            return {}
+        return self.record.known(prepared.plan.configurations)
 
     def keep_plan(self, prepared: PreparedSweep) -> None:
         """Writes the plan that `--resume` continues."""
-        self._match(prepared)
         with text_file(self.path / PLAN) as out:
             out.write(sweep_text(prepared.sweep, self.path))
 
-    def _match(self, prepared: PreparedSweep) -> None:
+    def begin(self, prepared: PreparedSweep) -> None:
+        """Makes the record this sweep's."""
+        self._match(prepared)
+
+    def _match(self, prepared: PreparedSweep, *, changes: bool = True) -> None:
+        """As far as the questions are known."""
         inputs = prepared.inputs
-        self.record.matches(
-            sweep_fingerprint(inputs.documents, inputs.questions.queries, prepared.sweep)
-        )
+        fingerprint = sweep_fingerprint(inputs.documents, inputs.questions.queries, prepared.sweep)
+        if inputs.corpus:
+            fingerprint = {**fingerprint, "corpus": inputs.corpus}
+        if inputs.expected:
+            fingerprint = {
+                name: value for name, value in fingerprint.items() if name not in _OF_QUESTIONS
+            }
+        self.record.matches(fingerprint, changes=changes)
