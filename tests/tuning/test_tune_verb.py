@@ -12,7 +12,7 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.scoring import Listeners
 from chunkwise.models.llm.language_model import Completion, Request
-from chunkwise.options import IndexOptions, TuneOptions
+from chunkwise.options import IndexOptions, RankingOptions, TuneOptions
 from chunkwise.report.report import ValueTable, all_parts
 from chunkwise.report.tuning_report import tuning_report
 from chunkwise.tuning.sweep_result import Outcome
@@ -201,6 +201,27 @@ def test_without_any_question_public_results_recommend() -> None:
         without.code()
     assert without.recommendation is None
     assert "Nothing can be recommended" in str(without)
+
+
+def test_the_documents_of_an_index_are_compared_with_how_it_is_searched(tmp_path: Path) -> None:
+    search = RankingOptions(retriever="bm25", k=5)
+    kb = str(tmp_path / "kb")
+    chunkwise.index(
+        DOCUMENTS, "recursive(max_tokens=30)", into=kb,
+        settings=IndexOptions(embedder="none", search=search),
+    )  # fmt: skip
+    tuned = chunkwise.tune(kb, QUERIES, embedder="none", objective="recall@50t").sweep
+    defaults = [each.configuration for each in tuned.outcomes if each.configuration.baseline]
+    assert [(each.strategy, each.retriever) for each in defaults] == [
+        ("recursive(max_tokens=30, overlap=0)", "bm25")
+    ]
+    assert {each.key for each in tuned.against} <= {defaults[0].key}
+    assert "your index" in tuned.sentence
+    early = chunkwise.tune(kb, embedder="none", objective="recall@50t").sweep
+    assert early.grade == "early"
+    assert [each.configuration.key for each in early.outcomes if each.configuration.baseline] == [
+        defaults[0].key
+    ]
 
 
 def test_documents_that_fit_the_budget_keep_the_default() -> None:

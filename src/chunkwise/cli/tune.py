@@ -73,7 +73,7 @@ class TuneCommandOptions(TuneOptions, LiveOptions, KeepOptions, SweepOptions, gr
 def command(options: TuneCommandOptions) -> None:
     """Recommend chunking and retrieval for your documents.
 
-    SOURCE is documents (files, folders, globs, archives) or a plan (sweep.toml). All questions choose the
+    SOURCE is documents (files, folders, globs, archives), an index or a plan (sweep.toml). All questions choose the
     configuration, and nested cross-validation estimates its score; questions with split `test` never choose. Results
     are cached: the same command resumes an interrupted sweep.
 
@@ -280,6 +280,7 @@ def _write(completed: CompletedSweep, options: SweepOptions) -> None:
 
 def _next_command(completed: CompletedSweep, folder: Path) -> str:
     """Go on with what had no time, review questions, or apply the recommendation."""
+    from chunkwise.tuning.plan.grid import YOUR_INDEX
     from chunkwise.tuning.run.sweep_folder import RECOMMENDATION
 
     result, sweep = completed.result, completed.prepared.sweep
@@ -290,6 +291,8 @@ def _next_command(completed: CompletedSweep, folder: Path) -> str:
     if result.chosen and result.grade == "early" and "generated" in origins:
         return f"{resume} --review"
     documents = " ".join(map(shlex.quote, sweep.documents))
+    if any(outcome.configuration.baseline == YOUR_INDEX for outcome in result.outcomes):
+        documents = "DOCUMENTS"  # an index cannot be made from an index
     if result.chosen and not sweep.pipeline:
         file = shlex.quote(str(folder / RECOMMENDATION))
         return f"chunkwise index {documents} --into kb -c {file}"

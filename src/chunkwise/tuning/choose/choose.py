@@ -44,6 +44,7 @@ from chunkwise.tuning.choose.score_table import (
     ScoreTable,
     score_table_of,
 )
+from chunkwise.tuning.plan.grid import YOUR_INDEX
 from chunkwise.tuning.plan.plan import VARIED, Plan
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of, fits_nearly_all
 from chunkwise.tuning.sweep_result import (
@@ -414,7 +415,10 @@ def choose(
     default = _best_default(score_table, expected.means)
     if score_table.is_unreviewed and default is not None:
         tokens = cost_amount(score_table.outcomes[chosen].cost, "document_tokens")
-        chosen = default if fits_nearly_all(sweep.objective, tokens) else chosen
+        gain = np.diff([expected.means[score_table.entrants.index(at)] for at in (default, chosen)])
+        is_own = score_table.outcomes[default].configuration.baseline == YOUR_INDEX
+        if fits_nearly_all(sweep.objective, tokens) or (is_own and float(gain[0]) <= NEAR):
+            chosen = default
     left_out = None if len(score_table.test) else left_out_scores(score_table, unlimited, sweep)
     nested = None if left_out is None else _nested(score_table, left_out)
     against = compare_with_baselines(unlimited, chosen, left_out)

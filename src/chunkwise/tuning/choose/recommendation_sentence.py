@@ -24,6 +24,7 @@ from chunkwise.evaluation.cost import cost_amount
 from chunkwise.metrics.registry import format_score
 from chunkwise.stats.paired import Ties
 from chunkwise.tuning.choose.score_table import SHORT, ScoreTable
+from chunkwise.tuning.plan.grid import YOUR_INDEX
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Configuration, Sweep, fits_nearly_all
 from chunkwise.tuning.sweep_result import (
@@ -202,6 +203,8 @@ def sentence(findings: Findings) -> str:
 def _expected(findings: Findings) -> str:
     """Where people asked or accepted too few questions: what public question sets let expect."""
     chosen = findings.configuration
+    if chosen.baseline == YOUR_INDEX:
+        return f"Keep {YOUR_INDEX}: public datasets show no gain of a point or more over it."
     if chosen.baseline:
         return f"Keep your default, such as {_default(chosen)}: nearly everything is found, whatever is chosen."
     return f"Use {chosen.label}: results on public datasets decide; scores on generated questions do not."
@@ -209,7 +212,10 @@ def _expected(findings: Findings) -> str:
 
 def _opening(findings: Findings) -> str:
     label = findings.configuration.label
-    default = "" if findings.sweep.pipeline else "your default, such as "
+    is_own = bool(findings.sweep.pipeline) or any(
+        each.configuration.baseline == YOUR_INDEX for each in findings.outcomes
+    )
+    default = "" if is_own else "your default, such as "
     if findings.configuration.baseline:
         kept = label if findings.sweep.pipeline else _default(findings.configuration)
         return (

@@ -204,6 +204,8 @@ BASELINES = {
     "sentences 1024/200": "sentences(max_tokens=1024, overlap=200)",
 }
 """The common defaults everything is compared with."""
+YOUR_INDEX = "your index"
+"""What takes their place where the documents of an index are tuned: how that is cut and searched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any
 
+from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, thousands
+from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.parent_child import ParentChildChunker
 from chunkwise.core import WRITTEN_CONTEXTS
 from chunkwise.evaluation.pipeline import (
@@ -24,9 +26,10 @@ from chunkwise.evaluation.pipeline import (
     split_values,
 )
 from chunkwise.retrieval.retrievers import get_retriever
-from chunkwise.retrieval.settings import CONTEXTS
+from chunkwise.retrieval.settings import CONTEXTS, Settings
 from chunkwise.tuning.plan.grid import (
     BASELINES,
+    YOUR_INDEX,
     NotTried,
     NotTriedLog,
     PlannedChunking,
@@ -47,8 +50,10 @@ class Plan:
     left_out: tuple[NotTried, ...] = ()
 
 
-def plan_sweep(sweep: Sweep) -> Plan:
-    """Everything a sweep asks for that makes sense, the common defaults always among it."""
+def plan_sweep(sweep: Sweep, default: Configuration | None = None) -> Plan:
+    """Everything a sweep asks for that makes sense, the common defaults always among it; a `default` of the user's own
+    takes their place as what everything is compared with.
+    """
     left_out = NotTriedLog()
     searches = retriever_grid(sweep, left_out)
     of_chunks = [search for search in searches if search.of_chunks]
@@ -76,7 +81,30 @@ def plan_sweep(sweep: Sweep) -> Plan:
     spans = [_several_sizes(search) for search in searches if not search.of_chunks]
     # What the choice is compared with, and what needs no chunks, is known even if time runs out.
     first, rest = found[: len(BASELINES)], found[len(BASELINES) :]
-    return Plan((*chain(*first), *spans, *chain(*rest)), left_out.lines)
+    planned = (*chain(*first), *spans, *chain(*rest))
+    if default is not None:
+        planned = (default, *(replace(each, baseline="") for each in planned if each != default))
+    return Plan(planned, left_out.lines)
+
+
+def default_of_index(settings: Settings, sweep: Sweep) -> Configuration:
+    """How an index is cut and searched."""
+    kept = settings.search
+    words_only = not sweep.embedder or settings.vectors == "none"
+    several = kept.budget and settings.vectors != "own"
+    retriever = str(
+        kept.retriever or ("multiscale" if several else "bm25" if words_only else "hybrid")
+    )
+    made = get_retriever(retriever)
+    label = spec.describe(spec.parse(retriever)[0], made)
+    search = PlannedSearch(label, made, kept.neighbors)
+    if not search.of_chunks:
+        found = _several_sizes(search)
+    else:
+        kind: VectorKind = "own" if settings.vectors == "own" else "late"
+        chunking = PlannedChunking(get_strategy(settings.strategy), settings.context)
+        (found,) = _searched(chunking, [search], kind, "")
+    return replace(found, baseline=YOUR_INDEX, reranker=str(kept.reranker or ""))
 
 
 def _searches_of(

@@ -15,7 +15,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidOption, InvalidParamete
 from chunkwise.base.object_store import address_of, local_name
 from chunkwise.base.progress import Stages
 from chunkwise.base.wording import counted, format_number, percent, thousands
-from chunkwise.core import Document
+from chunkwise.core import WRITTEN_CONTEXTS, Document
 from chunkwise.documents import Input, Inputs, LoadOptions, each_input, leaving_out
 from chunkwise.documents.document_hash import documents_hash
 from chunkwise.documents.walk import SWEEP_FILES
@@ -38,6 +38,8 @@ from chunkwise.models import (
 )
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
+from chunkwise.retrieval.indexes import is_index, settings_at
+from chunkwise.retrieval.settings import Settings
 from chunkwise.testsets.formats.chunkwise import QuestionsFile, dropped_file, is_there
 from chunkwise.testsets.generate.generate import GENERATED as GENERATED_BY
 from chunkwise.testsets.generate.generate import GenerationRun
@@ -56,10 +58,16 @@ from chunkwise.tuning.plan.grid import (
     default_sweep,
     not_tried_by_default,
 )
-from chunkwise.tuning.plan.plan import Plan, plan_pipeline, plan_sweep
+from chunkwise.tuning.plan.plan import Plan, default_of_index, plan_pipeline, plan_sweep
 from chunkwise.tuning.plan.sweep_budget import WRITING, CorpusSize, SweepEstimate, estimate_sweep
 from chunkwise.tuning.plan.sweep_file import path_from, read_sweep
-from chunkwise.tuning.sweep import Sweep, check_constraints, metrics_to_score, objective_of
+from chunkwise.tuning.sweep import (
+    Configuration,
+    Sweep,
+    check_constraints,
+    metrics_to_score,
+    objective_of,
+)
 from chunkwise.tuning.validation import split
 
 _SUFFIX = ".toml"
@@ -113,6 +121,8 @@ def sweep_from_source(
         # A test set that holds its documents brings its questions, too.
         test_queries = paths[0] if carries_documents(paths[0]) else None
     file, queries = _file_or_queries(test_queries)
+    if len(paths) == 1 and (settings := _settings_of(paths[0])) and settings.embedder:
+        given = {"embedder": settings.embedder, **given}
     embedder = given.get("embedder")
     own = None if embedder is None or isinstance(embedder, str) else embedder
     if own is not None:
@@ -299,7 +309,7 @@ def prepare_sweep(
     if sweep.pipeline:
         return PreparedSweep(sweep, plan_pipeline(sweep), inputs, ends=ends)
     sweep, unusual = _fitted(sweep, inputs)
-    found = plan_sweep(sweep)
+    found = plan_sweep(sweep, _own_default(sweep))
     plan = replace(found, left_out=(*found.left_out, *unusual))
     prepared = _within_time(PreparedSweep(sweep, plan, inputs, (), client, embedder, ends))
     file = source.drafts
@@ -307,6 +317,18 @@ def prepare_sweep(
         # Once a person has worked on the file no others are added, so that the next sweep asks nothing new.
         prepared = _asking(prepared, questions_read(str(file), prepared.inputs.documents, left_out))
     return _without_slow_model(prepared)
+
+
+def _own_default(sweep: Sweep) -> Configuration | None:
+    """That of the index whose documents these are; None: they are no index's, or no sweep can try how it is cut."""
+    settings = _settings_of(sweep.documents[0]) if len(sweep.documents) == 1 else None
+    if settings is None or settings.context in WRITTEN_CONTEXTS:
+        return None
+    return default_of_index(settings, sweep)
+
+
+def _settings_of(place: str) -> Settings | None:
+    return settings_at(place) if is_index(place) else None
 
 
 _LEAST_LEFT = 1 / 3
