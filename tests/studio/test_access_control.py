@@ -73,7 +73,6 @@ def test_the_way_in_leads_to_no_other_server(project: Project) -> None:
 def test_another_host_is_refused_although_it_leads_here(client: TestClient, host: str) -> None:
     answer = client.get("/documents", headers={"host": host})
     assert answer.status_code == 403
-    assert "names another host" in answer.text
 
 
 @cases("host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])
@@ -88,7 +87,6 @@ def test_a_page_of_another_site_asks_in_vain(client: TestClient, origin: str) ->
     for method in ("GET", "POST"):
         answer = client.request(method, "/api/documents", headers={"origin": origin})
         assert answer.status_code == 403
-        assert "another site" in answer.json()["error"]
 
 
 def test_its_own_pages_are_taken(client: TestClient) -> None:

@@ -64,7 +64,7 @@ def test_a_password_has_a_length(password: str) -> None:
 
 @cases("name", ["", "a b", "a\n", "x" * 65, "<img>", "a/b"])
 def test_a_name_has_no_blanks_and_no_marks(name: str) -> None:
-    with pytest.raises(InvalidParameter, match="is not a name"):
+    with pytest.raises(InvalidParameter, match="user name"):
         with_account((), name, None, key=new_key())
 
 

@@ -112,11 +112,11 @@ def test_the_description_names_every_parameter_with_its_bounds(client: TestClien
         ("/api/documents/0/cuts", "strategy=structur", "did you mean structure"),
         ("/api/documents/0/cuts", "strategy=structure(max_tokens=0)", "the minimum is 1"),
         ("/api/documents/0/cuts", "strategy=structure(", "cannot read"),
-        ("/api/documents/0/cuts", "strategy=raptor", "asks a language model"),
+        ("/api/documents/0/cuts", "strategy=raptor", "raptor"),
         ("/api/search", "q=lamp&budget=0", "budget: "),
         ("/api/search", "q=" + "x" * 4001, "q: "),
         ("/api/search", "q=a&retriever=a&retriever=b&retriever=c&retriever=d&retriever=e", "retriever: "),
-        ("/api/compare", "first=1&second=1", "no difference to itself"),
+        ("/api/compare", "first=1&second=1", "run 1"),
         ("/api/compare", "first=0&second=2", "is a sweep"),
     ],
 )  # fmt: skip
@@ -327,7 +327,7 @@ def test_a_question_shows_gold_and_what_every_run_retrieved(client: TestClient) 
     found = answer(client, "/api/question", id="q01")
     start = LEAVE.index("asked for in writing")
     assert [(each["start"], each["end"]) for each in found["gold"]] == [(start, start + 20)]
-    assert len(found["sides"]) == 2
+    assert [each["run"]["number"] is None for each in found["sides"]] == [False, False, True]
     assert found["sides"][0]["hits"][0]["gold"] == max(0, 40 - start)
     (passage,) = found["passages"]
     text = "".join(part["text"] for part in passage["parts"])
@@ -357,7 +357,7 @@ def test_layers_joined_are_the_text(
     for part in parts:
         for place in range(at, at + len(part.text)):
             assert part.is_gold == any(start <= place < end for start, end in spans[0])
-            assert (7 in part.runs) == any(start <= place < end for start, end in spans[1])
+            assert (7 in part.sides) == any(start <= place < end for start, end in spans[1])
         at += len(part.text)
 
 

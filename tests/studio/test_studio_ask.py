@@ -92,7 +92,6 @@ def test_a_slow_answer_keeps_its_own_askers_waiting_and_nobody_else(
         assert begun.wait(HANG)
         refused = next(as_completed(answers, HANG)).result()
         assert refused.status_code == 503
-        assert "ask again" in refused.json()["error"]
         assert client.get("/documents").status_code == 200
         go_on.set()
         found = [each.result(HANG).status_code for each in answers]

@@ -27,10 +27,10 @@ KINDS: tuple[EventKind, ...] = get_args(EventKind)
 WITH_PLACE: tuple[EventKind, ...] = ("grade", "gold", "adjudicate", "flag")
 WITH_GRADE: tuple[EventKind, ...] = ("grade", "adjudicate")
 GRADES = {
-    0: "not about it",
-    1: "about it, no answer",
-    2: "answers a part",
-    3: "answers it",
+    0: "off topic",
+    1: "on topic, no answer",
+    2: "partial answer",
+    3: "complete answer",
 }
 """What each grade says of a passage."""
 RELEVANT = 2

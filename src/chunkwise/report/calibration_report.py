@@ -89,7 +89,7 @@ def _kappa(interval: Interval) -> str:
 
 def _table(measured: Sequence[CalibrationRun]) -> ValueTable:
     columns = (
-        Column("judge"), Column("κ", 'number'), Column("right", "score"), Column("missed", 'share'),
+        Column("judge"), Column("κ", 'number'), Column("right", "score", is_drawn=True), Column("missed", 'share'),
         Column("false alarms", 'share'), Column("unscored", 'count'), Column("$ per 1,000", 'number'),
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []

@@ -50,10 +50,10 @@ def profile_report(profile: Profile, title: str = "", next_command: str = "") ->
     fit = f"{percent(total.fits[400])} of the sections fit whole into 400 tokens."
     parts: list[ReportPart] = [
         Headline(fit if total.tokens else "There is no text to cut."),
+        *_sections(total),
         KeyFigures(tuple(_key_figures(total)), detail=True),
         *_sizes(total),
         *(Note(text, detail=at > 0) for at, text in enumerate(profile.notes)),
-        *_sections(total),
         *_lengths(total),
         *_groups("Folders", "folder", profile.folders, total),
         *_groups("Formats", "format", profile.formats, total),

@@ -137,12 +137,12 @@ def _headline(figures: SweepFigures) -> Headline:
     strongest = _strongest(figures)
     text = f"Use {configuration.label}"
     if not figures.questions_decide:
-        return Headline(f"{tuning.sentence.partition('; scores')[0].rstrip('.')}.")
+        return Headline(f"{tuning.sentence.partition('. ')[0].partition(';')[0].rstrip('.')}.")
     if configuration.baseline:
-        text = f"Keep your default: nothing tried is shown to beat {configuration.label}"
+        text = f"Keep your default: nothing is significantly better than {configuration.label}"
     elif strongest is not None and strongest.words != "better":
         text = (
-            f"Keep your default: nothing is shown to beat {strongest.baseline}. "
+            f"Keep your default: nothing is significantly better than {strongest.baseline}. "
             f"If you have none, use {configuration.label}"
         )
     reached = figures.reached

@@ -48,7 +48,7 @@ _HEADERS = {
 
 Refuse = Callable[["Scope", int, str], Response]
 """Makes the answer to a refused request: a sentence on a page, or as JSON under /api."""
-_FROM_ELSEWHERE = "The request comes from a page of another site; none of those is answered."
+_FROM_ELSEWHERE = "Requests from pages of other sites are refused."
 
 
 def new_token() -> str:
@@ -113,7 +113,7 @@ class TokenAccess:
 
     def refusal(self, scope: Scope) -> tuple[int, str]:
         return 403, (
-            "The token is missing or wrong. Open the address that `chunkwise studio` printed when it started. "
+            "The token is missing or wrong. Open the URL that `chunkwise studio` printed at startup. "
             "A script sends the token as `Authorization: Bearer TOKEN`."
         )
 
@@ -168,11 +168,11 @@ class UserAccess:
 
     def refusal(self, scope: Scope) -> tuple[int, str]:
         if self._proxy and (scope.get("client") or ("",))[0] != self._proxy:
-            return 403, "Only the proxy that this studio was started behind is answered."
+            return 403, "This studio only accepts requests from its proxy."
         if self._user_header:
             return (
                 403,
-                "The proxy names nobody whom the file of users knows; its owner adds you there.",
+                "The proxy names a user who is not in the users file; ask its owner to add you.",
             )
         return 401, "Log in first; a script sends a key as `Authorization: Bearer KEY`."
 
@@ -229,7 +229,7 @@ class Guard:
         host = headers.get("host", "").lower()
         if not self._any_host and host not in self._hosts:
             return 403, (
-                "This server answers to its own address on this machine alone (127.0.0.1 or localhost, with its port); "
+                "This server only accepts requests to 127.0.0.1 or localhost with its port; "
                 "the request names another host."
             )
         origin = headers.get("origin")
@@ -244,7 +244,7 @@ class Guard:
         if scope["method"] not in _SAFE and origin is None and not is_scripted:
             return (
                 403,
-                "A request that changes something has to say which page it comes from (Origin).",
+                "A request that changes data needs an Origin header.",
             )
         site = headers.get("sec-fetch-site", "none")
         goes_there = headers.get("sec-fetch-mode") == "navigate" and scope["method"] in _SAFE

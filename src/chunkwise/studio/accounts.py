@@ -157,7 +157,7 @@ def read_accounts(file: Path) -> tuple[Account, ...]:
         raise ChunkwiseError(f"{file} cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ChunkwiseError(
-            f"{file} is not a file of users: {error}; make one: chunkwise serve users add FILE NAME"
+            f"{file} is not a users file: {error}; create one: chunkwise serve users add FILE NAME"
         ) from None
     return found.users
 
@@ -184,7 +184,7 @@ def change_accounts(file: Path, change: Callable[[Sequence[Account]], Sequence[A
         changed = tuple(change(read_accounts(file) if file.exists() else ()))
         write_accounts(file, changed)
         if read_accounts(file) != changed:  # by what takes no lock, such as an editor
-            raise ChunkwiseError(f"{file} was written by another program meanwhile; try again")
+            raise ChunkwiseError(f"{file} was changed by another program; try again")
 
 
 def with_account(
@@ -193,7 +193,7 @@ def with_account(
     """The list with a user added, or with another password, one more key or another role; a new one is a reader."""
     if not _NAME.fullmatch(name):
         raise InvalidParameter(
-            f"{name!r:.80} is not a name: letters, digits and . _ @ + - are allowed, 64 at most"
+            f"{name!r:.80} is not a valid user name: use up to 64 letters, digits and . _ @ + -"
         )
     old = next((each for each in accounts if each.name == name), None)
     made = old or Account(name, role or "reader")
@@ -209,7 +209,7 @@ def without_account(accounts: Sequence[Account], name: str) -> list[Account]:
     if all(each.name != name for each in accounts):
         known = [each.name for each in accounts]
         raise InvalidParameter(
-            f"no user is named {name!r:.80}; {did_you_mean(name, known, 'there are: ' + ', '.join(known))}"
+            f"no user is named {name!r:.80}; {did_you_mean(name, known, 'known: ' + ', '.join(known))}"
         )
     return [each for each in accounts if each.name != name]
 
@@ -224,13 +224,13 @@ def accounts_in(environment: Mapping[str, str]) -> list[Account]:
         name, _, role = name.partition("/")
         if not key or not _NAME.fullmatch(name) or role not in ("", *ROLES):
             raise InvalidParameter(
-                f"{KEYS_VARIABLE} has a part that is not a key (it is not shown here); write it like "
-                "name=KEY or name/labeler=KEY, parted by commas"
+                f"{KEYS_VARIABLE} has an invalid entry (not shown here); expected "
+                "name=KEY or name/labeler=KEY, separated by commas"
             )
         if not key.startswith("sha256:") and len(key) < 16:
             raise InvalidParameter(
                 f"the key of {name} in {KEYS_VARIABLE} has {counted(len(key), 'character')}; "
-                "at least 16 are needed; make one: chunkwise serve users key"
+                "expected at least 16; create one: chunkwise serve users key"
             )
         hashed = key if key.startswith("sha256:") else hashed_key(key)
         found.append(

@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from http import HTTPStatus
 from importlib.resources import files
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
@@ -69,7 +70,7 @@ UNITS = "chunkwise.units"
 _PICTURE_UNITS = 2.0
 _HASHED_AT_ONCE = 2
 """Passwords: each takes 16 MB, and a core for some tenths of a second."""
-_BUSY = "Too many requests are waiting already; ask again in a moment."
+_BUSY = "Too many requests are waiting; try again in a moment."
 _BETWEEN_EVENTS = 0.25
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _STATUS: tuple[tuple[type[ChunkwiseError], int], ...] = (
@@ -176,8 +177,8 @@ class Server:
         caller: Caller = request.scope[CALLER]
         if not caller.may(endpoint.needs):
             raise NotAllowed(
-                f"this is for the role {endpoint.needs}; {caller.name} is {caller.role}, which the owner of the file "
-                "of users can change: chunkwise serve users role FILE NAME ROLE"
+                f"this needs the role {endpoint.needs}; {caller.name} is a {caller.role}. The owner of the users file "
+                "can change it: chunkwise serve users role FILE NAME ROLE"
             )
         self.pay(request, endpoint.units)
 
@@ -187,18 +188,17 @@ class Server:
         request.scope[UNITS] = units
         if wait := self.rate.take(caller.name, units):
             raise AskedTooOften(
-                f"{caller.name} has asked as much as is allowed in a minute "
-                f"({counted(self.limits.units_a_minute, 'unit')}; this request takes {as_set(units)}); "
-                f"ask again in {counted(wait, 'second')}",
+                f"rate limit of {caller.name} exceeded: {counted(self.limits.units_a_minute, 'unit')} per minute, "
+                f"this request takes {as_set(units)}; try again in {counted(wait, 'second')}",
                 wait,
             )
 
     def gauges(self) -> dict[str, tuple[str, float]]:
         project = self.project
         return {
-            "chunkwise_requests_now": ("Requests at work or waiting.", self.queue.length),
-            "chunkwise_documents": ("Documents that are known.", len(project.corpus)),
-            "chunkwise_ready": ("1: an index can be searched.", float(project.index is not None)),
+            "chunkwise_requests_now": ("Requests in progress or waiting.", self.queue.length),
+            "chunkwise_documents": ("Documents loaded.", len(project.corpus)),
+            "chunkwise_ready": ("1 if an index can be searched.", float(project.index is not None)),
         }
 
 
@@ -224,7 +224,7 @@ def server_app(
         assert isinstance(error, HTTPException)
         said = {
             404: f"There is no page {request.url.path}.",
-            405: f"{request.method} is not taken here; this address is only read.",
+            405: f"{request.method} is not allowed here; use GET.",
         }.get(error.status_code, error.detail)
         return refuse(request.scope, error.status_code, said)
 
@@ -233,7 +233,7 @@ def server_app(
 
     async def failed(request: Request, error: Exception) -> Response:
         _log.error("%s %s went wrong", request.method, request.url.path, exc_info=error)
-        said = f"This went wrong, and it is a fault of chunkwise: {type(error).__name__}. The terminal says more."
+        said = f"Internal error: {type(error).__name__}. The terminal shows details."
         return refuse(request.scope, 500, said)
 
     def refuse(scope: Scope, status: int, sentence: str) -> Response:
@@ -328,12 +328,12 @@ class Login:
         name, password = given.get("name", ""), given.get("password", "")
         address = self._address(request)
         if wait := self._tries.take(address, 1) or self._tries.take(f"{address} {name}", 2):
-            said = f"There were too many tries; try again in {counted(wait, 'second')}."
+            said = f"Too many attempts; try again in {counted(wait, 'second')}."
             return HTMLResponse(_rendered("login.html.j2", None, sentence=said, wanted=wanted), 429)
         self._hashing = self._hashing or CapacityLimiter(_HASHED_AT_ONCE)
         caller = await run_sync(self._accounts.of_password, name, password, limiter=self._hashing)
         if caller is None:
-            said = "The name or the password is wrong."
+            said = "The name or password is wrong."
             return HTMLResponse(_rendered("login.html.j2", None, sentence=said, wanted=wanted), 401)
         answer = RedirectResponse(wanted, 303)
         answer.set_cookie(
@@ -366,7 +366,8 @@ def refusal(
     if not pages or scope["path"].startswith("/api/"):
         answer = _json({"error": sentence}, status)
     else:
-        page = _rendered("refusal.html.j2", None, status=status, sentence=sentence)
+        title = HTTPStatus(status).phrase
+        page = _rendered("refusal.html.j2", None, title=title, sentence=sentence)
         answer = HTMLResponse(page, status)
     if retry:
         answer.headers["retry-after"] = str(retry)
@@ -399,12 +400,10 @@ def _api(server: Server, request: Request, body: bytes) -> Response:
     path = request.url.path
     endpoint, values = endpoint_at(path, server.endpoints)
     if endpoint is None:
-        raise NotFound(f"there is no address {path!r:.120}; all are described at /api/openapi.json")
+        raise NotFound(f"no endpoint {path!r:.120}; see /api/openapi.json")
     if endpoint.method != request.method.replace("HEAD", "GET"):
-        hint = "only read" if endpoint.method == "GET" else "asked by POST, with a JSON body"
-        return refusal(
-            request.scope, 405, f"{request.method} is not allowed; this address is {hint}."
-        )
+        hint = "GET" if endpoint.method == "GET" else "POST with a JSON body"
+        return refusal(request.scope, 405, f"{request.method} is not allowed; use {hint}.")
     request.scope[ENDPOINT_PATH] = endpoint.path
     server.check(request, endpoint)
     asked = endpoint.read(values, request.query_params.multi_items(), body)
@@ -522,7 +521,7 @@ def _asset(request: Request, body: bytes) -> Response:
 
     name = request.path_params["name"]
     if name not in _assets():
-        raise NotFound(f"there is no asset {name!r:.80}")
+        raise NotFound(f"no asset {name!r:.80}")
     content, version = _assets()[name]
     suffix = re.sub(r".*(?=\.)", "", name)
     # A module imports others by their bare names, which have no version in them: those are asked for again.

@@ -91,7 +91,7 @@ def ask(project: Project, request: AskRequest) -> AskView:
     name = model.model.identity if model is not None else ""
     if request.words == "model" and model is None:
         raise InvalidParameter(
-            "no language model is set; start with one: --llm local, or leave words out to have sentences quoted"
+            "no language model is set; start the studio with --llm local, or choose quotes"
         )
     question = str(request.q)
     if not question.strip():
@@ -109,7 +109,7 @@ def ask(project: Project, request: AskRequest) -> AskView:
         hits = find(index.source, [question], options, embedder=project.embedder)[0]
     # A slow model keeps its own askers waiting, and not everybody else: requests at work are few.
     if not project.askers.acquire(blocking=False):
-        raise NotReady("others are being answered; ask again in a moment")
+        raise NotReady("other questions are being answered; try again in a moment")
     try:
         with project.asking:
             query = Query("1", question)

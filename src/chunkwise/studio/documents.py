@@ -357,22 +357,21 @@ def requested_strategy(text: str, characters: int) -> Strategy:
         for each in value if isinstance(value, list | tuple) else (value,):
             if isinstance(each, str) and _is_path(each):
                 raise NotAllowed(
-                    f"{one_line(each, 80)!r} is a path or an address; nothing is opened because a request names it: "
-                    "use the command line for it"
+                    f"{one_line(each, 80)!r} is a path or URL, which a request cannot open; use the command line"
                 )
     if "regex" in spec.parse(text)[1]:
         raise NotAllowed(
-            "regular expressions are not taken from a request; use the command line: chunkwise chunk"
+            "a request cannot set regular expressions; use the command line: chunkwise chunk"
         )
     made = get_strategy(text)
     if made.asks_a_model:
         raise InvalidParameter(
-            f"{made.name} asks a language model for every chunk; make an index with it: chunkwise index"
+            f"{made.name} calls a language model for every chunk; build an index with it: chunkwise index"
         )
     if needs_a_model(made) and characters > _SLOW_CHARACTERS:
         raise InvalidParameter(
-            f"{made.name} embeds every sentence, and the document has {counted(characters, 'character')}; up to "
-            f"{thousands(_SLOW_CHARACTERS)} are cut that way here, more by chunkwise chunk"
+            f"{made.name} embeds every sentence, and the document has {counted(characters, 'character')}; the studio "
+            f"allows up to {thousands(_SLOW_CHARACTERS)}, chunkwise chunk any number"
         )
     bounded = _BoundedStrategy(made.name, made.chunker)
     bounded.check_size(characters)
@@ -398,9 +397,9 @@ class _BoundedStrategy(Strategy):
 
     def _too_many(self) -> InvalidParameter:
         return InvalidParameter(
-            f"{self.label} may make more than {thousands(_MOST_CHUNKS)} chunks, or "
-            f"{thousands(_MOST_CHARACTERS)} characters in all chunks; ask for larger chunks or a smaller overlap, or "
-            "use the command line: chunkwise chunk"
+            f"{self.label} may produce more than {thousands(_MOST_CHUNKS)} chunks or "
+            f"{thousands(_MOST_CHARACTERS)} characters; choose larger chunks or a smaller overlap, or use "
+            "the command line: chunkwise chunk"
         )
 
 
@@ -517,8 +516,8 @@ def tokens(project: Project, request: TokensRequest) -> TokensView:
     start, end = min(request.start, len(text)), min(request.end, len(text))
     if not 0 <= end - start <= MOST_TOKENIZED:
         raise InvalidParameter(
-            f"the tokens of {thousands(start)} to {thousands(end)} are asked for; "
-            f"at most {counted(MOST_TOKENIZED, 'character')} are allowed at a time"
+            f"expected at most {counted(MOST_TOKENIZED, 'character')} per request, "
+            f"got {thousands(start)} to {thousands(end)}"
         )
     # Of the whole document, where they are known already: a stretch by itself has others at its edges.
     starts = project.corpus.analyzed(request.number).measure(str(request.tokenizer)).starts

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 MOST_DRAFTS = 500
 _ENDINGS = {
     "enough": "",
-    "rules": "The rules find no more in these documents.",
-    "cost": "The limit of cost is reached.",
-    "passages": "No passage is left to ask about.",
-    "calls": "The limit is three calls per question.",
-    "silence": "The model did not answer several times in a row.",
+    "rules": "The rules find no more questions in these documents.",
+    "cost": "The cost limit is reached.",
+    "passages": "No passages are left.",
+    "calls": "The limit of three calls per question is reached.",
+    "silence": "The model failed to answer several times in a row.",
 }
 
 
@@ -129,7 +129,7 @@ def drafts(project: Project, _: NoParameters) -> DraftsView:
         return DraftsView(model, "", "", 0, 0, "", (), file, len(waiting), following)
     note = job.problem or (_ENDINGS[job.result.ending] if job.result is not None else job.note)
     if job.state == "stopped":
-        note = "Stopped; what was drafted is kept."
+        note = "The drafted questions are kept."
     dropped = job.result.dropped.items() if job.result is not None else ()
     return DraftsView(
         model, job.state, job.by, job.wanted, job.made(),
@@ -156,9 +156,7 @@ def start(project: Project, form: DraftForm) -> DraftsView:
     client = _client(project, form)
     with project.jobs_lock:
         if project.drafting is not None and project.drafting.is_running:
-            raise NotReady(
-                "questions are being drafted already; stop that, or wait until it is done"
-            )
+            raise NotReady("questions are already being drafted; stop that, or wait")
         store = ProjectDrafts(project)
         before = len(store.queries)
         job = DraftJob(str(form.by), form.count, lambda: len(store.queries) - before)
@@ -182,12 +180,12 @@ def is_running(project: Project) -> bool:
 
 def _client(project: Project, form: DraftForm) -> LlmClient | None:
     if not len(project.corpus):
-        raise NotReady("no document is read yet; draft questions in a moment")
+        raise NotReady("documents are still being read; try again in a moment")
     if form.by == "rules":
         return None
     if project.llm is None:
         raise InvalidParameter(
-            "no language model is set; start the studio with one, --llm local, or have questions drafted by rules"
+            "no language model is set; start the studio with --llm local, or use rules"
         )
     return project.llm
 
@@ -228,4 +226,4 @@ def _work(
         job.problem = str(error)
     except Exception as error:
         # A fault of ours is told on the page; what was kept stays.
-        job.problem = f"this went wrong: {type(error).__name__}: {error}"
+        job.problem = f"internal error: {type(error).__name__}: {error}"

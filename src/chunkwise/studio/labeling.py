@@ -339,15 +339,13 @@ class LabelKept(View):
 def keep_label(project: Project, request: LabelRequest) -> LabelKept:
     query = project.queries.get(request.id)
     if query is None:
-        raise NotFound(
-            f"there is no question {request.id!r:.80}; it may have been dropped meanwhile"
-        )
+        raise NotFound(f"there is no question {request.id!r:.80}; it may have been dropped")
     number = project.corpus.number_of(request.doc_id) if request.doc_id else None
     text = ""
     if request.kind in WITH_PLACE:
         if number is None:
             raise NotFound(
-                f"there is no document {request.doc_id!r:.80} here; it may have been removed meanwhile"
+                f"there is no document {request.doc_id!r:.80} here; it may have been removed"
             )
         whole = project.corpus.document(number).text
         if not request.start < request.end <= len(whole):

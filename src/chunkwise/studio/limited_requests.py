@@ -40,7 +40,7 @@ class _AtWork:
         """Whether it has taken too much."""
         seconds, memory = self._limits.seconds, self._limits.memory
         if seconds is not None and time.clock_gettime(self._clock) - self._began > seconds:
-            self.why = f"more than {as_set(seconds)} s of processor time"
+            self.why = f"more than {as_set(seconds)} s of CPU time"
         elif memory is not None and held - self._held > memory:
             self.why = f"more than {memory_size(memory)} of memory"
         return bool(self.why)
@@ -83,7 +83,7 @@ def limited(work: Callable[[], T], limits: Limits | None = None) -> T:
         finally:
             _leave(me)
     except _Interrupt:
-        raise InvalidParameter(f"the request takes {me.why}, and was ended; ask for less") from None
+        raise InvalidParameter(f"the request needs {me.why} and was stopped; reduce it") from None
 
 
 def _leave(me: _AtWork) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _REFERENCE = "#/components/schemas/{name}"
 _REFUSAL = {
     "type": "object",
-    "properties": {"error": {"type": "string", "description": "The reason, in a sentence."}},
+    "properties": {"error": {"type": "string", "description": "Error message."}},
     "required": ["error"],
 }
 _RETRY = {
@@ -28,13 +28,13 @@ def _json(description: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 _REFUSALS = {
-    "400": _json("A value is missing, unknown or out of bounds; the sentence names it.", _REFUSAL),
+    "400": _json("A value is missing, unknown or out of bounds; the message names it.", _REFUSAL),
     "401": _json("The key is missing or wrong.", _REFUSAL),
     "403": _json("The caller's role does not allow it, or the request names code or a host.", _REFUSAL),
     "404": _json("The named document, question or run does not exist.", _REFUSAL),
     "413": _json("The request is too large.", _REFUSAL),
-    "429": _json("The caller has used up the units of this minute.", _REFUSAL) | _RETRY,
-    "503": _json("The index is still being made, or too many requests wait.", _REFUSAL) | _RETRY,
+    "429": _json("The rate limit is exceeded.", _REFUSAL) | _RETRY,
+    "503": _json("The index is being built, or too many requests are waiting.", _REFUSAL) | _RETRY,
 }  # fmt: skip
 
 
@@ -50,10 +50,10 @@ def openapi(endpoints: Sequence[ApiEndpoint], version: str, title: str) -> dict[
         declared = schemas[takes["$ref"].rpartition("/")[2]]
         operation: dict[str, Any] = {
             "summary": endpoint.summary,
-            "responses": {"200": _json("The answer.", gives), **_REFUSALS},
+            "responses": {"200": _json("Success.", gives), **_REFUSALS},
         }
         if endpoint.method == "POST":
-            operation["requestBody"] = {"required": True, **_json("The request.", takes)}
+            operation["requestBody"] = {"required": True, **_json("Request.", takes)}
         elif declared["properties"]:
             operation["parameters"] = [
                 _parameter(name, schema, endpoint, declared.get("required", ()))
@@ -65,8 +65,7 @@ def openapi(endpoints: Sequence[ApiEndpoint], version: str, title: str) -> dict[
         "info": {
             "title": title,
             "version": version,
-            "description": "The data behind the pages of the studio, as JSON. Send the token that the command prints, "
-            "or a key, as `Authorization: Bearer TOKEN`; a browser sends the cookie that the first page sets.",
+            "description": "Send the printed token or a key as `Authorization: Bearer TOKEN`; browsers use a cookie.",
         },
         "paths": paths,
         "components": {

@@ -74,21 +74,21 @@ def _draw(project: Project, number: int, page: int) -> tuple[bytes, float, float
     document = project.corpus.document(number)
     file = _file(project, document)
     if file is None or document.boxes is None:
-        raise NotFound(f"document {number} has no pages that could be shown as pictures")
+        raise NotFound(f"document {number} has no page images")
     try:
         if file.stat().st_size > _LARGEST_FILE:
-            raise InvalidParameter(f"{file.name} is too large to draw its pages here")
+            raise InvalidParameter(f"{file.name} is too large to render its pages here")
         data = file.read_bytes()
         # A file of others is drawn where it can do no harm: in a process with limits.
         found = list(
             limited.readers.outcomes("chunkwise.documents.ocr:page_picture", (data, page - 1), limits_of(None), {})
         )  # fmt: skip
     except OSError as error:
-        raise NotFound(f"{file.name} cannot be read any more: {error.strerror}") from None
+        raise NotFound(f"{file.name} can no longer be read: {error.strerror}") from None
     except limited.CannotBeSent:
         found = []
     if not found or found[0] is None:
-        raise ChunkwiseError(f"page {page} of {file.name} cannot be drawn")
+        raise ChunkwiseError(f"page {page} of {file.name} cannot be rendered")
     drawn: tuple[bytes, float, float] = found[0]
     return drawn
 

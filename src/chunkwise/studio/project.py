@@ -174,7 +174,7 @@ class Project:
             ("indexing", self.index is None and has_documents, self._make_index),
             ("opening the applied index", has_documents and not self.sources.index, self._open_applied),
             ("evaluating two retrievers", self.sources.demo, self._evaluate),
-            ("counting sections and issues", has_documents and self.sources.counts_issues, self._look),
+            ("counting sections and boundary issues", has_documents and self.sources.counts_issues, self._look),
         ]  # fmt: skip
         for name, wanted, work in steps:
             if not wanted:
@@ -189,7 +189,7 @@ class Project:
                 step.problem = str(error)
             except Exception as error:
                 # A fault of ours in one step is told on the page, and the others go on.
-                step.problem = f"this went wrong: {type(error).__name__}: {error}"
+                step.problem = f"internal error: {type(error).__name__}: {error}"
             step.finished = True
 
     def _read(self, step: Step) -> None:
@@ -342,9 +342,9 @@ class Project:
                 raise NotFound(f"the documents could not be indexed: {step.problem}")
         if not self.sources.documents:
             raise NotFound(
-                "there are no documents to search; start the studio with some: chunkwise studio handbook/"
+                "no documents to search; start the studio with some: chunkwise studio handbook/"
             )
-        raise NotReady("the documents are being indexed; search again in a moment")
+        raise NotReady("the documents are being indexed; try again in a moment")
 
     @contextmanager
     def index_of_its_own(self) -> Iterator[Index]:

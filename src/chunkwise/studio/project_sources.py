@@ -58,10 +58,10 @@ def sort_sources(names: Iterable[str]) -> tuple[tuple[str, ...], str, tuple[str,
             documents.append(name)
     if len(indexes) > 1:
         raise InvalidParameter(
-            f"{indexes[0]} and {indexes[1]} are both indexes; a studio shows one: start another for the other"
+            f"{indexes[0]} and {indexes[1]} are both indexes; a studio shows one. Start another studio for the other"
         )
     if indexes and documents:
         raise InvalidParameter(
-            f"{indexes[0]} is an index, which has its documents; leave {documents[0]} out, or leave the index out"
+            f"{indexes[0]} is an index with its own documents; remove {documents[0]} or the index"
         )
     return tuple(documents), indexes[0] if indexes else "", tuple(runs)

@@ -106,7 +106,7 @@ def _view(project: Project, path: Path, id: str, told: tuple[str, ...] = ()) -> 
     rows = _rows(project, path)
     ids = [id_of_row(row) or str(at) for at, row in enumerate(rows, 1)]
     if id not in ids:
-        raise NotFound(f"{path} has no question {id!r:.80}; it may have been dropped meanwhile")
+        raise NotFound(f"{path} has no question {id!r:.80}; it may have been dropped")
     at = ids.index(id)
     row = rows[at]
     others = [*range(at + 1, len(rows)), *range(at)]
@@ -196,12 +196,12 @@ def save(project: Project, request: SaveRequest) -> EditView:
             review.go_to(id)
             if review.row is None:
                 raise NotFound(
-                    f"the question {id!r:.80} is no longer in {path}: somebody dropped it; save yours as a new one"
+                    f"the question {id!r:.80} was dropped from {path}; save yours as a new question"
                 )
             if revision(review.row) != request.revision:
                 raise Conflict(
-                    "somebody else changed this question since you opened it, and nothing of theirs was written over; "
-                    f"it is now: {question_of(review.row)!r:.400} – {answer_of(review.row)!r:.400}"
+                    "someone else changed this question while you edited it; nothing was overwritten. "
+                    f"It now reads: {question_of(review.row)!r:.400} – {answer_of(review.row)!r:.400}"
                 )
             position, row = review.at, dict(review.row)
             if request.action == "drop":
@@ -234,9 +234,9 @@ def _now(path: Path, row: QuestionRow) -> str:
 def _undo(project: Project, path: Path, id: str) -> None:
     change = project.changed_questions.pop(id, None)
     if change is None:
-        raise NotFound("this question has no change that can be undone")
+        raise NotFound("this question has no change to undo")
     if _now(path, change.row) != change.after:
-        raise Conflict("somebody else has changed this question since, so nothing is undone")
+        raise Conflict("someone else has changed this question since; nothing was undone")
     file = QuestionsFile.read(path)
     if change.after:
         file.rows[file.position(change.row) or 0] = change.row
@@ -257,7 +257,7 @@ def _check(project: Project, request: SaveRequest) -> None:
         number = project.corpus.number_of(place.doc_id)
         if number is None:
             raise NotFound(
-                f"there is no document {place.doc_id!r:.80} here; it may have been removed meanwhile"
+                f"there is no document {place.doc_id!r:.80} here; it may have been removed"
             )
         length = len(project.corpus.document(number).text)
         if not 0 <= place.start < place.end <= length:

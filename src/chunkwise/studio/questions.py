@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -10,17 +11,22 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from chunkwise.core import Passage
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.core import Passage, Query
+from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import Missed, QuestionResult, Results
+from chunkwise.evaluation.scoring import Listeners
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.report.view import View
 from chunkwise.studio.corpus import words_around
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NotFound
+from chunkwise.studio.sweeps import read_finished
 
 _AROUND = 400
 """Characters shown before and behind what is gold."""
 _MOST_PASSAGES = 12
+_METRICS = ("recall", "precision")
 _LONGEST = 6_000
 """Characters of one passage that are shown."""
 
@@ -29,7 +35,8 @@ _LONGEST = 6_000
 class RunColumn:
     """A run whose scores are shown."""
 
-    number: int
+    number: int | None
+    """None: the index as it is now, not a saved run."""
     name: str
     label: str
 
@@ -75,6 +82,7 @@ class QuestionsParameters(ApiRequest, frozen=True):
 
 
 def questions(project: Project, request: QuestionsParameters) -> QuestionsView:
+    read_finished(project)
     runs = _evaluations(project)
     columns = [
         *((column, {each.id: each.scores for each in results.questions}) for column, results in runs),
@@ -86,7 +94,7 @@ def questions(project: Project, request: QuestionsParameters) -> QuestionsView:
     metric = request.metric or next(iter([results.objective for _, results in runs] + sweeps), "")
     if metric and metric not in per_question:
         raise NotFound(
-            f"no run has scores of {metric!r} by question; known: "
+            f"no run has scores of {metric!r} per question; known: "
             f"{', '.join(per_question) or 'none'}"
         )
     rows = []
@@ -188,7 +196,8 @@ class QuestionSide:
     run: RunColumn
     scores: Mapping[str, float | None]
     unscored: Mapping[str, str]
-    hits: tuple[RetrievedPlace, ...]
+    hits: tuple[RetrievedPlace, ...] | None
+    """None: a sweep, which stores only scores."""
     missed: tuple[Missed, ...]
 
 
@@ -198,7 +207,7 @@ class LayeredPart:
 
     text: str
     is_gold: bool
-    runs: tuple[int, ...]
+    sides: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +247,8 @@ def question(project: Project, request: QuestionParameters) -> QuestionView:
     ]
     query = project.queries.get(request.id)
     if query is None and not found:
-        raise NotFound(f"no run and no test set has a question {str(request.id)!r:.80}")
+        raise NotFound(f"no run or test set has the question {str(request.id)!r:.80}")
+    found += _searched_now(project, query)
     if query is not None:
         gold = [place for reference in query.references for place in reference.places]
     else:
@@ -251,9 +261,32 @@ def question(project: Project, request: QuestionParameters) -> QuestionView:
         (query.answer or "") if query else "",
         tuple(GoldPlace(each.doc_id, number(each.doc_id), each.start, each.end) for each in gold),
         query is not None,
-        tuple(_side(project, column, own, gold) for column, own in found),
+        (
+            *(_side(project, column, own, gold) for column, own in found),
+            *(
+                QuestionSide(column, scores[request.id], {}, None, ())
+                for column, scores in _of_sweeps(project)
+                if request.id in scores
+            ),
+        ),
         _passages(project, gold, found),
     )
+
+
+def _searched_now(
+    project: Project, query: Query | None
+) -> Iterable[tuple[RunColumn, QuestionResult]]:
+    """The hits of the index now, and of the one before a recommendation was applied."""
+    applied = project.index_before is not None
+    indexes = {"recommended, applied" if applied else "current index": project.index}
+    indexes["before"] = project.index_before
+    for name, index in indexes.items():
+        if index is not None and query is not None and query.references:
+            with suppress(ChunkwiseError), project.search_lock:
+                results = evaluate(
+                    index, [query], metrics=_METRICS, listeners=Listeners(on_bad=lambda _: None)
+                )
+                yield RunColumn(None, name, results.label), results.questions[0]
 
 
 def _side(
@@ -296,7 +329,7 @@ def _passages(
         own = [(each.start, each.end) for each in gold if each.doc_id == doc_id]
         layers = [
             (
-                column.number,
+                side,
                 [
                     (place.start, place.end)
                     for hit in each.hits
@@ -304,7 +337,7 @@ def _passages(
                     if place.doc_id == doc_id
                 ],
             )
-            for column, each in found
+            for side, (_, each) in enumerate(found)
         ]
         shown.append(
             LayeredPassage(

@@ -86,7 +86,7 @@ def read_query(takes: type[R], path: Mapping[str, str], query: Sequence[tuple[st
         if name in lists:
             given.setdefault(name, []).append(text)
         elif name in given or name in path:
-            raise InvalidParameter(f"{name!r:.80} is given several times; give it once")
+            raise InvalidParameter(f"{name!r:.80} is set more than once")
         else:
             given[name] = text
     try:

@@ -16,7 +16,7 @@ from chunkwise.metrics.registry import format_score, kind_of
 from chunkwise.report.comparison_report import comparison_report
 from chunkwise.report.evaluation_report import evaluation_report
 from chunkwise.report.format_values import format_value
-from chunkwise.report.report import Report
+from chunkwise.report.report import Headline, Report
 from chunkwise.report.runs_report import figure_value, metric_history_report
 from chunkwise.report.tuning_report import tuning_report
 from chunkwise.report.view import View
@@ -70,6 +70,8 @@ class RunsView(View):
     """The runs that were named, and those of the history."""
 
     rows: tuple[RunFileRow, ...]
+    verdict: Headline | None
+    """Of the first two evaluations, or of the first sweep."""
     matrix: QuestionsView
     """Every question with its score in every evaluation, and in the two sides of every sweep."""
     history: RunList | None
@@ -92,8 +94,21 @@ def runs(project: Project, request: QuestionsParameters) -> RunsView:
     except ChunkwiseError as error:
         problem = str(error)
     told = tuple(_alert(each) for each in sorted(alerts, key=lambda each: -each.number))
+    matrix = questions(project, request)
     rows = tuple(map(_row, list(project.runs)))
-    return RunsView(rows, questions(project, request), kept, problem, told)
+    return RunsView(rows, _verdict(project), matrix, kept, problem, told)
+
+
+def _verdict(project: Project) -> Headline | None:
+    evaluated = [run.number for run in project.runs if run.results is not None]
+    swept = [run.number for run in project.runs if run.sweep is not None]
+    if len(evaluated) > 1:
+        report = comparison(project, CompareParameters(evaluated[0], evaluated[1]))
+    elif evaluated or swept:
+        report = run_page(project, RunParameters((swept or evaluated)[-1])).report
+    else:
+        return None
+    return next((part for part in report.parts if isinstance(part, Headline)), None)
 
 
 def _alert(alert: Alert) -> AlertRow:
@@ -113,7 +128,7 @@ def acknowledge(project: Project, request: AlertNumber) -> RunsView:
     """Quiet until it is worse, as `chunkwise monitor ack` has it."""
     history = project.history()
     if history is None:
-        raise NotFound("no run is kept, so that no alert stands")
+        raise NotFound("no runs are saved, so there are no alerts")
     history.acknowledge(request.number)
     return runs(project, QuestionsParameters())
 
@@ -121,7 +136,7 @@ def acknowledge(project: Project, request: AlertNumber) -> RunsView:
 def _row(run: StudioRun) -> RunFileRow:
     if run.sweep is not None:
         verdict = verdict_of(run.sweep)
-        label = f"{verdict.chosen}, {verdict.gain}" if verdict else "Nothing can be recommended."
+        label = f"{verdict.chosen}, {verdict.gain}" if verdict else "No recommendation."
         score = verdict.score if verdict else ""
         return RunFileRow(
             run.number, "tune", run.name, label, "", score, "", len(run.sweep.questions)
@@ -182,14 +197,12 @@ class CompareParameters(ApiRequest, frozen=True):
 
 def comparison(project: Project, request: CompareParameters) -> Report:
     if request.first == request.second:
-        raise InvalidParameter(
-            f"run {request.first} has no difference to itself; choose two different ones"
-        )
+        raise InvalidParameter(f"run {request.first} was chosen twice; choose two different runs")
     sides = [project.run(number) for number in (request.first, request.second)]
     for side in sides:
         if side.results is None:
             raise InvalidParameter(
-                f"run {side.number} is a sweep; compare runs of evaluate, its page compares its configurations"
+                f"run {side.number} is a sweep; choose two evaluations. Its report compares its configurations"
             )
     key = "comparison", request.first, request.second
     found: Report = project.made.get(key, lambda: _comparison(sides))
@@ -212,7 +225,7 @@ class HistoryParameters(ApiRequest, frozen=True):
 def history_of_metric(project: Project, request: HistoryParameters) -> Report:
     history: History | None = project.history()
     if history is None:
-        raise NotFound("no run is kept yet; add --save to a command: chunkwise evaluate … --save")
+        raise NotFound("no runs are saved yet; save one: chunkwise evaluate … --save")
     kind = cast(RunKind, str(request.kind)) if request.kind else None
     found = metric_history(history, str(request.metric) or None, kind=kind)
     return metric_history_report(found)

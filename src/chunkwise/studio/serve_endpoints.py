@@ -108,7 +108,7 @@ class EvaluateAnswer(View):
 
 def evaluate(project: Project, request: EvaluateRequest) -> EvaluateAnswer:
     if not project.evaluating.acquire(blocking=False):
-        raise NotReady("another evaluation is running; ask again when it is done")
+        raise NotReady("another evaluation is running; try again when it is done")
     problems: list[str] = []
     try:
         with project.index_of_its_own() as index:

@@ -54,27 +54,24 @@ class ServerSettings(ServerOptions):
         """The address to bind; what would let in others without names or in the clear is refused before all else."""
         if not self.is_local and self.users is None:
             raise InvalidParameter(
-                f"host is {self.host!r}; without --users FILE allowed: {', '.join(LOOPBACK)}, since everybody who "
-                "reaches it could read your documents. Add users (chunkwise serve users add FILE NAME), or go through "
-                f"a tunnel from another machine: ssh -L {USUAL_PORT}:127.0.0.1:{USUAL_PORT} HOST"
+                f"host is {self.host!r}; without --users FILE allowed: {', '.join(LOOPBACK)}, as anyone who "
+                "reaches it could read your documents. Add users (chunkwise serve users add FILE NAME), or tunnel: "
+                f"ssh -L {USUAL_PORT}:127.0.0.1:{USUAL_PORT} HOST"
             )
         if (self.tls_cert is None) != (self.tls_key is None):
-            raise InvalidParameter("--tls-cert and --tls-key belong together; name both files")
+            raise InvalidParameter("set both --tls-cert and --tls-key")
         for file in (self.users, self.tls_cert, self.tls_key):
             if file is not None and not file.is_file():
-                raise InvalidParameter(f"{file} is not there, or is not a file")
+                raise InvalidParameter(f"{file} does not exist or is not a file")
         if not self.is_local and self.tls_cert is None and not self.proxy:
             raise InvalidParameter(
-                f"host is {self.host!r}, and passwords would go over the network in the clear; name --tls-cert and "
-                "--tls-key, or --proxy ADDRESS of a proxy that speaks TLS"
+                f"host is {self.host!r}, and passwords would be sent unencrypted; set --tls-cert and "
+                "--tls-key, or --proxy ADDRESS for a TLS proxy"
             )
         if self.proxy:
             _check_address(self.proxy)
         if self.user_header and not (self.proxy and self.users):
-            raise InvalidParameter(
-                "--user-header is believed from a proxy alone, for names in the file of users: also give --proxy "
-                "ADDRESS and --users FILE"
-            )
+            raise InvalidParameter("--user-header also needs --proxy ADDRESS and --users FILE")
         return "127.0.0.1" if self.host == "localhost" else self.host
 
 
@@ -83,7 +80,7 @@ def _check_address(text: str) -> None:
         ip_address(text)
     except ValueError:
         raise InvalidParameter(
-            f"proxy is {text!r}; the address it asks from is needed, such as 127.0.0.1 or 10.0.0.7"
+            f"proxy is {text!r}; expected the IP address it connects from, such as 127.0.0.1 or 10.0.0.7"
         ) from None
 
 
@@ -106,7 +103,7 @@ def bound_socket(host: str, port: int | None) -> Listener:
     assert problem is not None
     why = problem.strerror or str(problem)
     raise ChunkwiseError(
-        f"port {port} on {host} cannot be used: {why}; name another one: --port {USUAL_PORT}, or leave --port out"
+        f"port {port} on {host} cannot be used: {why}; choose another with --port, or omit --port"
     )
 
 
@@ -148,7 +145,7 @@ def serve(
             )  # fmt: skip
         except OSError as error:  # that of TLS, too, is one
             raise ChunkwiseError(
-                f"{settings.tls_cert} and {settings.tls_key} cannot be used for TLS: {error}"
+                f"{settings.tls_cert} and {settings.tls_key} are not a valid TLS certificate and key: {error}"
             ) from None
         shown = f"[{address}]" if ":" in address else address
         # The socket listens already: whoever comes now is answered as soon as the loop runs.

@@ -126,24 +126,20 @@ def _folder(name: str) -> Path:
     """Inside the working folder and nowhere else; of what is there already only a sweep's."""
     if not _NAME.fullmatch(name):
         raise InvalidParameter(
-            f"{name!r:.80} is not a name for a sweep: letters, digits, - and _ are allowed; it "
-            "names a folder in "
-            "the folder that the studio was started in"
+            f"{name!r:.80} is not a valid folder name: use letters, digits, - and _"
         )
     folder = Path(str(name))
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise InvalidParameter(f"{name} is there already, and is not a folder; choose another name")
+        raise InvalidParameter(f"{name} exists and is not a folder; choose another name")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / SWEEP_RECORD).is_dir():
-        raise InvalidParameter(
-            f"{name} is a folder with other files; choose another name for the sweep"
-        )
+        raise InvalidParameter(f"{name} contains other files; choose another folder for the sweep")
     return folder
 
 
 def _why_not(project: Project) -> str:
     if not project.sources.documents:
         return (
-            "A sweep cuts the documents in many ways, and this studio shows an index. "
+            "A sweep needs the documents, and this studio shows an index. "
             "Start the studio with the documents instead."
         )
     if not project.sources.questions and not project.queries:
@@ -164,8 +160,8 @@ def _questions(project: Project, form: SweepForm) -> str:
     made = questions_from_labels(labels, project.queries)
     if not made.queries:
         raise InvalidParameter(
-            f"no question has labels yet in {store.place}; label some, or choose the questions' "
-            "own references"
+            f"no question has labels yet in {store.place}; label some, or sweep with "
+            "the references of the questions"
         )
     LABELLED.parent.mkdir(parents=True, exist_ok=True)
     write_questions(made, LABELLED, project.corpus.documents(), labels)
@@ -197,11 +193,13 @@ def estimate(project: Project, form: SweepForm) -> EstimateView:
     except subprocess.TimeoutExpired:
         job.stop()
         raise NotReady(
-            "the estimate takes longer than five minutes; ask the command for it"
+            "the estimate takes longer than five minutes; run chunkwise tune --dry-run in a terminal"
         ) from None
     lines = _said(job)
     if status not in (0, 3):
-        raise ChunkwiseError(lines[-1] if lines else f"chunkwise tune ended with status {status}")
+        raise ChunkwiseError(
+            lines[-1] if lines else f"chunkwise tune failed with exit status {status}"
+        )
     return EstimateView(tuple(lines), _shown(command))
 
 
@@ -216,7 +214,7 @@ def start(project: Project, form: SweepForm) -> SweepsView:
     with project.jobs_lock:
         running = [name for name, job in project.sweeps.items() if job.is_running]
         if running:
-            raise NotReady(f"the sweep {running[0]} is running; stop it, or wait until it is done")
+            raise NotReady(f"the sweep {running[0]} is running; stop it, or wait")
         project.sweeps[str(form.name)] = started(command)
     return sweeps(project, NoParameters())
 
@@ -224,7 +222,7 @@ def start(project: Project, form: SweepForm) -> SweepsView:
 def stop(project: Project, which: SweepName) -> SweepsView:
     job = project.sweeps.get(str(which.name))
     if job is None:
-        raise NotFound(f"no sweep {which.name!r:.80} was started here")
+        raise NotFound(f"no sweep {which.name!r:.80} was started in this studio")
     job.stop()
     return sweeps(project, NoParameters())
 
@@ -239,7 +237,7 @@ def apply(project: Project, which: SweepName) -> SweepsView:
     command = ["index", *project.sources.documents, "--into", project.into, "--rebuild"]
     with project.jobs_lock:
         if any(job.is_running for job in project.applied.values()):
-            raise NotReady("an index is being made already; wait until it is done")
+            raise NotReady("an index is already being built; wait until it is done")
         project.applied[str(which.name)] = started(
             [*command, "--config", str(folder / RECOMMENDATION)]
         )
@@ -255,6 +253,13 @@ def _names(project: Project) -> list[str]:
         return max((file.stat().st_mtime for file in files if file.exists()), default=time.time())
 
     return sorted((name for name in there if _NAME.fullmatch(name)), key=worked_on, reverse=True)
+
+
+def read_finished(project: Project) -> None:
+    """Add the results of finished sweeps to the runs, those of an earlier start as well."""
+    for name in _names(project):
+        if _state_of(project, name)[0] == "done":
+            project.run_of_file(Path(name) / RESULTS)
 
 
 def newest_sweep(project: Project) -> SweepProgress | None:
@@ -338,7 +343,7 @@ def _applying(job: Job | None) -> str:
         return "running"
     if job.process.returncode in (0, 3):
         return "done"
-    return job.lines[-1] if job.lines else f"it ended with status {job.process.returncode}"
+    return job.lines[-1] if job.lines else f"failed with exit status {job.process.returncode}"
 
 
 def is_running(project: Project) -> bool:

@@ -173,7 +173,7 @@ class AdjudicateOptions(LabelsPlace):
 
     number: Annotated[Count | None, argument("[NUMBER]")] = None
     grade: Annotated[Annotated[int, Meta(ge=0, le=3)] | None, Option(
-        "Decision: 0 not about it … 3 answers it", metavar="N", common=True
+        "Decision: 0 off topic … 3 complete answer", metavar="N", common=True
     )] = None  # fmt: skip
     who: Annotated[Name | None, Option("Name of the adjudicator", metavar="NAME", common=True)] = (
         None

@@ -1,4 +1,4 @@
-// What people disagree on, decided by the keyboard.
+// Passages with conflicting grades, decided by keyboard.
 import { $, ask, counted, element, number, plain, tell } from "./shared.js";
 import { flush, isTyping, label, newKey, signed, unsent, whenSent } from "./labels.js";
 import { done, toast, undoLast } from "./toast.js";
@@ -12,7 +12,7 @@ async function load() {
     tell(box, null);
   } catch (error) { tell(box, error); return; }
   $("#sign").hidden = true;
-  $("#note").textContent = view.disputed.length ? `${counted(view.disputed.length, "passage")} to decide, ${number(view.decided)} decided.` : `Nothing is left to decide; ${number(view.decided)} decided.`;
+  $("#note").textContent = view.disputed.length ? `${counted(view.disputed.length, "passage")} to decide, ${number(view.decided)} decided.` : `All decided: ${counted(view.decided, "passage")}.`;
   list.replaceChildren(...view.disputed.map(row));
   go(Math.min(at, view.disputed.length - 1));
 }
@@ -22,7 +22,7 @@ function row(passage, place) {
   const grades = view.grades.map((words, grade) => element("button", { type: "button", className: "grade", title: words, "aria-label": `${grade}: ${words}`, onclick: () => { at = place; decide(grade); } }, element("kbd", {}, String(grade)), element("span", {}, ` ${words}`)));
   const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Disputed passage ${place + 1} of ${view.disputed.length}`, "aria-describedby": `question-${place} passage-${place}` },
     element("h2", { id: `question-${place}` }, element("bdi", {}, plain(passage.question))),
-    element("p", { className: "where" }, passage.document === null ? plain(passage.doc_id) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.doc_id))), " ", ...said, passage.is_relevance ? " disagree on whether it answers" : new Set(passage.grades.map((each) => each.grade)).size > 1 ? " disagree on how well it answers" : ""),
+    element("p", { className: "where" }, passage.document === null ? plain(passage.doc_id) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.doc_id))), " ", ...said, passage.is_relevance ? " conflict: answer or not" : new Set(passage.grades.map((each) => each.grade)).size > 1 ? " conflict: how complete" : ""),
     ...passage.flags.map((each) => element("p", { className: "comment" }, `⚑ ${each.who}${each.comment ? `: ${each.comment}` : " flagged it"}`)),
     element("p", { className: "passage-text", dir: "auto", id: `passage-${place}` }, ...passage.sentences.map((each) => element("span", { className: each.is_inside ? "inside" : "near" }, each.text))),
     element("div", { className: "grades", role: "group", "aria-label": "Decision" }, ...grades));
@@ -35,7 +35,7 @@ function go(place) {
   list.children[at]?.focus();
 }
 
-// One decision a passage: what is pressed before the next one is drawn says nothing of it.
+// One decision per passage: keys pressed before the next one is drawn are ignored.
 async function decide(grade) {
   const passage = view.disputed[at];
   if (!passage || busy) return;
@@ -61,5 +61,5 @@ addEventListener("keydown", (event) => {
   else if (event.key === "u") undoLast();
   else if ("0123".includes(event.key)) decide(Number(event.key));
 });
-whenSent((error) => { tell(box, error); if (error) toast("A decision was not saved yet."); });
+whenSent((error) => { tell(box, error); if (error) toast("Not saved yet."); });
 signed((name) => { who = name; flush(); load(); });

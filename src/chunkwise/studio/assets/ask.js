@@ -1,4 +1,4 @@
-// A question answered from the documents; every claim leads to its place, which is opened beside it.
+// A question answered from the documents, with a citation per claim.
 import { $, ask, element, latest, number, plain, Refused, tell } from "./shared.js";
 
 const form = $("#ask"), refused = $("#refused"), box = $("#answer");
@@ -9,7 +9,7 @@ function cited(place) {
   return element("details", { className: "cited", open: true },
     element("summary", {}, `[${place.mark}] `, element("bdi", {}, plain(place.doc_id)), place.page === null ? "" : ` · page ${place.page}`),
     element("p", { className: "found", dir: "auto" }, place.before, element("mark", {}, place.quote), place.after),
-    element("p", { className: "where" }, "open ", where, ` · characters ${number(place.start)}–${number(place.end)}`));
+    element("p", { className: "where" }, where, ` · characters ${number(place.start)}–${number(place.end)}`));
 }
 
 function claim(each) {
@@ -23,16 +23,16 @@ function drawn(found) {
   const card = element("section", { className: "card side", "aria-label": "Answer" }, element("h2", {}, "Answer"));
   if (answer.not_found || answer.note) card.append(element("p", { className: "none" }, answer.not_found || answer.note));
   if (answer.claims.length) card.append(element("ol", { className: "claims" }, ...answer.claims.map(claim)));
-  if (answer.unsupported.length) card.append(element("h3", {}, "Claimed, and not supported by what was read"), element("ul", { className: "claims" }, ...answer.unsupported.map(claim)));
-  card.append(element("p", { className: "where" }, answer.made_with), element("details", {}, element("summary", {}, "As a command"), element("pre", {}, found.command)));
+  if (answer.unsupported.length) card.append(element("h3", {}, "Unsupported claims"), element("ul", { className: "claims" }, ...answer.unsupported.map(claim)));
+  card.append(element("p", { className: "where" }, answer.made_with), element("details", {}, element("summary", {}, "Command"), element("pre", {}, found.command)));
   const parts = [card];
-  if (found.cited.length) parts.push(element("section", { className: "card side", "aria-label": "Citations" }, element("h2", {}, "Where it stands"), ...found.cited.map(cited)));
+  if (found.cited.length) parts.push(element("section", { className: "card side", "aria-label": "Citations" }, element("h2", {}, "Sources"), ...found.cited.map(cited)));
   return parts;
 }
 
 const answerIt = latest(async () => {
   const q = form.q.value.trim();
-  if (q) box.replaceChildren(element("p", { className: "hint" }, "reading …"));
+  if (q) box.replaceChildren(element("p", { className: "hint" }, "Searching …"));
   try {
     const found = await ask("/api/ask", { q, words: q ? form.words.value : "" });
     tell(refused, null);

@@ -182,7 +182,7 @@ function bars(cuts, label) {
   svg.setAttribute("viewBox", "0 0 400 24");
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `${label}: ${counted(cuts.chunks, "chunk")} and ${counted(cuts.bad_cuts, "bad cut")} from the beginning to the end`);
+  svg.setAttribute("aria-label", `${label}: ${counted(cuts.chunks, "chunk")} and ${counted(cuts.bad_cuts, "boundary issue")} by position`);
   const most = Math.max(1, ...cuts.density.map(([chunks]) => chunks)), worst = Math.max(1, ...cuts.density.map(([, issues]) => issues));
   cuts.density.forEach(([chunks, issues], at) => {
     for (const [kind, value, room, base] of [["chunks", chunks / most, 13, 13], ["issues", issues / worst, 10, 24]]) {
@@ -204,7 +204,7 @@ function figures() {
   $("#figures").replaceChildren(...shown().filter((side) => side.cuts).map(({ cuts }, at) => {
     const pairs = [[counted(cuts.chunks, "chunk"), ""], [number(cuts.median), `median ${cuts.unit}`],
       [number(cuts.longest), cuts.limit === null ? "longest" : `longest, of ${number(cuts.limit)}`], [number(cuts.bad_cuts), cuts.bad_cuts === 1 ? "boundary issue" : "boundary issues"]];
-    if (cuts.overlap > 1.005) pairs.push([times(cuts.overlap), "the text"]);
+    if (cuts.overlap > 1.005) pairs.push([times(cuts.overlap), "text length"]);
     const kinds = cuts.kinds.filter((each) => each.count).sort((a, b) => b.count - a.count);
     return element("div", { className: "figure-card" },
       element("p", { className: "spec" }, names[at] ? element("b", {}, `${names[at]} `) : "", element("code", {}, cuts.strategy)),
@@ -226,7 +226,7 @@ const recut = latest(async (side, strategy) => {
     figures();
     // A side that was just taken away has no figures to tell: those of the other one stay.
     const told = sides[side].on ? side : 0, name = shown().length > 1 ? `${"AB"[told]}: ` : "";
-    $("#position").textContent = `${name}${counted(sides[told].cuts.chunks, "chunk")}, ${counted(sides[told].cuts.bad_cuts, "bad cut")}`;
+    $("#position").textContent = `${name}${counted(sides[told].cuts.chunks, "chunk")}, ${counted(sides[told].cuts.bad_cuts, "boundary issue")}`;
     await settle();
   } catch (error) {
     tell(refused, error);
@@ -268,7 +268,7 @@ function point(target) {
       const limit = band.cuts.limit === null ? "" : ` of ${number(band.cuts.limit)}`;
       return `Chunk ${number(chunk.place + 1)} · ${number(chunk.size)}${limit} ${band.cuts.unit} · ${number(chunk.start)}–${number(chunk.end)}${chunk.section ? ` · ${chunk.section}` : ""}`;
     }).join("   |   ");
-  } else about.textContent = "In no chunk.";
+  } else about.textContent = "Not in a chunk.";
 }
 
 function show(side) {
@@ -279,7 +279,7 @@ function show(side) {
 function both(on) {
   sides[1].on = on;
   $("#compare").setAttribute("aria-pressed", on);
-  $("#compare").textContent = on ? "Show one alone" : "Compare with another";
+  $("#compare").textContent = on ? "Show one strategy" : "Compare with another strategy";
   document.querySelector('[data-side="1"]').hidden = !on;
   $("#switch").hidden = !on;
   pages.classList.toggle("abreast", on);

@@ -34,7 +34,7 @@ function settle(found) {
   list.setAttribute("aria-rowcount", matching + 1);
   const of = matching === total ? "" : ` of ${number(total)}`;
   $("#counted").textContent = matching === total ? counted(total, "document") : `${number(matching)}${of} documents`;
-  $("#strategy").textContent = `Boundary issues of ${found.strategy}.`;
+  $("#strategy").textContent = `Boundary issues with ${found.strategy}.`;
   choices(filter.format, found.formats);
   choices(filter.language, found.languages);
 }

@@ -1,4 +1,4 @@
-// A question with its passages, judged by the keyboard; every label leaves at once, and the next passage is there.
+// A question with its passages, graded by keyboard or touch; every label is sent at once.
 import { $, ask, counted, element, later, number, plain, tell, units, withInterval } from "./shared.js";
 import { flush, isTyping, label, newKey, signed, unsent, whenSent } from "./labels.js";
 import { renewRail } from "./rail.js";
@@ -34,10 +34,10 @@ async function load(id = "", place = 0) {
 function draw() {
   const isOver = !view.id;
   if (view.guidelines) $("#guidelines").replaceChildren(element("p", { className: "guidelines" }, view.guidelines));
-  $("#asked").textContent = isOver ? "No question waits for you" : plain(view.question);
-  $("#where").textContent = isOver ? `Signed as ${who}` : `Signed as ${who} · ${counted(view.passages.length, "passage")}${view.people > 1 ? " · labeled by two people" : ""}`;
+  $("#asked").textContent = isOver ? "All questions are done" : plain(view.question);
+  $("#where").textContent = isOver ? `Signed as ${who}` : `Signed as ${who} · ${counted(view.passages.length, "passage")}${view.people > 1 ? " · for two annotators" : ""}`;
   const known = view.answer ? `Answer: ${plain(view.answer)}` : "";
-  $("#known").textContent = isOver ? "You have judged everything that waited for you." : [known, view.state === "nothing" ? "You said that nothing answers it." : view.state === "skipped" ? "You skipped it." : ""].filter(Boolean).join(" · ");
+  $("#known").textContent = isOver ? "" : [known, view.state === "nothing" ? "No passage answers it." : view.state === "skipped" ? "Skipped." : ""].filter(Boolean).join(" · ");
   list.replaceChildren(...view.passages.map(row));
   for (const each of view.gold) list.append(element("li", { className: "gold-row" }, element("small", {}, "gold "), element("span", { className: "gold" }, plain(each.text)), ` ${each.doc_id} `, element("button", { type: "button", className: "copy", onclick: () => withdraw(each) }, "Remove")));
 }
@@ -46,10 +46,10 @@ function row(passage, place) {
   const grades = view.grades.map((words, grade) => element("button", { type: "button", className: "grade", title: words, "aria-pressed": String(passage.grade === grade), "aria-label": `${grade}: ${words}`, onclick: () => { go(place); judge(grade); } }, element("kbd", {}, String(grade)), element("span", {}, ` ${words}`)));
   const flagged = passage.flag !== null;
   const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Passage ${place + 1} of ${view.passages.length}`, "aria-describedby": `passage-${place}` },
-    element("p", { className: "where" }, passage.document === null ? plain(passage.title) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.title))), ` ${number(passage.start)}–${number(passage.end)}`, element("button", { type: "button", className: "flag-button", "aria-pressed": String(flagged), title: "Flag with a comment (f)", onclick: () => { go(place); flag(); } }, flagged ? "⚑ Flagged" : "⚑ Flag"), flagged && passage.flag ? element("span", { className: "comment" }, ` ${passage.flag}`) : ""),
+    element("p", { className: "where" }, passage.document === null ? plain(passage.title) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.title))), ` ${number(passage.start)}–${number(passage.end)}`, element("button", { type: "button", className: "flag-button", "aria-pressed": String(flagged), title: "Flag with a comment (f)", onclick: () => { go(place); flag(); } }, flagged ? "⚑ Flagged" : "⚑ Flag"), element("button", { type: "button", className: "flag-button more-text", onclick: () => { go(place, false); more(); } }, "More text ", element("kbd", {}, "m")), flagged && passage.flag ? element("span", { className: "comment" }, ` ${passage.flag}`) : ""),
     text(passage, place),
     element("div", { className: "grades", role: "group", "aria-label": "Grade" }, ...grades,
-      element("button", { type: "button", className: "grade keep-gold", onclick: () => { if (gold) keepGold(); } }, "Save as gold ", element("kbd", {}, "Enter")), element("button", { type: "button", className: "grade leave-gold", onclick: () => leaveGold() }, "Cancel"), element("button", { type: "button", className: "grade more-text", onclick: () => { go(place, false); more(); } }, "More text ", element("kbd", {}, "m"))));
+      element("button", { type: "button", className: "grade keep-gold", onclick: () => { if (gold) keepGold(); } }, "Save as gold ", element("kbd", {}, "Enter")), element("button", { type: "button", className: "grade leave-gold", onclick: () => leaveGold() }, "Cancel")));
   made.addEventListener("click", () => { if (at !== place) go(place, false); });
   return made;
 }
@@ -124,7 +124,7 @@ async function skip() {
 }
 
 async function undo() {
-  if (!canUndo() && view.last) { await takeBack(view.last, view.id, at); toast("Undone: your last label of this question."); return; }
+  if (!canUndo() && view.last) { await takeBack(view.last, view.id, at); toast("Undone: your last label."); return; }
   await undoLast();
 }
 
@@ -132,8 +132,8 @@ async function undo() {
 async function nothing() {
   const answers = view.passages.filter((each) => each.grade >= 2).length;
   if (view.gold.length || answers) {
-    const told = [view.gold.length ? counted(view.gold.length, "gold span") : "", answers ? counted(answers, "passage") + " graded as answering" : ""].filter(Boolean).join(" and ");
-    $("#sure-text").textContent = `You have ${told}. “Nothing answers it” removes the gold and grades these passages as “${view.grades[1]}”.`;
+    const kept = [view.gold.length ? counted(view.gold.length, "gold span") : "", answers ? counted(answers, "passage") + " graded 2 or 3" : ""].filter(Boolean).join(" and ");
+    $("#sure-text").textContent = `“No answer” contradicts ${kept}. Discarding removes gold spans and lowers grades to 1.`;
     if (await choice($("#sure")) !== "nothing") return;
   }
   const { id, pool, gold: golds } = view, place = at, keys = [];
@@ -142,7 +142,7 @@ async function nothing() {
   golds.forEach((each) => undone(each.key));
   for (const { doc_id, start, end, grade } of view.passages) if (grade >= 2) add({ kind: "grade", grade: 1, doc_id, start, end });
   add({ kind: "nothing", seconds: seconds() });
-  done("Nothing answers it.", async () => {
+  done("No passage answers it.", async () => {
     keys.forEach(undone);
     for (const { doc_id, start, end } of golds) label({ key: newKey(), kind: "gold", who, id, pool, doc_id, start, end });
     busy = true;
@@ -178,7 +178,7 @@ function paint() {
   });
   list.children[gold.place].classList.add("with-gold");
   spans[gold[gold.edge]].scrollIntoView({ block: "nearest" });
-  $("#said").textContent = `Gold: ${counted(gold.last - gold.first + 1, "sentence")}; the ${gold.edge === "last" ? "end" : "beginning"} moves. Enter saves it.`;
+  $("#said").textContent = `Gold: ${counted(gold.last - gold.first + 1, "sentence")}; moving the ${gold.edge === "last" ? "end" : "start"}. Enter saves.`;
 }
 function pick(place, index) {
   if (!getSelection().isCollapsed) return; // what was dragged over is selected already
@@ -241,6 +241,7 @@ async function more() {
       if (gold.clicked) gold.anchor = gold.first;
     }
   } catch (error) { tell(box, error); return; }
+  list.children[at].classList.add("with-more");
   list.children[at].querySelector(".passage-text").replaceWith(text(passage, at));
   if (gold) paint();
   else list.children[at].querySelector(".inside")?.scrollIntoView({ block: "center" });
@@ -272,11 +273,11 @@ async function progress() {
   $("#progress").replaceChildren(
     element("p", {}, `${number(found.done)} of ${counted(found.questions, "question")} done · ${counted(view.waiting.length, "question")} for you`),
     element("progress", { max: Math.max(1, found.questions), value: found.done, "aria-label": "Questions done" }),
-    element("table", { className: "plain" }, element("caption", {}, "People"), element("tbody", {}, ...found.people.map((each) => element("tr", {}, element("th", { scope: "row" }, each.who), element("td", {}, counted(each.labels, "label")), element("td", {}, each.seconds === null ? "–" : `${each.seconds} s each`), element("td", {}, agrees(each.who, own.pairs)))))),
-    element("p", {}, alpha ? `Krippendorff’s α ${withInterval(alpha)} on ${counted(own.passages, "passage")}` : "Agreement is shown once two people have graded the same passages."),
+    element("table", { className: "plain" }, element("caption", {}, "People"), element("tbody", {}, ...found.people.map((each) => element("tr", {}, element("th", { scope: "row" }, each.who), element("td", {}, counted(each.labels, "label")), element("td", {}, each.seconds === null ? "–" : `${each.seconds} s per label`), element("td", {}, agrees(each.who, own.pairs)))))),
+    element("p", {}, alpha ? `Krippendorff’s α ${withInterval(alpha)} on ${counted(own.passages, "passage")}` : "Agreement appears once two people have graded the same passages."),
     ...own.pairs.filter((each) => each.kappa).map((each) => element("p", { className: "hint" }, `${each.first} and ${each.second}: κ ${withInterval(each.kappa)}`)),
     own.disputed ? element("p", {}, element("a", { href: "/adjudication" }, `${counted(own.disputed, "passage")} disputed`)) : "",
-    element("p", { className: "hint" }, `${number(found.unjudged)} of ${counted(found.pooled, "pooled passage")} not judged`));
+    element("p", { className: "hint" }, `${number(found.unjudged)} of ${counted(found.pooled, "pooled passage")} not graded`));
 }
 
 const keys = {

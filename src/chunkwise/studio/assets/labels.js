@@ -58,7 +58,7 @@ async function work() {
     } catch (error) {
       // What can never be kept is told and left; whoever has to come in anew loses nothing.
       if (error instanceof Refused && [400, 404, 409, 413].includes(error.status)) { keep(pending().slice(1)); listener(error, null, first); continue; }
-      listener(new Refused(`${error instanceof Refused ? error.message : "The studio does not answer."} ${pending().length} of your labels wait in this browser and are sent as soon as it does.`), null, first);
+      listener(new Refused(`${error instanceof Refused ? error.message : "The studio is not responding."} ${pending().length} of your labels are kept in this browser and sent once it responds.`), null, first);
       clearTimeout(waiting);
       waiting = setTimeout(() => { waiting = 0; flush(); }, 1000);
       return;

@@ -16,10 +16,10 @@ export function paper(document, refused) {
       if (`${start} ${end}` !== last) return;
       const page = found.boxes[0]?.page;
       for (const each of sheet.querySelectorAll(".span-box")) each.remove();
-      if (page === undefined) { caption.textContent = "This stands on no page."; return; }
+      if (page === undefined) { caption.textContent = "Not on a page."; return; }
       const [width, height] = found.sizes[page];
       image.src = `/api/documents/${document}/pages/${page}.png`;
-      image.alt = `Page ${page} as it is printed`;
+      image.alt = `Page ${page}`;
       sheet.style.aspectRatio = `${width} / ${height}`;
       const own = found.boxes.filter((each) => each.page === page), others = new Set(found.boxes.map((each) => each.page)).size - 1;
       for (const each of own) {

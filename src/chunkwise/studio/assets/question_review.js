@@ -15,11 +15,11 @@ function draw() {
   showOutlook();
   const isNew = !view.id;
   $("#heading").textContent = isNew ? "New question" : plain(view.text);
-  $("#state").textContent = isNew ? `Kept in ${view.file}` : `${number(view.position)} of ${number(view.count)} · ${view.state} · ${view.file}`;
+  $("#state").textContent = isNew ? `Saved in ${view.file}` : `${number(view.position)} of ${number(view.count)} · ${view.state} · ${view.file}`;
   const kept = JSON.parse(localStorage.getItem(draft()) ?? "null");
   fill(kept ?? { text: view.text, answer: view.answer, types: view.types });
   if (kept) {
-    note.textContent = "This is what you typed and did not save.";
+    note.textContent = "Unsaved changes restored.";
     view.revision = kept.revision; // what somebody else changed since then is told, and not written over
   }
   for (const each of form.querySelectorAll("button")) if (["accept", "drop"].includes(each.value)) each.hidden = isNew;
@@ -92,7 +92,7 @@ async function save(action, revision) {
     draw();
     if (action === "accept") over();
   } catch (error) {
-    if (!(error instanceof Refused)) error = new Refused("The studio does not answer. What you typed is kept in this browser; save it again when it does.");
+    if (!(error instanceof Refused)) error = new Refused("The studio is not responding. Your changes are kept in this browser; save again once it responds.");
     tell(box, error);
     mine.hidden = error.status !== 409;
   }
@@ -110,9 +110,9 @@ $("#find").addEventListener("click", async () => {
   let found;
   try { found = await ask("/api/evidence", { q: form.elements.text.value }); } catch (error) { tell(box, error); return; }
   $("#evidence").replaceChildren(...found.places.map((each) => element("li", {},
-    element("p", { className: "where" }, element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, plain(each.title))), ` ${counted(each.words, "word")} of the question `, element("button", { type: "button", className: "copy", onclick: () => { places = [...(places ?? view.gold), { ...each, before: "", behind: "" }]; gold(places); note.textContent = "Added as gold. Save to keep it."; } }, "Add as gold")),
+    element("p", { className: "where" }, element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, plain(each.title))), ` ${counted(each.words, "word")} of the question `, element("button", { type: "button", className: "copy", onclick: () => { places = [...(places ?? view.gold), { ...each, before: "", behind: "" }]; gold(places); note.textContent = "Added. Save to keep it."; } }, "Add as gold")),
     element("p", { className: "passage-text", dir: "auto" }, each.text))));
-  if (!found.places.length) $("#evidence").append(element("li", { className: "none" }, "No document has words of this question near each other."));
+  if (!found.places.length) $("#evidence").append(element("li", { className: "none" }, "No passage has words of this question close together."));
 });
 // As in the terminal: keys while nothing is typed.
 const press = (value) => { if (form.checkVisibility()) form.querySelector(`button[value=${value}]:not([hidden])`)?.click(); };

@@ -17,7 +17,7 @@ function copyButton(text, label) {
       await navigator.clipboard.writeText(text);
       button.textContent = "copied";
     } catch {
-      button.textContent = "the browser does not allow it: select the text";
+      button.textContent = "Copying is blocked: select the text";
     }
     setTimeout(() => { button.textContent = label; }, 2000);
   });
@@ -47,18 +47,18 @@ function why(found) {
   if (found.words.length) {
     told.push(element("li", {}, "words: ", ...found.words.flatMap(({ word, count }, at) => [
       at ? ", " : "", element("b", {}, element("bdi", {}, word)), count > 1 ? ` ×${count}` : ""])));
-  } else told.push(element("li", {}, "no word of the question is in it"));
-  if (found.absent.length) told.push(element("li", { className: "soft" }, "not in it: ", element("bdi", {}, found.absent.join(", "))));
-  if (found.rank_by_words !== null) told.push(element("li", {}, `rank ${found.rank_by_words} by words alone`));
+  } else told.push(element("li", {}, "no matching words"));
+  if (found.absent.length) told.push(element("li", { className: "soft" }, "missing: ", element("bdi", {}, found.absent.join(", "))));
+  if (found.rank_by_words !== null) told.push(element("li", {}, `rank ${found.rank_by_words} by BM25 only`));
   if (found.similarity !== null) {
-    const rank = found.rank_by_vectors === null ? "" : `, rank ${found.rank_by_vectors} by vectors alone`;
+    const rank = found.rank_by_vectors === null ? "" : `, rank ${found.rank_by_vectors} by embeddings only`;
     told.push(element("li", {}, `cosine ${threeDigits(found.similarity)}${rank}`));
   }
   if (found.votes.length) {
-    told.push(element("li", {}, "sizes that speak for it:", element("ul", { className: "votes" }, ...found.votes.slice(0, 6).map((vote) => {
+    told.push(element("li", {}, "votes by window size:", element("ul", { className: "votes" }, ...found.votes.slice(0, 6).map((vote) => {
       const bar = element("i", {});
       bar.style.width = `${Math.round(60 * vote.share)}px`;
-      return element("li", {}, bar, ` ${vote.signal}, ${sizeWords(vote.size)}: ${threeDigits(vote.share)} of the best`);
+      return element("li", {}, bar, ` ${vote.signal}, ${sizeWords(vote.size)}: ${threeDigits(vote.share)} of the top score`);
     }))));
   }
   return element("details", { className: "why" }, element("summary", {}, "Why"), element("ul", {}, ...told));
@@ -69,7 +69,7 @@ function hit({ card, document, is_gold: isGold, why: found }) {
   return element("li", {},
     element("p", { className: "from" }, element("span", { className: "rank" }, `${card.rank}`), " ",
       link(document, card.start, card.end, element("bdi", {}, plain(card.title))), repeated.has(card.title) ? element("small", {}, " ", element("bdi", {}, plain(card.doc_id))) : "",
-      card.section ? element("small", {}, " ", element("bdi", {}, plain(card.section))) : "", isGold ? element("b", { className: "yes" }, " has the answer") : ""),
+      card.section ? element("small", {}, " ", element("bdi", {}, plain(card.section))) : "", isGold ? element("b", { className: "yes" }, " has gold") : ""),
     element("p", { className: "found", dir: "auto" }, ...marked(card)),
     element("p", { className: "where" }, `score ${threeDigits(card.score)} · ${place}`), why(found));
 }
@@ -87,7 +87,7 @@ function side(found, budget) {
   const card = element("section", { className: "card side", "aria-label": `By ${found.retriever}` }, element("h2", {}, NAMES[found.retriever] ?? element("code", {}, found.retriever)));
   if (found.problem) { card.append(element("p", { className: "refused" }, found.problem)); return card; }
   const answered = found.hits.filter((each) => each.is_gold).map((each) => each.card.rank);
-  card.append(element("p", { className: "where" }, found.total, answered.length ? element("b", { className: "yes" }, ` · the answer is at rank ${Math.min(...answered)}`) : ""));
+  card.append(element("p", { className: "where" }, found.total, answered.length ? element("b", { className: "yes" }, ` · gold at rank ${Math.min(...answered)}`) : ""));
   if (budget) {
     const fill = element("i", {});
     fill.style.width = `${Math.min(100, 100 * found.tokens / budget)}%`;
@@ -99,9 +99,9 @@ function side(found, budget) {
       link(each.document, each.start, each.end, element("bdi", {}, plain(each.title))), element("p", { className: "found", dir: "auto" }, each.text)))));
   }
   if (found.reading) {
-    card.append(element("details", {}, element("summary", {}, "What the model would read"), copyButton(found.reading, "copy"), element("pre", { dir: "auto" }, found.reading)));
+    card.append(element("details", {}, element("summary", {}, "LLM context"), copyButton(found.reading, "copy"), element("pre", { dir: "auto" }, found.reading)));
   }
-  card.append(element("details", {}, element("summary", {}, "As code"),
+  card.append(element("details", {}, element("summary", {}, "Code"),
     copyButton(found.command, "copy the command"), element("pre", {}, found.command), copyButton(found.code, "copy the Python"), element("pre", {}, found.code)));
   return card;
 }
@@ -126,7 +126,7 @@ function suggest(list) {
   if (box.dataset.count === String(list.length)) return;
   box.dataset.count = list.length;
   const select = box.querySelector("select");
-  select.replaceChildren(element("option", { value: "" }, `your ${counted(list.length, "question")}`), ...list.map((each) => element("option", { value: each, selected: each === form.q.value }, plain(each))));
+  select.replaceChildren(element("option", { value: "" }, `Your ${counted(list.length, "question")}`), ...list.map((each) => element("option", { value: each, selected: each === form.q.value }, plain(each))));
 }
 function walk(by) {
   const at = questions.indexOf(form.q.value.trim());
@@ -159,7 +159,7 @@ const search = latest(async () => {
     answers.replaceChildren(...found.sides.map((each) => side(each, found.budget)));
     answers.dataset.sides = found.sides.length;
     const spans = (each) => each.hits.map(({ card }) => [card.doc_id, card.start, card.end].join(" ")).join("\n");
-    if (found.sides.length > 1 && found.sides.every((each) => each.hits.length && spans(each) === spans(found.sides[0]))) $("#note").textContent = [found.note, "Every side has the same hits for this question."].filter(Boolean).join(" ");
+    if (found.sides.length > 1 && found.sides.every((each) => each.hits.length && spans(each) === spans(found.sides[0]))) $("#note").textContent = [found.note, "All columns have the same hits."].filter(Boolean).join(" ");
     const query = new URLSearchParams();
     if (values.q) query.set("q", values.q);
     for (const each of chosen()) query.append("retriever", each);

@@ -42,7 +42,7 @@ export async function ask(path, values = {}, signal = undefined) {
     answer = await fetch(`${path}?${query}`, { signal, headers: { accept: "application/json" } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refused("The studio does not answer. Is `chunkwise studio` still running in its terminal?");
+    throw new Refused("The studio is not responding. Is `chunkwise studio` still running?");
   }
   const found = await answer.json();
   if (!answer.ok) throw new Refused(found.error, answer.status);
@@ -55,7 +55,7 @@ export async function send(path, values) {
   try {
     answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(values) });
   } catch {
-    throw new Refused("The studio does not answer. Is `chunkwise studio` still running in its terminal?");
+    throw new Refused("The studio is not responding. Is `chunkwise studio` still running?");
   }
   const found = await answer.json();
   if (!answer.ok) throw new Refused(found.error, answer.status);

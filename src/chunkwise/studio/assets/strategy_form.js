@@ -48,7 +48,7 @@ function field(parameter, value, changed) {
   }
   const { steps, value: at, at: place } = scale(parameter);
   const exact = element("input", { type: "number", name, min: low, max: high, step: kind === "whole" ? 1 : "any", value, placeholder: "default", "aria-label": `${label}, ${unit || "number"}` });
-  const slider = element("input", { type: "range", min: 0, max: steps, value: value === "" ? 0 : place(Number(value)), "aria-label": `${label}, as a slider` });
+  const slider = element("input", { type: "range", min: 0, max: steps, value: value === "" ? 0 : place(Number(value)), "aria-label": `${label} slider` });
   // Its own places are steps of a scale: who listens is told the value.
   const tellValue = () => slider.setAttribute("aria-valuetext", exact.value === "" ? "default" : `${exact.value} ${unit}`.trim());
   tellValue();
@@ -88,7 +88,7 @@ export function fill(form, strategies, text, changed) {
     const shown = element("code", {}, written(strategy, values));
     form.replaceChildren(select, element("p", { className: "purpose" }, strategy.purpose), ...first,
       ...(more.length ? [element("details", {}, element("summary", {}, "More parameters"), ...more)] : []),
-      ...(strategy.is_live ? [] : [element("p", { className: "purpose" }, "It embeds every sentence, which takes its time: "), element("button", { type: "submit" }, "Cut")]),
+      ...(strategy.is_live ? [] : [element("p", { className: "purpose" }, "Embeds every sentence, which may take a while. "), element("button", { type: "submit" }, "Chunk")]),
       element("p", { className: "spec" }, shown));
     form.onsubmit = (event) => { event.preventDefault(); changed(shown.textContent, true); };
   };

@@ -7,7 +7,7 @@ let known = -1;
 whileWorking((state) => {
   if (!state) {
     line.hidden = false;
-    line.textContent = "The studio does not answer: is it still running in its terminal?";
+    line.textContent = "The studio is not responding. Is `chunkwise studio` still running?";
     return;
   }
   const step = state.steps.find((each) => !each.finished);

@@ -16,7 +16,7 @@ function button(label, className, work) {
 }
 
 const words = { running: "running", stopped: "stopped", done: "done", failed: "failed" };
-const verdicts = { better: "better than the default", worse: "worse than the default", inconclusive: "no evidence of a difference to the default" };
+const verdicts = { better: "better than the default", worse: "worse than the default", inconclusive: "no evidence of a difference from the default" };
 
 function row(each, into, isFirst) {
   const made = element("li", { className: "card" }, element("p", {}, element("b", {}, element("bdi", {}, each.name)), " ", element("span", { className: "tag" }, words[each.state])));
@@ -26,7 +26,7 @@ function row(each, into, isFirst) {
     made.append(element("p", { className: "winner" }, element("bdi", {}, each.verdict.chosen)),
       element("p", {}, element("b", {}, each.verdict.score)));
     if (each.verdict.gain) made.append(element("p", {}, element("span", { className: `verdict ${each.verdict.words}` }, verdicts[each.verdict.words] ?? each.verdict.words), ` ${each.verdict.gain}`));
-  } else if (each.state === "done") made.append(element("p", { className: "none" }, "Nothing can be recommended; the report says why."));
+  } else if (each.state === "done") made.append(element("p", { className: "none" }, "No recommendation; see the report."));
   else made.append(element("progress", { max: 1, value: each.total ? Math.min(1, each.done / each.total) : 0, "aria-label": `Progress of ${each.name}` }));
   made.append(element("p", { className: "where" }, told.join(" · ")));
   if (each.lines.length) made.append(element("p", { className: each.state === "failed" ? "refused" : "where" }, each.lines[each.lines.length - 1]));
@@ -37,7 +37,7 @@ function row(each, into, isFirst) {
   if (each.run !== null) buttons.append(element("a", { href: `/runs/${each.run}` }, "Open the report"));
   made.append(buttons);
   if (each.applying === "running") made.append(element("p", { className: "hint", role: "status" }, `Building the index ${into} …`));
-  else if (each.applying === "done") made.append(element("p", { className: "hint", role: "status" }, `Applied: ${into} holds the chunks and the search settings, and search, serve, mcp and ask use them. `, element("a", { href: "/search?retriever=before&retriever=recommended" }, "Compare before and after")));
+  else if (each.applying === "done") made.append(element("p", { className: "hint", role: "status" }, `Applied: the index ${into} stores the chunks and search settings for search, ask, serve and mcp. `, element("a", { href: "/search?retriever=before&retriever=recommended" }, "Compare before and after")));
   else if (each.applying) made.append(element("p", { className: "refused", role: "status" }, each.applying));
   return made;
 }
@@ -51,9 +51,9 @@ function show(found) {
   for (const [name, choices] of [["embedder", found.embedders], ["time", found.times]]) {
     if (!form[name].options.length) form[name].append(...choices.map((each) => element("option", { value: each, selected: each === "5 min" }, each)));
   }
-  form.embedder.options[0].textContent = "none: BM25 only";
+  form.embedder.options[0].textContent = "none (BM25 only)";
   form.questions.options[1].disabled = !found.labeled;
-  form.questions.options[1].textContent = found.labeled ? `labels of ${counted(found.labeled, "question")}` : "labels: none yet";
+  form.questions.options[1].textContent = found.labeled ? `labels of ${counted(found.labeled, "question")}` : "labels (none yet)";
   if (form.name.value === form.name.defaultValue) form.name.value = form.name.defaultValue = found.name;
   rows.replaceChildren(...found.rows.map((each, at) => row(each, found.into, at === 0)));
   const isRunning = found.rows.some((each) => each.state === "running");
@@ -87,10 +87,10 @@ form.addEventListener("submit", async (event) => {
     const found = await send("/api/sweeps/estimate", values());
     tell(refused, null);
     const list = (lines) => element("ul", {}, ...lines.map((line) => element("li", {}, line)));
-    const isOut = (line) => /^(skipped|left out) /.test(line);
+    const isOut = (line) => line.startsWith("skipped: ");
     const [lines, out] = [found.lines.filter((line) => !isOut(line)), found.lines.filter(isOut)];
-    box.replaceChildren(list(lines), element("details", {}, element("summary", {}, "As a command"), element("pre", {}, found.command)));
-    if (out.length) box.append(element("details", {}, element("summary", {}, "Left out"), list(out)));
+    box.replaceChildren(list(lines), element("details", {}, element("summary", {}, "Command"), element("pre", {}, found.command)));
+    if (out.length) box.append(element("details", {}, element("summary", {}, "Skipped"), list(out)));
   } catch (error) { box.replaceChildren(); tell(refused, error); }
 });
 startButton.addEventListener("click", async () => {

@@ -28,7 +28,7 @@ export function done(text, undo) {
 
 export async function undoLast() {
   const last = undoable.pop();
-  if (!last) { toast("There is nothing to undo."); return; }
+  if (!last) { toast("Nothing to undo."); return; }
   if (await last.undo() !== false) toast(`Undone: ${last.text}`);
 }
 export const canUndo = () => undoable.length > 0;
