@@ -78,7 +78,6 @@ def test_the_shortest_command_recommends_and_writes(here: Run, docs: Path, tmp_p
     assert re.search(r"\d+ configurations of \d+ chunkings", said)
     assert "about " in said
     for words in (
-        "shown to beat",
         "recall@1000t",
         "chosen",
         "default",

@@ -77,7 +77,7 @@ def test_the_verdict_is_the_gain_over_the_strongest_default(
     found = verdict(report)
     assert found.level == "tie"
     assert found.text == (
-        "Keep your default: nothing is shown to beat sentences 1024/200. "
+        "Keep your default: nothing is significantly better than sentences 1024/200. "
         f"If you have none, use {standing.label}, {OBJECTIVE} "
         f"{format_value(reached, 'score')} on 60 test questions; +1.8 pts (−2.1 to 5.5)."
     )

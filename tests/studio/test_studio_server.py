@@ -60,7 +60,7 @@ def test_sources_are_sorted_by_what_they_are(tmp_path: Path) -> None:
     docs, kb, run = (str(tmp_path / name) for name in ("docs", "kb", "run.json"))
     assert sort_sources([docs, run]) == ((docs,), "", (run,))
     assert sort_sources([kb, run]) == ((), kb, (run,))
-    with pytest.raises(InvalidParameter, match="which has its documents"):
+    with pytest.raises(InvalidParameter, match="own documents"):
         sort_sources([kb, docs])
     with pytest.raises(InvalidParameter, match="both indexes"):
         sort_sources([kb, "postgresql://user@host/database"])
@@ -156,6 +156,6 @@ def test_the_rate_that_was_asked_for_is_that_of_a_studio_of_ones_own(tmp_path: P
                 urlopen(search, timeout=HANG).close()
             with pytest.raises(HTTPError, match="429") as refused:
                 urlopen(search, timeout=HANG)
-            assert "(1 unit; this request takes 1)" in refused.value.read().decode()
+            assert "1 unit" in refused.value.read().decode()
         finally:
             studio.terminate()

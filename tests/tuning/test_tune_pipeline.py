@@ -78,7 +78,7 @@ def test_the_best_is_chosen_and_an_index_is_built_once(here: Run, project: Path)
     assert by_label["./mine.py:build(size=1, weight=0.0)"]["cost"]["median_seconds"] > 0
     assert {lever["name"] for lever in told["levers"]} == {"size", "weight"}
     assert told["against"][0]["words"] == "better"
-    assert "better than the usual values" in told["sentence"]
+    assert "better than the defaults" in told["sentence"]
     assert (project / "out" / "report.html").stat().st_size > 1000
     # The recommendation is what evaluate takes, once the user allows the code.
     toml = (project / "out" / "recommendation.toml").read_text()

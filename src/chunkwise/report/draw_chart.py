@@ -46,7 +46,7 @@ def draw_chart(chart: Chart) -> str:
         Drawing(_NARROW, narrow=True),
     ):
         _SHAPES[chart.shape](chart, drawing)
-        svg += drawing.svg(chart.title)
+        svg += drawing.svg(chart.title or chart.y.title)
     return f'<figure class="chart{" half" if chart.is_half else ""}">{svg}</figure>'
 
 

@@ -37,7 +37,7 @@ from chunkwise.report.page import OWN, rendered
 from chunkwise.report.report import Report
 from chunkwise.report.to_html import render_in_frame
 from chunkwise.studio.access_control import CALLER, Access, Guard
-from chunkwise.studio.accounts import Accounts, Caller, Sessions
+from chunkwise.studio.accounts import Accounts, Caller, Role, Sessions
 from chunkwise.studio.limited_requests import limited
 from chunkwise.studio.project import Project
 from chunkwise.studio.rate_limits import (
@@ -94,6 +94,7 @@ class PageRoute:
     """Empty: its script asks for all it shows."""
     shows_query: bool = True
     """False: the query of its address is for its script alone."""
+    needs: Role = "reader"
 
 
 PAGES = (
@@ -108,9 +109,9 @@ PAGES = (
     PageRoute("/history", "", "/api/history"),
     PageRoute("/questions", "questions.html.j2", "/api/questions"),
     PageRoute("/question", "question.html.j2", "/api/question"),
-    PageRoute("/labeling", "labeling.html.j2"),
-    PageRoute("/adjudication", "adjudication.html.j2"),
-    PageRoute("/edit", "question_review.html.j2"),
+    PageRoute("/labeling", "labeling.html.j2", needs="labeler"),
+    PageRoute("/adjudication", "adjudication.html.j2", needs="labeler"),
+    PageRoute("/edit", "question_review.html.j2", needs="owner"),
 )
 
 
@@ -172,15 +173,13 @@ class Server:
             if caller is not None and units > 0:
                 self.rate.charge(caller.name, units)
 
-    def check(self, request: Request, endpoint: ApiEndpoint) -> None:
-        """That the caller may ask this, and has not asked too much."""
+    def check_role(self, request: Request, role: Role) -> None:
         caller: Caller = request.scope[CALLER]
-        if not caller.may(endpoint.needs):
+        if not caller.may(role):
             raise NotAllowed(
-                f"this needs the role {endpoint.needs}; {caller.name} is a {caller.role}. The owner of the users file "
+                f"this needs the role {role}; {caller.name} is a {caller.role}. The owner of the users file "
                 "can change it: chunkwise serve users role FILE NAME ROLE"
             )
-        self.pay(request, endpoint.units)
 
     def pay(self, request: Request, units: float) -> None:
         """What a request costs, before it is answered."""
@@ -366,8 +365,10 @@ def refusal(
     if not pages or scope["path"].startswith("/api/"):
         answer = _json({"error": sentence}, status)
     else:
-        title = HTTPStatus(status).phrase
-        page = _rendered("refusal.html.j2", None, title=title, sentence=sentence)
+        heading = HTTPStatus(status).phrase
+        page = _rendered(
+            "refusal.html.j2", None, heading=heading, sentence=sentence, caller=scope.get(CALLER)
+        )
         answer = HTMLResponse(page, status)
     if retry:
         answer.headers["retry-after"] = str(retry)
@@ -405,7 +406,8 @@ def _api(server: Server, request: Request, body: bytes) -> Response:
         hint = "GET" if endpoint.method == "GET" else "POST with a JSON body"
         return refusal(request.scope, 405, f"{request.method} is not allowed; use {hint}.")
     request.scope[ENDPOINT_PATH] = endpoint.path
-    server.check(request, endpoint)
+    server.check_role(request, endpoint.needs)
+    server.pay(request, endpoint.units)
     asked = endpoint.read(values, request.query_params.multi_items(), body)
     return _json(endpoint.answer(server.project, _signed(asked, request.scope[CALLER])))
 
@@ -432,7 +434,7 @@ def _view_of(server: Server, page: PageRoute, request: Request) -> Any:
     from chunkwise.studio.api import BY_PATH
 
     endpoint = BY_PATH[page.api]
-    server.check(request, endpoint)
+    server.pay(request, endpoint.units)
     # What only the page's script reads, such as the strategy that is shown, stays in the address for it.
     query = request.query_params.multi_items() if page.shows_query else ()
     asked = _signed(endpoint.read(request.path_params, query), request.scope[CALLER])
@@ -441,6 +443,7 @@ def _view_of(server: Server, page: PageRoute, request: Request) -> Any:
 
 def _page(server: Server, page: PageRoute, request: Request, body: bytes) -> Response:
 
+    server.check_role(request, page.needs)
     template, project = page.template, server.project
     view: Any = _view_of(server, page, request) if page.api else None
     if not template:

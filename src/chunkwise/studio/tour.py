@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from chunkwise.base.wording import counted, thousands
 from chunkwise.report.view import View
+from chunkwise.studio.accounts import Role
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import NoParameters
 
@@ -20,6 +21,8 @@ class TourStep:
     """How far it is, in a word or two."""
     is_done: bool
     address: str
+    role: Role = "reader"
+    """Who may open it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class NextStep:
 
     label: str
     address: str
-    role: str
+    role: Role
     """Who may do it."""
 
 
@@ -56,9 +59,9 @@ def tour(project: Project, _: NoParameters) -> TourView:
     steps = (
         TourStep("Documents", thousands(documents) if documents else "", documents > 0, "/documents"),
         TourStep("Questions", thousands(questions) if questions else "", questions > 0, "/questions"),
-        TourStep("Review", reviewed if questions else "", questions > 0 and not waiting, review),
+        TourStep("Review", reviewed if questions else "", questions > 0 and not waiting, review, "owner"),
         TourStep("Labels", f"{thousands(labeled)} of {thousands(questions)}" if labeled else "",
-                 labeled > 0 or is_swept, "/labeling"),
+                 labeled > 0 or is_swept, "/labeling", "labeler"),
         TourStep("Sweep", "" if sweep is None else sweep.note, is_swept, "/sweeps"),
         TourStep("Apply", project.into if is_applied else "", is_applied, "/sweeps"),
     )  # fmt: skip

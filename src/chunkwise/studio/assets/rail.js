@@ -15,7 +15,7 @@ export async function renewRail() {
   document.body.classList.toggle("is-next", isHere);
   const at = steps.findIndex((each) => !each.is_done);
   const list = element("ol", {}, ...steps.map((each, index) => element("li", { className: each.is_done ? "done" : index === at ? "now" : "" },
-    element("a", { href: each.address, "aria-current": index === at ? "step" : null },
+    element("a", { href: may(each.role) ? each.address : null, "aria-current": index === at ? "step" : null },
       element("i", { "aria-hidden": "true" }, each.is_done ? "✓" : String(index + 1)), element("span", {}, each.name, each.is_done ? element("span", { className: "visually-hidden" }, ", done") : ""), each.note ? element("small", {}, ` ${each.note}`) : ""))));
   rail.replaceChildren(list, ...(next && !isHere && may(next.role) ? [element("a", { className: "primary", href: next.address }, next.label)] : []));
 }

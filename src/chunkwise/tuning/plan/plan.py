@@ -148,7 +148,7 @@ def _several_sizes(search: PlannedSearch) -> Configuration:
     return Configuration("", search.label, "none", 0, vectors, levers_of_spans(search.label))
 
 
-USUAL = "the usual values"
+USUAL = "the defaults"
 """What the declared defaults are called, which everything is compared with."""
 MOST = 128
 """Combinations that are all tried; of more, every value beside the usual ones of the others, and some by chance."""
