@@ -169,7 +169,7 @@ class Project:
         has_questions = bool(self.sources.questions) or self.questions_file().is_file()
         steps: list[tuple[str, bool, Callable[[Step], None]]] = [
             ("reading documents", has_documents, self._read),
-            ("reading runs", bool(self.sources.runs), self._read_runs),
+            ("reading runs", bool(self.sources.runs or _sweep_records()), self._read_runs),
             ("reading questions", has_questions, self._read_questions),
             ("indexing", self.index is None and has_documents, self._make_index),
             ("opening the applied index", has_documents and not self.sources.index, self._open_applied),
@@ -233,6 +233,10 @@ class Project:
             except ChunkwiseError as error:
                 self._tell(str(error))
             step.done += 1
+        for record in _sweep_records():
+            from chunkwise.tuning.run.sweep_folder import RESULTS
+
+            self.run_of_file(record.parent / RESULTS)
 
     def _add_run(self, name: str) -> None:
         from chunkwise.evaluation.results import read_results
@@ -473,6 +477,13 @@ _DEMO_RUNS = (
      "bm25"),
     ("recommended: structure, 400 tokens", "structure(max_tokens=400, overlap=0)", "bm25"),
 )  # fmt: skip
+
+
+def _sweep_records() -> list[Path]:
+    """Of the sweeps in the working folder."""
+    from chunkwise.documents.walk import SWEEP_RECORD
+
+    return sorted(Path().glob(f"*/{SWEEP_RECORD}"))
 
 
 def _opened(place: str) -> Index:

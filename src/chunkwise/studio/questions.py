@@ -21,7 +21,6 @@ from chunkwise.report.view import View
 from chunkwise.studio.corpus import words_around
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import ApiRequest, NotFound
-from chunkwise.studio.sweeps import read_finished
 
 _AROUND = 400
 """Characters shown before and behind what is gold."""
@@ -82,7 +81,6 @@ class QuestionsParameters(ApiRequest, frozen=True):
 
 
 def questions(project: Project, request: QuestionsParameters) -> QuestionsView:
-    read_finished(project)
     runs = _evaluations(project)
     columns = [
         *((column, {each.id: each.scores for each in results.questions}) for column, results in runs),

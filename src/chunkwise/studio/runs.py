@@ -94,9 +94,8 @@ def runs(project: Project, request: QuestionsParameters) -> RunsView:
     except ChunkwiseError as error:
         problem = str(error)
     told = tuple(_alert(each) for each in sorted(alerts, key=lambda each: -each.number))
-    matrix = questions(project, request)
     rows = tuple(map(_row, list(project.runs)))
-    return RunsView(rows, _verdict(project), matrix, kept, problem, told)
+    return RunsView(rows, _verdict(project), questions(project, request), kept, problem, told)
 
 
 def _verdict(project: Project) -> Headline | None:

@@ -255,13 +255,6 @@ def _names(project: Project) -> list[str]:
     return sorted((name for name in there if _NAME.fullmatch(name)), key=worked_on, reverse=True)
 
 
-def read_finished(project: Project) -> None:
-    """Add the results of finished sweeps to the runs, those of an earlier start as well."""
-    for name in _names(project):
-        if _state_of(project, name)[0] == "done":
-            project.run_of_file(Path(name) / RESULTS)
-
-
 def newest_sweep(project: Project) -> SweepProgress | None:
     """The sweep of the latest work; None: there is none."""
     names = _names(project)
