@@ -173,18 +173,18 @@ $(VENV)-names/.tried: pyproject.toml | $(STAMP)
 	@$(VENV)-names/bin/python -m pip install --quiet --editable '.[ner]' pytest hypothesis > $(VENV)-names/pip.log 2>&1 && : > $@ \
 		|| echo 'names: not tested, their packages do not install here ($(VENV)-names/pip.log)' > $@
 
-bench: $(VENV)-bench/.installed browser ## speed, conformance and recall beside other libraries: docs/benchmarks/
+bench: $(VENV)-bench/.installed browser ## every page of docs/benchmarks/, beside other libraries; hours on two cores
 	$(VENV)-bench/bin/python -m benchmarks.run
-	$(VENV)-bench/bin/python -m benchmarks.conformance
 	$(VENV)-bench/bin/python -m benchmarks.accuracy
 	$(VENV)-bench/bin/python -m benchmarks.search
 	$(VENV)-bench/bin/python -m benchmarks.engines
 	$(VENV)-bench/bin/python -m benchmarks.retrieval
-	$(VENV)-bench/bin/python -m benchmarks.signals
+	$(VENV)-bench/bin/python -m benchmarks.models
 	$(VENV)-bench/bin/python -m benchmarks.graph
 	$(VENV)-bench/bin/python -m benchmarks.evaluation
 	$(VENV)-bench/bin/python -m benchmarks.tuning
 	$(VENV)-bench/bin/python -m benchmarks.contextual
+	$(VENV)-bench/bin/python -m benchmarks.scale
 	$(VENV)-bench/bin/python -m benchmarks.watching
 	$(VENV)-bench/bin/python -m benchmarks.studio
 

@@ -12,7 +12,6 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
 
 from benchmarks import (  # noqa: E402
     claim_support,
-    full_stops,
     outlines,
     pdf_outline,
     quoted_answers,
@@ -24,7 +23,6 @@ from benchmarks.page import write_page  # noqa: E402
 
 PARTS: dict[str, tuple[str, Callable[[], str]]] = {
     "sentences": ("Sentence ends", sentence_ends.run),
-    "stops": ("Full stops decided by one rule", full_stops.run),
     "html": ("Main text of HTML pages", html_content),
     "outlines": ("Headings and sections of text, markup and HTML", outlines.run),
     "pdf": ("PDF: headings, sections, reading order", pdf_outline.measured),

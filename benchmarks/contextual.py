@@ -20,7 +20,7 @@ from benchmarks.tables import table  # noqa: E402
 from chunkwise.core import Document, Query  # noqa: E402
 from chunkwise.documents import read  # noqa: E402
 from chunkwise.evaluation.results import Results  # noqa: E402
-from chunkwise.models import get_language_model, get_reranker  # noqa: E402
+from chunkwise.models import get_reranker  # noqa: E402
 from chunkwise.models.llm.client import LlmClient  # noqa: E402
 from chunkwise.models.rerank.reranker import Reranker  # noqa: E402
 from chunkwise.retrieval.indexes import Index  # noqa: E402
@@ -33,8 +33,6 @@ METRICS = ("failure@5", "failure@20")
 RANKED = ("failure@5", "failure@20", "ndcg@5")
 TOO_LARGE = 3_000_000
 """Characters beyond which chunks are searched with BM25 only: each is embedded by itself, twice."""
-PART = 4
-"""Documents of the sample corpus that the local model reads."""
 CHOSEN_ON = 200
 """Questions of a set, at most, of which half were used to choose how maxsim weighs tokens."""
 
@@ -44,8 +42,6 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--rerank", metavar="NAME", default="maxsim", help="reranker of hybrid's hits"
     )
-    parser.add_argument("--llm", metavar="NAME", default="local", help="who writes contexts")
-    parser.add_argument("--documents", type=int, default=PART, help="of the sample corpus")
     return parser
 
 
@@ -182,23 +178,6 @@ def _used_to_choose(name: str, queries: Sequence[Query]) -> set[str]:
     return {drawn[at].id for at in order[: len(order) // 2]}
 
 
-def written(llm: str, count: int, rerank: str) -> str:
-    """What a language model wrote about each chunk."""
-    documents, queries = _sample(count)
-    client = LlmClient(get_language_model(llm))
-    rows = _rows(
-        "part of the sample corpus", documents, queries, ["headings", "document"], client,
-        get_reranker(rerank),
-    )  # fmt: skip
-    spent = client.spent
-    told = (
-        f"{len(documents)} documents of the sample corpus, {len(queries)} questions about them; contexts by "
-        f"`{client.identity}` in the document way: {spent.calls:,} calls, {spent.prompt_tokens:,} tokens read, "
-        f"{spent.output_tokens:,} written, {spent.kept:,} answers kept from before.\n"
-    )
-    return f"{told}\n{table(_HEAD, rows)}\n"
-
-
 def _sample(count: int | None) -> tuple[list[Document], list[Query]]:
     folder = ROOT / "src" / "chunkwise"
     every = list(read([folder / "corpus"]))
@@ -231,9 +210,5 @@ if __name__ == "__main__":
     PARTS: dict[str, tuple[str, Callable[[], str]]] = {
         "headings": ("Headings", headings),
         "reranking": ("Reranking", lambda: reranking(given.rerank)),
-        "written": (
-            "Contexts by a language model",
-            lambda: written(given.llm, given.documents, given.rerank),
-        ),
     }
     write_page("Contextual chunks", "contextual.md", PARTS, __doc__, options)

@@ -1,11 +1,9 @@
-"""Embedding on this CPU: ours against the bare runtime and sentence-transformers, and what 8 bits cost."""
+"""Embedding on this CPU: ours against the bare runtime."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks import corpora, machine, published_minilm, quantisation
+from benchmarks import corpora
 from benchmarks.tables import table
 from chunkwise import Document
 from chunkwise.base.cores import cores
@@ -24,10 +22,10 @@ from chunkwise.models.weights.catalog import weights_of
 from chunkwise.models.weights.installed import ensure
 from chunkwise.text.analyzed import Analyzed
 
-PEER_BAR = 2.0
 BAR = 0.9
 """Of the bare runtime at its best."""
-_LONGEST = published_minilm.WINDOW - 6
+_LONGEST = 250
+"""Tokens of a text, which one window of the model holds."""
 _FOLDERS = ("squad2", "cuad", "anthropic_code")
 
 
@@ -69,7 +67,7 @@ def _paragraphs(text: str) -> list[str]:
     return [piece for piece in pieces if len(piece) > 20]
 
 
-def measure(count: int = 300, rounds: int = 5, peers: bool = True) -> Speed:
+def measure(count: int = 300, rounds: int = 5) -> Speed:
     """Everyone reads the same texts, none longer than a window."""
     ours = minilm()
     texts = []
@@ -79,20 +77,14 @@ def measure(count: int = 300, rounds: int = 5, peers: bool = True) -> Speed:
     tokens = sum(len(ours.token_starts(text)) for text in texts)
     runners: dict[str, Callable[[], object]] = {"chunkwise": lambda: ours.embed(texts)}
     runners |= _bare(texts)
-    with tempfile.TemporaryDirectory() as folder:
-        if peers:
-            published = published_minilm.load(Path(folder))
-            runners["sentence-transformers (32 bits, batches of 32)"] = lambda: published.encode(
-                texts, batch_size=32, normalize_embeddings=True
-            )
-        for run in runners.values():
-            run()  # once for nothing: threads and buffers are made here
-        seconds = dict.fromkeys(runners, float("inf"))
-        for _ in range(rounds):
-            for name, run in runners.items():
-                began = time.perf_counter()
-                run()
-                seconds[name] = min(seconds[name], time.perf_counter() - began)
+    for run in runners.values():
+        run()  # once for nothing: threads and buffers are made here
+    seconds = dict.fromkeys(runners, float("inf"))
+    for _ in range(rounds):
+        for name, run in runners.items():
+            began = time.perf_counter()
+            run()
+            seconds[name] = min(seconds[name], time.perf_counter() - began)
     return Speed(len(texts), tokens, seconds)
 
 
@@ -157,27 +149,5 @@ def page(speed: Speed) -> str:
         table(["", "tokens/s", "texts/s", "speed, chunkwise = 1"], rows),
         "",
         f"- {share:.0%} of the bare runtime at its best; bar {BAR:.0%}: {'met' if share >= BAR else '**missed**'}",
-        *(
-            f"- {taken / ours:.1f}× {name}; bar {PEER_BAR:.0f}×: {'met' if taken >= PEER_BAR * ours else '**missed**'}"
-            for name, taken in speed.seconds.items()
-            if name.startswith("sentence-transformers")
-        ),
         "",
     ])  # fmt: skip
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a try on few texts, not a result")
-    parser.add_argument("--no-peers", action="store_true", help="without sentence-transformers")
-    given = parser.parse_args()
-    peers = not given.no_peers
-    speed = measure(*((60, 2) if given.quick else (300, 5)), peers=peers)
-    print("# Embedding\n", machine.describe(), "## Speed\n", page(speed), sep="\n")
-    if peers:
-        found = quantisation.measure(*((2, 40) if given.quick else (16, 1000)))
-        print("## Effect of 8-bit quantization\n", quantisation.page(found), sep="\n")
-
-
-if __name__ == "__main__":
-    main()

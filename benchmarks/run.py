@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
-from benchmarks import choices, corpora, hostile, memory, speed, startup  # noqa: E402
+from benchmarks import conformance, corpora, hostile, memory, speed, startup  # noqa: E402
 from benchmarks.page import Parts, write_page  # noqa: E402
 
 
@@ -23,6 +23,7 @@ def parts(quick: bool, peers: bool) -> Parts:
             "Hostile inputs",
             lambda: hostile.run(size, names=hostile.ON_THE_PAGE, peers=peers),
         ),
+        "conformance": ("Conformance", conformance.run),
         "startup": ("Startup", lambda: startup.run(3 if quick else 10)),
         "memory": (
             "Memory",
@@ -31,7 +32,6 @@ def parts(quick: bool, peers: bool) -> Parts:
                 memory.one_file((4,) if quick else memory.FILES),
             ]),
         ),
-        "choices": ("Own implementations and alternatives", choices.run),
     }  # fmt: skip
 
 

@@ -14,8 +14,6 @@ class SavedResults(NamedTuple):
 
     folder: Path | None = None
     """None: a temporary one, gone at the end."""
-    exact: bool = False
-    """Whether every distinct chunk text of a hundred configurations may be embedded: about 45 minutes of two cores."""
 
     @contextmanager
     def place(self) -> Iterator[Path]:

@@ -11,14 +11,12 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
 from benchmarks import (  # noqa: E402
-    boundaries,
     dense,
     embedding,
     index_bytes,
     keyword_search,
     multiscale,
     postgres,
-    quantisation,
 )
 from benchmarks.page import write_page  # noqa: E402
 
@@ -28,11 +26,6 @@ PARTS: dict[str, tuple[str, Callable[[], str]]] = {
     "multiscale": ("Multi-scale retrieval", lambda: multiscale.measure().report()),
     "bytes": ("Index size", index_bytes.run),
     "embedding": ("Embedding", lambda: embedding.page(embedding.measure())),
-    "quantisation": (
-        "Effect of 8-bit quantization",
-        lambda: quantisation.page(quantisation.measure()),
-    ),
-    "boundaries": ("Semantic chunking", boundaries.run),
     "postgres": ("PostgreSQL", postgres.run),
 }
 

@@ -18,7 +18,6 @@ UNKNOWN, STALE = "commit unknown", "older than its code"
 MEASURED = {
     "accuracy.md": {
         "Sentence ends": "text",
-        "Full stops decided by one rule": "text/sentences",
         "Main text of HTML pages": "documents/formats/html",
         "Headings and sections of text, markup and HTML": "documents/formats text/blocks",
         "PDF: headings, sections, reading order": "documents/formats/pdf text/blocks",
@@ -27,7 +26,6 @@ MEASURED = {
         "Extractive answers": "answering models/rerank",
     },
     "chunking.md": {"": "chunkers documents text"},
-    "conformance.md": {"": "chunkers text"},
     "contextual.md": {"": "chunkers metrics models retrieval"},
     "engines.md": {"": "retrieval"},
     "evaluation.md": {
@@ -37,9 +35,6 @@ MEASURED = {
     },
     "graph.md": {
         "": "models retrieval/graph retrieval/multiscale text",
-        "On PostgreSQL": "retrieval/graph retrieval/postgres",
-        "Names": "models/name_finder.py text/names_by_rules.py",
-        "Names in Chinese": "models/name_finder.py text/names_by_rules.py",
     },
     "models.md": {"": "models retrieval/multiscale text"},
     "retrieval.md": {"": "chunkers models retrieval text"},
@@ -50,15 +45,12 @@ MEASURED = {
         "Exact vector search": "retrieval/local",
         "Multi-scale retrieval": "retrieval/multiscale text/terms.py",
         "Embedding": "models",
-        "Effect of 8-bit quantization": "models",
-        "Semantic chunking": "chunkers models/embed",
     },
     "studio.md": {"": "studio"},
     "torture.md": {"": "chunkers documents evaluation retrieval text tuning"},
     "tuning.md": {
         "": "tuning",
         "A hundred configurations": "models/embed retrieval tuning",
-        "Late chunking and per-chunk embeddings": "models/embed tuning",
     },
     "watch.md": {"": "stats tracking"},
 }

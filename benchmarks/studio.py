@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from benchmarks.page import write_page
-from benchmarks.studio_peers import peers
 from benchmarks.studio_process import CORPUS, studio
 from benchmarks.tables import table
 
@@ -251,7 +250,6 @@ PARTS = {
     "cuts": ("Rechunking", cuts),
     "many": ("20,000 documents", many),
     "load": ("50 concurrent users", load),
-    "peers": ("Comparison with promptfoo and Phoenix", peers),
 }
 
 if __name__ == "__main__":

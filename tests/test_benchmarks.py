@@ -12,7 +12,7 @@ if not (ROOT / "benchmarks").is_dir():
     pytest.skip("the source archive has no benchmarks", allow_module_level=True)
 sys.path.append(str(ROOT))
 
-from benchmarks import full_stops, late_projection, machine, staleness  # noqa: E402
+from benchmarks import late_projection, machine, staleness  # noqa: E402
 from benchmarks.page import renewed, write_page  # noqa: E402
 from benchmarks.regressions import FASTER, SLOWER, compare  # noqa: E402
 
@@ -106,16 +106,6 @@ def test_the_packaged_projection_is_the_one_that_was_learned() -> None:
     learned = late_projection.packaged(Path(late_projection.__file__).with_suffix(".npz"))
     kept = np.load(Path(colbert.__file__).with_name("colbert_small.npy"))
     assert np.array_equal(kept, learned)
-
-
-def test_a_rule_for_full_stops_is_taken_out_and_put_back() -> None:
-    text = "As said. 4.1. Scope of it. It rose as in 4.2. Nobody knew."
-    kinds = full_stops._kinds()
-    for _ in range(2):
-        found = {kind.name: full_stops.counted(kind, iter([("x", text)])) for kind in kinds}
-        decimal, clause = found.values()
-        assert decimal == full_stops.Counted(1, 1, 1, 0)
-        assert clause == full_stops.Counted(1, 0, 1, 0)
 
 
 def test_a_change_of_more_than_15_percent_is_reported() -> None:
