@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from chunkwise.core import Document, Span
 from chunkwise.retrieval.ranking import Ranking
@@ -12,6 +12,8 @@ from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 
 _AT_ONCE = 16
 """Chunks looked up together: most searches want no more than the first few."""
+_SAMPLES, _SAMPLED = 8, 1000
+"""Documents, and characters of each, that tell how the tokens of two tokenizers compare."""
 
 
 class IndexReader:
@@ -20,9 +22,9 @@ class IndexReader:
     def __init__(self, source: Searchable, tokenizer: TokenizerLike | None = None) -> None:
         """`tokenizer` counts budgets and sizes of hits; None: the one the index was built with."""
         self.source = source
-        of_index = get_tokenizer(source.settings.tokenizer)
-        self.tokenizer = of_index if tokenizer is None else get_tokenizer(tokenizer)
-        self.counts_as_index = self.tokenizer.name == of_index.name
+        self._of_index = get_tokenizer(source.settings.tokenizer)
+        self.tokenizer = self._of_index if tokenizer is None else get_tokenizer(tokenizer)
+        self.counts_as_index = self.tokenizer.name == self._of_index.name
         """Whether the sizes of atoms and chunks in the index are those a budget is counted in."""
         self._blocks: dict[int, WholeBlocks] = {}
         self._counts: dict[tuple[int, int, int], int] = {}
@@ -75,6 +77,17 @@ class IndexReader:
                 count = self.tokenizer.count(f"{frame.opening}{shown}{frame.closing}")
             self._counts[key] = count
         return count
+
+    def index_tokens(self, tokens: int, texts: Sequence[str]) -> int:
+        """How many of the index's tokens so many of the reader's are in such texts."""
+        counted = sum(map(self.tokenizer.count, texts))
+        of_index = sum(map(self._of_index.count, texts))
+        return tokens * of_index // counted if counted else tokens
+
+    def sample(self) -> list[str]:
+        """The beginnings of a few documents."""
+        numbers = self.source.document_numbers()
+        return [self.text(at)[:_SAMPLED] for at in numbers[:: len(numbers) // _SAMPLES + 1]]
 
     def size(self, candidate: CandidateSpan) -> int:
         """Tokens of what is shown of a candidate: its text, or the summary."""

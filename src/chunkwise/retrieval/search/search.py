@@ -144,8 +144,8 @@ def _with_neighbors(
 
 
 _TRIES = 4
-_FULL = 0.95
-"""Of a budget in another tokenizer's tokens: from here on it is not worth another search."""
+_NEAR = 0.95
+"""Of an allowance in the index's tokens: one that is so near the right one is not worth another search."""
 
 
 def search_spans(
@@ -165,7 +165,10 @@ def search_spans(
         spans = partial(retriever.reranked_spans, reranker=reranker)
     answers: list[list[CandidateSpan]] = [[] for _ in questions.texts]
     sizes = [budget + 1] * len(questions)
-    waiting = dict.fromkeys(range(len(questions)), budget)
+    first = budget
+    if not reader.counts_as_index:
+        first = reader.index_tokens(budget, reader.sample())
+    waiting = dict.fromkeys(range(len(questions)), first)
     for _ in range(_TRIES):
         again: dict[int, int] = {}
         for allowed in sorted(set(waiting.values())):
@@ -177,7 +180,7 @@ def search_spans(
                 # What fits and holds more is better; of what does not fit, the last.
                 if sizes[at] > budget or sizes[at] < size <= budget:
                     answers[at], sizes[at] = candidates, size
-                if following := _next_allowance(reader, allowed, size, budget):
+                if following := _next_allowance(reader, candidates, allowed, size, budget):
                     again[at] = following
         waiting = again
         if not waiting:
@@ -190,15 +193,18 @@ def search_spans(
     ]
 
 
-def _next_allowance(reader: IndexReader, allowed: int, size: int, budget: int) -> int:
-    """How many of the index's tokens to fill next, where those filled have `size` of the reader's; 0: it will do."""
+def _next_allowance(
+    reader: IndexReader, found: Sequence[CandidateSpan], allowed: int, size: int, budget: int
+) -> int:
+    """How many of the index's tokens to fill next, where `found` has `size` of the reader's; 0: it will do."""
     if reader.counts_as_index:
         # Tokens of sentences add up only nearly: a text by itself may have one more.
         return max(0, allowed - max(0, size - budget)) if size > budget else 0
-    if not size or _FULL * budget <= size <= budget:
-        return 0
-    following = allowed * budget // size
-    return 0 if following == allowed else following
+    texts = [reader.text(each.document)[each.start : each.end] for each in found]
+    right = reader.index_tokens(budget, texts)
+    if size > budget:
+        return min(right, allowed - 1)
+    return 0 if right * _NEAR <= allowed else right
 
 
 def _readable_spans(
