@@ -93,7 +93,7 @@ def test_a_document_that_ends_its_process_is_told_and_the_rest_is_indexed(docs: 
     )  # fmt: skip
     assert len(made) == 13
     assert [each.partition(": ")[2] for each in problems] == [
-        "a worker process died while it was cut, perhaps for lack of memory"
+        "a worker process died during chunking, perhaps for lack of memory"
     ]
 
 
@@ -104,7 +104,7 @@ def test_a_model_that_cannot_travel_is_asked_here(docs: Path) -> None:
     cluster = ClusterHere()
     made = chunkwise.index(docs, embedder=Local(), jobs=cluster)
     assert len(made) == 14
-    assert cluster.stages == ["read and cut"]
+    assert cluster.stages == ["read and chunked"]
 
 
 def test_chunks_lint_and_profile_are_the_same(docs: Path) -> None:

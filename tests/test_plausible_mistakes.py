@@ -131,10 +131,10 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: Document("a", "x", {"year": 2024}),
      r"title of the document 'a' is \{'year': 2024\}; expected a str: pass metadata as `metadata`"),
     (lambda: list(chunkwise.chunk("hello")), r"'hello': no such file or folder; for a string, use chunkwise"),
-    (lambda: chunkwise.chunk_text(["a", "b"]), "text is a list; expected a str: call it for each of them"),
-    (lambda: chunkwise.chunk_text(None), "text is None; expected a str: leave out what has no text"),
+    (lambda: chunkwise.chunk_text(["a", "b"]), "text is a list; expected a str: call it per document"),
+    (lambda: chunkwise.chunk_text(None), "text is None; expected a str: skip documents without text"),
     (lambda: chunkwise.chunk_text(b"a"), "text is bytes; expected a str: decode it first"),
-    (lambda: chunkwise.chunk_text(Path("a.md")), "text is a path; expected a str: chunkwise.chunk reads files"),
+    (lambda: chunkwise.chunk_text(Path("a.md")), "text is a path; expected a str: to read a file, use"),
     (lambda: chunkwise.chunk_text(DOCUMENTS[0]), "text is a Document; expected a str: chunkwise.ext.chunk_document"),
     (lambda: Document("a", ["x"]), "text of the document 'a' is a list; expected a str"),
     # metrics

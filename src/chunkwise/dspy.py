@@ -36,8 +36,8 @@ class FoundPassages(dspy.Prediction):
         )
 
     def __iter__(self) -> Iterator[Any]:
-        found = zip(self.passages, self.scores, self.metadata, strict=True)
-        for text, score, metadata in found:
+        result = zip(self.passages, self.scores, self.metadata, strict=True)
+        for text, score, metadata in result:
             yield dspy.Example(long_text=text, score=score, metadata=metadata)
 
     def __len__(self) -> int:

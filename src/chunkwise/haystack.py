@@ -153,10 +153,10 @@ class ChunkwiseRetriever:
         budget: int | None = None,
     ) -> dict[str, list[Document]]:
         """The same while other work goes on."""
-        found: dict[str, list[Document]] = await asyncio.to_thread(
+        result: dict[str, list[Document]] = await asyncio.to_thread(
             self.run, query, top_k, filters, budget
         )
-        return found
+        return result
 
 
 def _found(hit: Hit) -> Document:

@@ -57,14 +57,14 @@ def counted_by(strategy: StrategyLike, length_function: LengthFunction | None) -
 
 def chunk_metadata(chunk: Chunk) -> dict[str, Any]:
     """What there is to know of a chunk beside its place and text; what is empty is left out."""
-    found: dict[str, Any] = {"section": chunk.section_path, "context": chunk.context}
+    result: dict[str, Any] = {"section": chunk.section_path, "context": chunk.context}
     if chunk.page is not None:
-        found["page"] = chunk.page
+        result["page"] = chunk.page
     if chunk.parent is not None:
-        found |= {"parent_start": chunk.parent.start, "parent_end": chunk.parent.end}
+        result |= {"parent_start": chunk.parent.start, "parent_end": chunk.parent.end}
     if chunk.level:
-        found |= {"level": chunk.level, "spans": [list(span) for span in chunk.spans]}
-    return {name: value for name, value in found.items() if value != ""}
+        result |= {"level": chunk.level, "spans": [list(span) for span in chunk.spans]}
+    return {name: value for name, value in result.items() if value != ""}
 
 
 IndexLike = str | os.PathLike[str] | Index
@@ -116,7 +116,7 @@ def index_place(index: IndexLike) -> str | None:
 
 def hit_metadata(hit: Hit) -> dict[str, Any]:
     """What its document is known by, then where the hit is and how good; what is empty is left out."""
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "doc_id": hit.doc_id,
         "title": hit.document.title,
         "section": hit.section_path,
@@ -130,12 +130,12 @@ def hit_metadata(hit: Hit) -> dict[str, Any]:
         "token_count": hit.token_count,
     }
     if hit.level:
-        found |= {
+        result |= {
             "level": hit.level,
             "spans": [list(span) for span in hit.spans],
-            "elsewhere": [[each.doc_id, each.start, each.end] for each in hit.elsewhere] or None,
+            "elsewhere": [[row.doc_id, row.start, row.end] for row in hit.elsewhere] or None,
         }
-    told = {name: value for name, value in found.items() if value not in (None, "")}
+    told = {name: value for name, value in result.items() if value not in (None, "")}
     return {"source": hit.doc_id, **hit.metadata, **told}
 
 
@@ -164,11 +164,11 @@ _SIGNS = {"==": "=", "eq": "=", "nin": "not in"}
 
 def joined(parts: Sequence[tuple[Clause, ...]], by: str) -> tuple[Clause, ...]:
     """Clauses joined as another framework says: all hold (and), any does (or), none does (not)."""
-    parts = [each for each in parts if each]
+    parts = [group for group in parts if group]
     if by not in ("and", "or", "not"):
         raise InvalidParameter(f"filters are joined by {by!r}; allowed: and, or, not")
     if by == "and" or not parts:
-        return tuple(each for part in parts for each in part)
+        return tuple(item for part in parts for item in part)
     any_of = conditions_of({"$or": parts})
     return any_of if by == "or" else conditions_of({"$not": any_of})
 
@@ -176,7 +176,7 @@ def joined(parts: Sequence[tuple[Clause, ...]], by: str) -> tuple[Clause, ...]:
 def conditions_in(said: Sequence[tuple[str, str, object]]) -> tuple[Clause, ...]:
     """Conditions of another framework, all of which hold: key, comparison, value."""
     return tuple(
-        each
+        condition
         for key, sign, value in said
-        for each in conditions_of({key: {_SIGNS.get(sign, sign): value}})
+        for condition in conditions_of({key: {_SIGNS.get(sign, sign): value}})
     )

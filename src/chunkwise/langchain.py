@@ -157,8 +157,8 @@ class ChunkwiseTextSplitter(TextSplitter):
 
     def _metadata(self, chunk: Chunk, given: dict[Any, Any]) -> dict[Any, Any]:
         # What the user says of a document holds; only places are ours to say.
-        found = {**chunk_metadata(chunk), **copy.deepcopy(given)}
-        return found | _place(chunk) if self._add_start_index else found
+        result = {**chunk_metadata(chunk), **copy.deepcopy(given)}
+        return result | _place(chunk) if self._add_start_index else result
 
 
 _CALLED_HERE = {"js": "javascript", "ts": "typescript"}
@@ -243,10 +243,10 @@ class ChunkwiseRetriever(_SearchFields):
         run_manager: AsyncCallbackManagerForRetrieverRun | None = None,
         **changes: Any,
     ) -> list[Document]:
-        found: list[Document] = await run_in_executor(
+        documents: list[Document] = await run_in_executor(
             None, partial(self._get_relevant_documents, query, **changes)
         )
-        return found
+        return documents
 
 
 def _document(number: int, given: Document) -> chunkwise.Document:
@@ -280,13 +280,13 @@ class ChunkwiseEmbeddings(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """One vector a text, of length 1."""
-        found: list[list[float]] = self._made.embed(texts, "passage").tolist() if texts else []
-        return found
+        result: list[list[float]] = self._made.embed(texts, "passage").tolist() if texts else []
+        return result
 
     def embed_query(self, text: str) -> list[float]:
         """The vector of a question; some models read questions in another way than passages."""
-        found: list[float] = self._made.embed([text], "query")[0].tolist()
-        return found
+        result: list[float] = self._made.embed([text], "query")[0].tolist()
+        return result
 
 
 class ChunkwiseReranker(BaseDocumentCompressor):

@@ -109,12 +109,12 @@ class ChunkwiseNodeParser(NodeParser):
         leaves = [build.node(chunk.span, number, chunk) for number, chunk in enumerate(chunks)]
         parents: list[TextNode] = []
         held = [(chunk, leaf) for chunk, leaf in zip(chunks, leaves, strict=True) if chunk.parent]
-        for span, group in groupby(held, lambda each: each[0].parent):
+        for span, group in groupby(held, lambda item: item[0].parent):
             assert span is not None
             parent = build.node(span, len(leaves) + len(parents), None)
             parents.append(parent)
             children = [leaf for _, leaf in group]
-            parent.relationships[NodeRelationship.CHILD] = [_related(each) for each in children]
+            parent.relationships[NodeRelationship.CHILD] = [_related(child) for child in children]
             for child in children:
                 child.relationships[NodeRelationship.PARENT] = _related(parent)
         if self.include_prev_next_rel:
@@ -273,8 +273,8 @@ class ChunkwiseEmbedding(BaseEmbedding):
     def _embed(self, texts: list[str], kind: TextKind) -> list[list[float]]:
         if self._made is None:
             self._made = get_embedder(self._embedder)
-        found: list[list[float]] = self._made.embed(texts, kind).tolist() if texts else []
-        return found
+        result: list[list[float]] = self._made.embed(texts, kind).tolist() if texts else []
+        return result
 
     def _get_query_embedding(self, query: str) -> list[float]:
         return self._embed([query], "query")[0]
@@ -318,7 +318,7 @@ class ChunkwiseReranker(BaseNodePostprocessor):
             raise InvalidParameter("a reranker needs the question; pass query_str")
         if self._made is None:
             self._made = get_reranker(self._reranker)
-        texts = [each.node.get_content(metadata_mode=MetadataMode.NONE) for each in nodes]
-        scores = [each.score for each in nodes]
-        found = best_texts(self._made, query_bundle.query_str, texts, scores)[: self.top_n]
-        return [NodeWithScore(node=nodes[number].node, score=score) for number, score in found]
+        texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
+        scores = [node.score for node in nodes]
+        result = best_texts(self._made, query_bundle.query_str, texts, scores)[: self.top_n]
+        return [NodeWithScore(node=nodes[number].node, score=score) for number, score in result]

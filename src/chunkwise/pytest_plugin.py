@@ -68,10 +68,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    told = config.stash.get(_TOLD, [])
-    if told:
+    messages = config.stash.get(_TOLD, [])
+    if messages:
         terminalreporter.section("chunkwise")
-        for line in told:
+        for line in messages:
             terminalreporter.write_line(line)
 
 
@@ -123,7 +123,7 @@ def _key(value: object) -> str:
 
 def _placed(value: object, folders: Sequence[Path]) -> object:
     if isinstance(value, str | os.PathLike) and not os.path.isabs(value):
-        return next((str(each / value) for each in folders if (each / value).exists()), value)
+        return next((str(folder / value) for folder in folders if (folder / value).exists()), value)
     if isinstance(value, list | tuple):
         return [_placed(each, folders) for each in value]
     return value
@@ -133,11 +133,11 @@ def _evaluated(arguments: dict[str, Any], config: pytest.Config, test: pytest.It
     from chunkwise.evaluation.evaluate import evaluate
 
     source: Any = arguments.pop("source", arguments.get("queries"))
-    found = evaluate(source, **arguments)
+    results = evaluate(source, **arguments)
     folder = config.getoption("--chunkwise-output")
     if folder:
-        found.save(Path(config.rootpath, folder, f"{_run_name(test)}.json"))
-    return found
+        results.save(Path(config.rootpath, folder, f"{_run_name(test)}.json"))
+    return results
 
 
 def _run_name(test: pytest.Item) -> str:
@@ -186,12 +186,12 @@ def assert_not_worse(request: pytest.FixtureRequest) -> Callable[..., Gate | Non
                     "--chunkwise-update",
                     pytrace=False,
                 )
-        found = gate([base, run], metrics=metrics, **settings)
-        words = _words(found, request.node.nodeid)
+        result = gate([base, run], metrics=metrics, **settings)
+        words = _words(result, request.node.nodeid)
         config.stash[_TOLD].extend(words)
-        if found.outcome != "passed":
+        if result.outcome != "passed":
             pytest.fail("\n".join(words), pytrace=False)
-        return found
+        return result
 
     return check
 
@@ -213,17 +213,17 @@ def _words(found: Gate, test: str) -> list[str]:
     lines = [f"{one_line(test, 200)}: {found.outcome}"]
     lines += [f"  not comparable: {one_line(reason, 300)}" for reason in found.not_comparable]
     lines += [f"  {one_line(name, 80)}: left out, {NO_SCORES}" for name in found.left_out]
-    lines += [f"  {one_line(each.metric, 80)}: {check_words(each)}" for each in found.checks]
+    lines += [f"  {one_line(check.metric, 80)}: {check_words(check)}" for check in found.checks]
     if found.no_new_zero:
         for zero in found.new_zeros[:20]:
             what = f"{one_line(zero.id, 60)}: {one_line(zero.text, 120)}"
             lines.append(f"  {one_line(zero.metric, 80)} fell to zero: {what}")
     elif found.outcome == "failed":
         for moved in found.changed:
-            for each in moved.worse[:5]:
-                what = f"{one_line(each.id, 60)}: {one_line(each.text, 120)}"
+            for change in moved.worse[:5]:
+                what = f"{one_line(change.id, 60)}: {one_line(change.text, 120)}"
                 first, second = (
-                    format_score(moved.metric, score) for score in (each.first, each.second)
+                    format_score(moved.metric, score) for score in (change.first, change.second)
                 )
                 lines.append(f"  {first} → {second}  {what}")
     return lines

@@ -110,8 +110,8 @@ class Breaks:
 @cases(
     "rule, message",
     [
-        ("limit", "the limit is 5"), ("lost", "no chunk has the text"), ("order", "does not start after"),
-        ("outside", "returned"), ("empty", "returned"), ("grapheme", "cuts the grapheme"),
+        ("limit", "the limit is 5"), ("lost", "no chunk contains"), ("order", "start after the previous"),
+        ("outside", "returned"), ("empty", "returned"), ("grapheme", "splits the grapheme"),
     ],
 )  # fmt: skip
 def test_the_kit_notices_every_broken_rule(rule: str, message: str) -> None:
@@ -148,7 +148,7 @@ def test_the_kit_looks_at_documents_of_ones_own() -> None:
     check_chunker(FearsTheSea(), ["a lake"])
     for own in ("the sea", Document("own", "the sea")):
         with pytest.raises(
-            BrokenContract, match="no chunk has the text between 0 and 7: 'the sea'"
+            BrokenContract, match="no chunk contains the text from 0 to 7: 'the sea'"
         ):
             check_chunker(FearsTheSea(), [own])
 

@@ -23,10 +23,10 @@ from tables import cases
         ),
         (
             "sentences(overlap=-1)",
-            "overlap is -1; a whole number from 0 up or a share such as '10%'",
+            "overlap is -1; expected an integer, 0 or more, or a share such as '10%'",
         ),
         ("sentences(overlap='x%')", "a share such as '10%'"),
-        ("sentences(overlap=5, overlap_sentences=1)", "overlap has one unit"),
+        ("sentences(overlap=5, overlap_sentences=1)", "conflict; give the overlap in one unit"),
         (
             "sentences(max_tokens=5, min_tokens=6)",
             r"min_tokens \(6\) must not exceed max_tokens \(5\)",
@@ -45,7 +45,7 @@ from tables import cases
         ("tokens(tokenizer=3)", "tokenizer is 3"),
         ("recursive(separators=klingon)", "separators is 'klingon'"),
         ("recursive(separators=['('], regex=True)", "is not a regular expression"),
-        ("sentences(overlap=50, overlap_sentences=0)", "overlap has one unit"),
+        ("sentences(overlap=50, overlap_sentences=0)", "conflict; give the overlap in one unit"),
         ("sentences(overlap='²%')", "a share such as '10%'"),
         ("sentences(overlap=50%)", "quote percentages: overlap="),
         ("sentences(max_tokens=100,max_tokens=50)", "'max_tokens' twice"),
@@ -62,7 +62,7 @@ from tables import cases
         ("recursive(separators=5)", "expected a list of texts"),
         ("tokens(chunk_size=5, max_tokens=6)", "'chunk_size' and 'max_tokens' are the same"),
         ("./mine.py", "is a file; add the class"),
-        ("sentences(100)", "a value without a name"),
+        ("sentences(100)", "a value without a parameter name"),
         ("sentences(max_tokens=", "cannot read the strategy"),
         (
             "sentences(max_tokens=open('x'))",

@@ -31,11 +31,11 @@ BODIES = {
     "later": ("yield 0, 1\n        1 / 0", r"ZeroDivisionError: .* \(mine\.py, line 5\)"),
     "strings": (
         "return ['Lamps are lit']",
-        "TypeError: split gave str 'Lamps are lit'; a strategy returns Pieces or pairs",
+        "TypeError: split gave str 'Lamps are lit'; a strategy returns Piece",
     ),
-    "one string": ("return 'Lamps'", "split returned str 'Lamps'; a strategy returns Pieces"),
-    "nothing": ("pass", "split returned None; a strategy returns Pieces"),
-    "numbers": ("return [0, 4]", "split gave int 0; a strategy returns Pieces"),
+    "one string": ("return 'Lamps'", "split returned str 'Lamps'; a strategy returns Piece"),
+    "nothing": ("pass", "split returned None; a strategy returns Piece"),
+    "numbers": ("return [0, 4]", "split gave int 0; a strategy returns Piece"),
     "one number": ("return [(0,)]", r"split gave 1 value, tuple \(0,\); a strategy returns"),
     "many": ("return [range(13)]", "split gave 13 values, range .*; a strategy returns"),
 }

@@ -71,7 +71,7 @@ def test_what_is_no_path_is_told_what_is_one(folder: Path, given: object) -> Non
 
 
 def test_what_is_no_document_is_told_who_takes_it() -> None:
-    with pytest.raises(InvalidParameter, match="expected a Document: chunk_text takes a text"):
+    with pytest.raises(InvalidParameter, match="expected a Document"):
         chunkwise.ext.chunk_document("Text.")  # type: ignore[arg-type]
 
 
@@ -234,7 +234,7 @@ def test_a_worker_that_dies_costs_one_file_and_the_rest_goes_on(tmp_path: Path) 
         chunkwise.chunk(tmp_path, Dying(), jobs=2, options=LoadOptions(on_unreadable=told.append))
     )
     assert len(chunks) == 10
-    why = "a worker process died (status 1) while it was cut, perhaps for lack of memory"
+    why = "a worker process died (status 1) during chunking, perhaps for lack of memory"
     assert [str(each) for each in told] == [
         f"{tmp_path}/{name}.txt: {why}" for name in ("03", "07")
     ]

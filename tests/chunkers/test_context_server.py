@@ -86,7 +86,7 @@ def test_failures_are_told_and_asked_again_in_the_next_run(tmp_path: Path) -> No
         assert first[7].context == "Lamps"
         assert first[6].context == "On Paragraph 6 is about lamp 6."
         assert writer.tally.without == 1
-        assert "1 of 12 chunks has no context of the model" in writer.tally.in_words()
+        assert "1 of 12 chunks has no context from the model" in writer.tally.in_words()
         broken, before = False, len(server.requests)
         [second] = writer_of(server, tmp_path).write([cut()])
         assert second[7].context == "On Paragraph 7 is about lamp 7."

@@ -315,8 +315,8 @@ def test_a_chunk_without_an_answer_gets_its_headings(tmp_path: Path) -> None:
     assert [after[at] for at in other] == [headings[at] for at in other]
     assert len(other) == 1
     assert writer.tally.in_words() == (
-        f"1 of {len(after)} chunks has no context of the model, it has the headings context instead: "
-        "the model's answer says nothing, repeats itself or breaks off"
+        f"1 of {len(after)} chunks has no context from the model, it has headings context instead: "
+        "the model's answer is empty, repetitive or truncated"
     )
 
 

@@ -21,7 +21,7 @@ from tables import cases
 
 # Of signs alone no summary can be written, and that is told.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*could not be made:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*failed:UserWarning"),
     pytest.mark.unwatched,
 ]
 

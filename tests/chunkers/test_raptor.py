@@ -148,7 +148,7 @@ def test_what_was_asked_is_never_asked_again(tmp_path: Path) -> None:
 
 def test_a_summary_that_cannot_be_had_is_told_and_left_out(tmp_path: Path) -> None:
     model = FirstSentences(stumble="bakery opens at 7")
-    with pytest.warns(UserWarning, match="1 summary of island could not be made: .*stumbled"):
+    with pytest.warns(UserWarning, match="1 summary of island failed: .*stumbled"):
         chunks = list(raptor(client(tmp_path, model), levels=1).chunks(DOCUMENT))
     whole = list(raptor(client(tmp_path / "other"), levels=1).chunks(DOCUMENT))
     assert len(chunks) == len(whole) - 1
@@ -206,7 +206,7 @@ def test_an_answer_of_nothing_is_none(tmp_path: Path) -> None:
         def complete(self, request: Request, stop: object = None) -> Completion:
             return Completion(" \n", 1, 1)
 
-    with pytest.warns(UserWarning, match="10 summaries of island could not be made"):
+    with pytest.warns(UserWarning, match="10 summaries of island failed"):
         chunks = list(raptor(client(tmp_path, Silent())).chunks(DOCUMENT))
     assert not any(chunk.level for chunk in chunks)
 
@@ -269,7 +269,7 @@ def test_issues_are_those_of_the_chunks(tmp_path: Path) -> None:
         (Piece(0, 9, level=1, summarized=(Span(0, 9),)), "a text"),
         (Piece(0, 9, level=1, summary="x"), "of 0 places"),
         (Piece(0, 9, level=101, summary="x", summarized=(Span(0, 9),)), "from 1 to 100"),
-        (Piece(0, 9, level=1, summary="x", summarized=(Span(0, 5), Span(4, 9))), "do not overlap"),
+        (Piece(0, 9, level=1, summary="x", summarized=(Span(0, 5), Span(4, 9))), "without overlap"),
         (Piece(0, 9, level=1, summary="x", summarized=(Span(5, 9), Span(0, 4))), "in order"),
         (Piece(0, 9, level=1, summary="x", summarized=(Span(0, 4),)), "reach from its start"),
     ],

@@ -124,7 +124,7 @@ def test_a_deadly_document_is_set_aside_and_the_rest_goes_on(
     made, problems = _by_ray(docs, tmp_path / "out", _strategy(tmp_path))
     assert made.documents == 319
     assert problems == [
-        f"{docs}/100.md: a worker process died 4 times while it was cut, perhaps for lack of memory"
+        f"{docs}/100.md: a worker process died 4 times during chunking, perhaps for lack of memory"
     ]
     assert _ids(tmp_path / "out") == [f"{number:03}.md" for number in range(320) if number != 100]
 
@@ -235,7 +235,7 @@ def test_an_index_loses_a_deadly_document_and_no_other(
     )  # fmt: skip
     assert len(made) == 319
     assert [each.partition(": ")[2] for each in problems] == [
-        "a worker process died 4 times while it was cut, perhaps for lack of memory"
+        "a worker process died 4 times during chunking, perhaps for lack of memory"
     ]
 
 

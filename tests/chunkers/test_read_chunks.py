@@ -119,9 +119,9 @@ def test_a_bad_row_is_one_line_and_the_others_go_on(tmp_path: Path) -> None:
     assert reasons["line 2"].startswith("not valid JSON")
     assert "list" in reasons["line 3"]
     assert "neither a text nor offsets" in reasons["line 4"]
-    assert "stands nowhere" in reasons["line 5"]
+    assert "isn't in the document" in reasons["line 5"]
     assert "'nowhere.md'" in reasons["line 6"]
-    assert "names no document" in reasons["line 7"]
+    assert "it has no document, and no document has its text" in reasons["line 7"]
     assert "5–90,000" in reasons["line 8"]
     assert [c.where for c in given.chunks if c.place] == [f"{path}, line 1", f"{path}, line 10"]
 

@@ -21,7 +21,7 @@ def test_time_is_that_of_the_sample_for_all_there_is() -> None:
     found = WorkEstimate(1000, 50_000_000, True, 32, 1_000_000, 20.0)
     assert found.seconds(1) == 1000
     assert found.seconds(100) == pytest.approx(10 / 0.85)
-    assert found.words(2) == "1,000 files, 50.0 MB; by 32 of them: about 10 min on 2 cores"
+    assert found.words(2) == "1,000 files, 50.0 MB; estimated from 32: about 10 min on 2 cores"
 
 
 def test_all_names_are_counted_and_some_tried(tmp_path: Path) -> None:

@@ -73,10 +73,10 @@ def test_an_answer_in_the_terminal(here: Run, docs: Path, server: ChatServer) ->
     assert f"characters {start:,}–{start + len(passage(4)):,}" in shown
     assert f"“{passage(4)}”" in shown
     assert re.search(r"Read: [2-5] passages", shown)
-    assert "tokens read" in shown
+    assert "input tokens" in shown
     assert all(line == line.rstrip() for line in lines)
     again = here(*words)
-    assert "answered from an earlier run" in again.stdout
+    assert "· cached answer" in again.stdout
     assert len(server.requests) == 1
 
 

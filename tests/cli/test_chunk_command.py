@@ -372,7 +372,7 @@ def test_what_an_index_cannot_do_is_told(
 def test_where_the_overlap_asked_for_cannot_be_is_told(here: Run, tmp_path: Path) -> None:
     parts = (f"# Part {number}\n\nThe lamp was lit, and nobody came.\n" for number in range(3))
     (tmp_path / "parts.md").write_text("\n".join(parts), "utf-8")
-    told = "no overlap at 2 of 2 boundaries (2 where a section begins)"
+    told = "no overlap at 2 of 2 boundaries (2 at the start of a section)"
     strategy = "sections(max_tokens=40, overlap=5)"
     assert told in here("chunk", "parts.md", "-s", strategy).stdout
     assert told in here("chunk", "parts.md", "-s", strategy, "-o", "out.jsonl").stderr

@@ -71,7 +71,7 @@ def test_an_estimate_is_told_and_nothing_is_written(name: str, tmp_path: Path) -
     words = [name, "docs", *COMMANDS[name], "--estimate"]
     done = CliRunner().invoke(group, words)
     assert done.exit_code == 0, done.output
-    assert "3 files, 81 bytes; by 3 of them: about" in done.output
+    assert "3 files, 81 bytes; estimated from 3: about" in done.output
     assert not (tmp_path / "kb").exists()
 
 

@@ -400,7 +400,7 @@ def test_what_counts_is_not_said_to_be_skipped(here: Run, texts: Path) -> None:
     assert done.returncode == 3
     (told,) = (line for line in done.stderr.splitlines() if "hits.json" in line)
     assert told.startswith("chunkwise: hits.json, entry 1")
-    assert told.endswith("it counts as a hit that is not relevant")
+    assert told.endswith("it counts as an irrelevant hit")
 
 
 def test_hits_and_chunks_of_others(here: Run, texts: Path, tmp_path: Path) -> None:

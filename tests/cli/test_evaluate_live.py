@@ -69,7 +69,7 @@ def test_latency_is_shown(here: Run) -> None:
     done = here(
         "evaluate", "docs", "--retriever", "./mine.py:search", "--test-queries", "queries.json"
     )
-    assert "latency of the retriever: median " in done.stdout
+    assert "retriever latency: median " in done.stdout
     assert "./mine.py:search" in done.stdout
 
 

@@ -148,7 +148,7 @@ def test_what_is_foreseen_is_what_is_asked(here: Run, pier: Path, command: tuple
         assert foreseen() == 0
 
 
-@pytest.mark.filterwarnings("always:.*could not be made:UserWarning")
+@pytest.mark.filterwarnings("always:.*failed:UserWarning")
 def test_an_evaluation_keeps_to_the_limit_too(here: Run, tmp_path: Path) -> None:
     write_corpus(tmp_path / "docs", passages=6)
     write_questions(tmp_path / "queries.json", count=4, passages=6)

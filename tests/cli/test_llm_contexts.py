@@ -161,7 +161,7 @@ def test_chunks_without_an_answer_are_counted_at_the_end(here: Run, handbook: Pa
         words = ("chunk", handbook, "-s", SPEC, "--context", "neighbors", "--llm", server.name())
         done = here(*words, "-o", "chunks.jsonl")
     assert done.returncode == 3
-    assert "1 of 4 chunks has no context of the model" in done.stderr
+    assert "1 of 4 chunks has no context from the model" in done.stderr
     assert "\x1b" not in done.stderr
     contexts = [row["context"] for row in rows_of(Path("chunks.jsonl").read_text())]
     assert sorted(contexts) == ["A rule.", "A rule.", "A rule.", "Hours > Nights"]
@@ -198,8 +198,8 @@ def test_answers_that_say_nothing_are_told_and_the_status_says_so(
         words = ("index", handbook, "--into", "kb", "--vectors", "none", "-s", SPEC)
         done = here(*words, "--context", "neighbors", "--llm", server.name())
         assert done.returncode == 3
-        assert "4 of 4 chunks have no context of the model" in done.stderr
-        assert "the model's answer says nothing" in done.stderr
+        assert "4 of 4 chunks have no context from the model" in done.stderr
+        assert "s answer is empty, repetitive or truncated" in done.stderr
         quiet = here(
             *words, "--rebuild", "--context", "neighbors", "--llm", server.name(), "-q", "--json"
         )
@@ -229,7 +229,7 @@ def test_a_server_that_is_gone_does_not_stop_an_update(here: Run, handbook: Path
         done = here(*words, *allow)
         assert done.returncode == 3, done.stderr
         assert "1 added" in done.stderr
-        assert "1 of 1 chunk has no context of the model" in done.stderr
+        assert "1 of 1 chunk has no context from the model" in done.stderr
         assert "new.md" in here("search", "kb", "nobody wrote", "--json").stdout
         refused = False
         done = here(*words, *allow)

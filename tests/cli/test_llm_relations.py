@@ -63,7 +63,7 @@ def test_relations_are_priced_asked_once_and_shown(here: Run, films: Path) -> No
         assert not Path("kb").exists()
         first = here(*words(films, server.name()))
         assert first.returncode == 0, first.stderr
-        assert "2 relations of names, each with its quote; skipped 2 more" in first.stderr
+        assert "2 relations with quotes; skipped 2 more" in first.stderr
         assert len(server.requests) == 3
         again = here(*words(films, server.name()))
         assert "2 unchanged" in again.stderr

@@ -85,7 +85,7 @@ def test_what_is_said_on_the_command_line_wins(here: Run, docs: Path, tmp_path: 
         ('strategy = "words"\ncontext = "all"', 2, "context is 'all'; allowed: none"),
         ('strategy = "words"\nk = "many"', 2, "k is 'many'; expected int"),
         ('strategy = "words"\ncolour = "red"', 2, "unknown option 'colour'"),
-        ("[sweep]", 1, "is the plan of a sweep"),
+        ("[sweep]", 1, "is a plan, not a recommendation; create one: chunkwise tune"),
     ],
 )
 def test_a_wrong_file_is_an_error_in_a_line(

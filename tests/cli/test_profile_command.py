@@ -15,7 +15,7 @@ def test_profile_in_the_terminal_as_json_and_as_a_page(
     shown = here("profile", "handbook")
     assert shown.returncode == 0
     assert "3 documents" in shown.stdout
-    assert "fit whole into 400 tokens" in shown.stdout
+    assert "of the sections fit into 400 tokens" in shown.stdout
     assert "Sizes in tokens" in shown.stdout
     told = json.loads(here("profile", "handbook", "--json").stdout)
     assert told["total"]["documents"] == 3

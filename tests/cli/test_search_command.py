@@ -148,7 +148,7 @@ def test_bad_lines_are_named_and_the_rest_is_asked(here: Run, kb: Path, tmp_path
     said = Path(line.partition("listed in ")[2].partition(";")[0]).read_text().splitlines()
     for line, number in zip(said, (2, 3, 4, 5, 7), strict=True):
         assert line.startswith(f"q.jsonl, line {number}: ")
-    assert said[-1].endswith("its id '1' is also that of q.jsonl, line 1; ids must be unique")
+    assert said[-1].endswith("duplicate id '1', used by q.jsonl, line 1; ids must be unique")
 
 
 @pytest.mark.parametrize("text", ["[Draft] what is datum?\ncauseway", "{a} datum\ncauseway"])
@@ -288,7 +288,7 @@ def test_a_document_nobody_has_and_a_question_nobody_asked(
         ("to be or not to be", "the question has only stop words, which are not indexed"),
         ("what is it?", "the question has only stop words, which are not indexed"),
         ("潮", "the question has only single characters of a script that is indexed in pairs"),
-        ("?!", "the question has no word"),
+        ("?!", "the question has no words"),
     ],
 )
 def test_why_words_find_nothing_is_told(
@@ -427,7 +427,7 @@ def test_the_chain_of_names_in_the_terminal(here: Run, film: Path) -> None:
     assert "question → Silent Harbour → film.md " in shown
     assert "It was directed by Anna Orme." in shown
     assert "→ Anna Orme → orme.md " in shown
-    assert "along names" in shown
+    assert "via names" in shown
 
 
 def test_the_chain_of_names_as_json(here: Run, film: Path) -> None:

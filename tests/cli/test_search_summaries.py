@@ -116,5 +116,5 @@ def test_chunk_files_say_what_a_summary_stands_for(tmp_path: Path) -> None:
         listeners=Listeners(on_bad=told.append),
     )
     summaries = counted(sum(chunk.level > 0 for chunk in chunks), "summary")
-    assert told == [f"{file}: left out: {summaries}; chunks of a file are places"]
+    assert told == [f"{file}: skipped {summaries}, which have no span"]
     assert found.summary["boundary_issues"].scored == sum(not chunk.level for chunk in chunks)

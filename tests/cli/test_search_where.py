@@ -65,7 +65,7 @@ def test_an_unknown_key_is_one_line_with_those_there_are(kb: Path, here: Run) ->
     )
     done = here("search", kb, "leave", "--where", "2024")
     assert done.returncode == 2
-    assert "where is '2024'; a key, a comparison and a value are needed" in done.stderr
+    assert "where is '2024'; expected a key, a comparison and a value" in done.stderr
 
 
 def test_exported_chunks_have_the_metadata(kb: Path, here: Run) -> None:

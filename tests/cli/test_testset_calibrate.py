@@ -65,8 +65,8 @@ def test_a_model_that_knows_is_measured_shown_and_remembered(here: Run) -> None:
         assert ran.returncode == 0, ran.stderr
         assert len(server.requests) == 10
         for words in (
-            "Compared with gold spans: 10 relevant passages and 10 irrelevant, of 10",
-            "presumably irrelevant", "llm: Cohen’s κ 1.00", "100% (", "1,000 verdicts take 500 calls",
+            "Compared with gold spans: 10 relevant passages and 10 irrelevant, from 10",
+            "Presumed irrelevant", "llm: Cohen’s κ 1.00", "100% (", "1,000 verdicts take 500 calls",
         ):  # fmt: skip
             assert words in ran.stdout
         assert "too weak" not in ran.stdout
@@ -265,7 +265,7 @@ def test_a_judge_that_could_not_be_asked_is_not_called_weak(here: Run) -> None:
         ran = here(*with_llm(server, "--json"))
     assert shown.returncode == ran.returncode == 3
     for said in (shown.stdout, shown.stderr, ran.stderr):
-        assert "could not be asked" in " ".join(said.split())
+        assert "this judge failed" in " ".join(said.split())
         assert "no such key" in " ".join(said.split())
     (told,) = judges(ran.stdout)
     assert "no such key" in told["error"]

@@ -76,7 +76,7 @@ def test_a_dry_run_sends_nothing(here: Run, harbour: Path, tmp_path: Path) -> No
         assert server.requests == []
     assert done.returncode == 0
     assert "6 calls" in done.stdout
-    assert "if every question is kept" in done.stdout
+    assert "if none is rejected" in done.stdout
     assert not (tmp_path / "q.json").exists()
 
 

@@ -34,7 +34,7 @@ def test_a_log_becomes_questions_to_be_labeled(here: Run, tmp_path: Path) -> Non
     assert "16 asked: 3 questions in 4 spellings, 3 clusters" in done.stdout
     assert "redacted an e-mail address in 1 entry as [email]" in done.stderr
     assert "bob" not in done.stdout + done.stderr
-    assert "To be labeled" in done.stdout
+    assert "Add the passage that answers each question" in done.stdout
 
 
 def test_what_was_imported_can_be_asked(here: Run, tmp_path: Path) -> None:

@@ -61,6 +61,6 @@ def test_an_encoding_makes_no_text_of_binary_files(reader, write) -> None:
     folder = write("b.x", b"words then \0\xff\xfe\xfd").parent
     assert reader(folder / "a.png", folder / "b.x", encoding="latin-1") == []
     assert reader.reasons == [
-        "an image; read its text with --ocr 'tesseract {} -'",
+        "an image; use OCR: --ocr 'tesseract {} -'",
         "a binary file",
     ]

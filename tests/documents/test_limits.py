@@ -255,7 +255,8 @@ def test_the_command_takes_limits(write: Write, here: Run) -> None:
     wrong = here("chunk", "corpus", "--limits", "3 apples")
     assert wrong.returncode == 2
     assert (
-        "limits is '3 apples'; allowed: memory=4GB,time=300s, one of them, or none" in wrong.stderr
+        "limits is '3 apples'; allowed: memory=4GB,time=300s, either of them, or none"
+        in wrong.stderr
     )
     with pytest.raises(InvalidParameter):
         LoadOptions(limits="memory=lots")

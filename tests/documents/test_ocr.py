@@ -47,7 +47,7 @@ def test_in_a_folder_pictures_are_read_too(reader, write, tmp_path) -> None:
 
 def test_without_it_the_line_says_how(reader, write) -> None:
     assert reader(write("a.png", PNG)) == []
-    assert reader.reasons == ["an image; read its text with --ocr 'tesseract {} -'"]
+    assert reader.reasons == ["an image; use OCR: --ocr 'tesseract {} -'"]
 
 
 @pytest.mark.usefixtures("processes")
@@ -105,7 +105,7 @@ def test_a_page_that_cannot_be_read_is_told_of_its_file(reader, write) -> None:
 def test_a_scan_without_it_names_the_option(reader, write) -> None:
     assert reader(write("a.pdf", pdf_bytes("", ""))) == []
     assert reader.reasons == [
-        "no text on any of its 2 pages (scanned?); read it with --ocr 'tesseract {} -'"
+        "no text on any of its 2 pages (scanned?); use OCR: --ocr 'tesseract {} -'"
     ]
 
 

@@ -167,5 +167,7 @@ def test_a_question_asked_again_and_again_is_no_evidence_of_its_own() -> None:
 def test_a_log_of_teams_needs_no_configuration() -> None:
     found = ab_test(LiveLog("teams", [], [1.0, 0.0, 1.0] * 30, {"1": "Monday"}))
     assert (found.state, found.metric, found.when[0]) == ("higher", "wins", "Monday")
-    with pytest.raises(InvalidParameter, match="a and b are missing; only a log with both teams"):
+    with pytest.raises(
+        InvalidParameter, match="missing a and b; only a log with the hits of both can omit them"
+    ):
         ab_test(live(3))

@@ -319,4 +319,4 @@ def test_a_model_that_is_gone_half_way_is_not_blamed_for_the_rest(tmp_path: Path
     assert "is not there" in found.error
     assert "12 of 20" in found.calibration.weakness
     assert (found.of_the_judge.weakness, found.of_the_judge.verdicts) == ("", 8)
-    assert warning_of(found).startswith("not everything could be asked, the scores are of 8 of 20")
+    assert warning_of(found).startswith("incomplete, scores are from")

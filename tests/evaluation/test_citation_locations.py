@@ -109,15 +109,15 @@ def test_what_cannot_be_told_is_unscored_with_a_line(tmp_path: Path, citation: o
     found, lines = attribution(tmp_path, citation, hits=hits)
     assert found is None
     assert len(lines) == 1
-    assert lines[0].endswith("it is not scored")
+    assert lines[0].endswith("it isn't scored")
 
 
 @cases("citation, why", [
     *UNKNOWN,
-    ({"doc_id": "rules.txt", "chunk_id": HELD.id, "start": 0}, "its chunk and its offsets disagree"),
+    ({"doc_id": "rules.txt", "chunk_id": HELD.id, "start": 0}, "its chunk and offsets contradict each other"),
     ({"doc_id": "rules.txt", "chunk_id": "rules.txt::0", "start": FEE, "end": FEE + 9}, "its chunk and"),
     ({"doc_id": "rules.txt", "chunk_id": "rules.txt::99", "start": FEE, "end": FEE + 9}, "'rules.txt' has no chunk"),
-    ({"doc_id": "other.txt", "chunk_id": HELD.id}, "its chunk and its offsets disagree"),
+    ({"doc_id": "other.txt", "chunk_id": HELD.id}, "its chunk and offsets contradict each other"),
     ({"doc_id": "gone.txt", "start": 0, "end": 5}, "unknown document 'gone.txt'"),
     ("gone.txt", "unknown document 'gone.txt'"),
     ({"url": "https://example.org/gone.txt"}, "unknown document 'https://example.org/gone.txt'"),

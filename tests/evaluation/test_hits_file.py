@@ -229,7 +229,7 @@ def test_a_hit_that_is_nowhere_keeps_its_rank_its_text_and_its_cost(tmp_path: Pa
     second[0].text.encode("utf-8")
     assert len({hit.doc_id for own in (first, second) for hit in own if is_nowhere(hit)}) == 4
     assert len(bad) == 4
-    assert all(line.endswith("; it counts as a hit that is not relevant") for line in bad)
+    assert all(line.endswith("; it counts as an irrelevant hit") for line in bad)
 
 
 def test_the_document_of_a_lost_hit_is_none_that_is_there(tmp_path: Path) -> None:

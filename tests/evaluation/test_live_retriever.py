@@ -539,7 +539,7 @@ def test_no_shell_reads_a_command(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("processes")
 @cases(
     "command, told",
-    [("command:", "names no command"), ("command:'x", "cannot read the command"), ("command:/no/such", "cannot start")],
+    [("command:", "has no command"), ("command:'x", "cannot read the command"), ("command:/no/such", "cannot start")],
 )  # fmt: skip
 def test_a_command_that_is_none_is_told(command: str, told: str) -> None:
     with pytest.raises(ChunkwiseError, match=told):

@@ -199,7 +199,7 @@ def test_headings_and_parents_are_told() -> None:
         (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator="end"), "leave out keep_separator"),
         (lambda: ChunkwiseTextSplitter(SEPARATORS, strip_whitespace=False), "leave out keep_separator"),
         (lambda: ChunkwiseTextSplitter("sentences", separators=["x"]), "has no parameter 'separators'"),
-        (lambda: ChunkwiseTextSplitter(is_separator_regex=True), "give a list of regular expressions"),
+        (lambda: ChunkwiseTextSplitter(is_separator_regex=True), "regex needs a list of separators, not"),
         (lambda: ChunkwiseTextSplitter.from_language("pyton"), "did you mean python"),
         (lambda: ChunkwiseTextSplitter.from_language("zzz"), "known: cpp, go, java"),
         (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder("cl100k_bse"), "did you mean cl100k_base"),

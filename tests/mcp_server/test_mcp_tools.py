@@ -78,7 +78,7 @@ def test_search_takes_k_and_every_filter(project: WorkspaceSources) -> None:
     assert [each["section"] for each in decided["passages"]] == ["Leave > Who decides"]
     nothing = call(project, "search", query="zzzqqq")
     assert nothing.structured_content["passages"] == []
-    assert "nothing was found" in text_of(nothing)
+    assert "no hits" in text_of(nothing)
 
 
 @cases(

@@ -173,7 +173,9 @@ def test_a_metric_of_a_file(tmp_path: Path, corpus: Path) -> None:
             "handbook", "queries.json", retriever="bm25", metrics="./mine.py:documents_a_hit"
         )
     asked = ("--test-queries", "queries.json", "--objective", "./mine.py:VARIETY")
-    assert "behind an entry point" in refused("tune", "handbook", *asked)
+    assert "from a file, which worker processes and resumed sweeps can" in refused(
+        "tune", "handbook", *asked
+    )
 
 
 def test_who_reads_results_need_not_have_the_metric(

@@ -40,9 +40,9 @@ def test_contextual_chunks_are_named_where_documents_are_long() -> None:
 
 
 def test_nothing_read_is_not_the_same_as_nothing_in_it() -> None:
-    assert _notes(profile([])) == "There is no text to look at: no document was read."
+    assert _notes(profile([])) == "No text to profile: no document was read."
     empty = profile([Document("a", " ")])
-    assert _notes(empty) == "There is no text to look at: every document is empty."
+    assert _notes(empty) == "No text to profile: every document is empty."
 
 
 def _spoken(*languages: str) -> str:

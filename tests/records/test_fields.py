@@ -47,7 +47,7 @@ def test_a_missing_field_is_told_with_those_that_are_there() -> None:
 
 @cases("value", [5, 1.5, True, [], {}])
 def test_a_field_of_another_kind_is_told_by_its_name(value: object) -> None:
-    with pytest.raises(WrongField, match=rf"its 'text' is {kind(value)}, not a text"):
+    with pytest.raises(WrongField, match=rf"its 'text' is {kind(value)}, not text"):
         string({"text": value}, "text")
     with pytest.raises(WrongField, match="a record"):
         record_of([value], "the question")
@@ -64,7 +64,7 @@ def test_ids_are_texts_or_numbers() -> None:
 
 def test_labels_are_texts_and_numbers_somebody_may_mean() -> None:
     assert [label_of(each, "answer") for each in ("a", 5, 1.5)] == ["a", "5", "1.5"]
-    with pytest.raises(WrongField, match="its answer is a list of 2; a text"):
+    with pytest.raises(WrongField, match="its answer is a list of 2; expected text"):
         label_of([1, 2], "answer")
 
 

@@ -80,7 +80,7 @@ def test_bytes_of_another_encoding_spoil_their_own_line(tmp_path: Path) -> None:
 
 
 BROKEN = {
-    "not closed": '{"a": ',
+    "unclosed parenthesis: put keys and values with parentheses in double quotes": '{"a": ',
     "a raw control character": '{"a": "\0"}',
     "too deep": '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}",
     "extra data": '{"a": 1} x',

@@ -139,7 +139,7 @@ def _configurations() -> list[Configuration]:
     for label in ("multiscale", "multiscale(dense=2.0)", "multiscale(words=0)"):
         found.append(
             Configuration(
-                "", label, levers={"one size or several": "several", "retriever": "multiscale"}
+                "", label, levers={"one size or multi-scale": "several", "retriever": "multiscale"}
             )
         )
     best = _configuration("structure(max_tokens=200)", "structure", "200 tokens", "none", "hybrid")
@@ -150,7 +150,7 @@ def _configuration(
     label: str, boundaries: str, size: str, overlap: str, retriever: str
 ) -> Configuration:
     levers = {
-        "boundaries": boundaries, "size": size, "overlap": overlap, "context": "none", "one size or several": "one",
+        "boundaries": boundaries, "size": size, "overlap": overlap, "context": "none", "one size or multi-scale": "one",
         "retriever": retriever,
     }  # fmt: skip
     return Configuration(
@@ -218,7 +218,7 @@ def _standings(outcomes: Sequence[Outcome], splits: Sequence[str]) -> tuple[Stan
 
 def _aside(given: Configuration, splits: Sequence[str]) -> str:
     if not splits:
-        return "no question can choose"
+        return "no validation questions"
     return "per-chunk vectors, compared with late ones" if given.vectors == "own" else ""
 
 
@@ -253,7 +253,7 @@ def _against(outcomes: Sequence[Outcome], chosen: Outcome) -> tuple[BaselineComp
 
 
 def _levers(outcomes: Sequence[Outcome]) -> tuple[Lever, ...]:
-    names = ("boundaries", "size", "overlap", "retriever", "one size or several")
+    names = ("boundaries", "size", "overlap", "retriever", "one size or multi-scale")
     found = []
     for name in names:
         values: dict[str, list[float]] = {}

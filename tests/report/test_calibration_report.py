@@ -35,12 +35,10 @@ def test_the_better_judge_leads_and_its_errors_are_quoted() -> None:
     assert "coin: this judge is too weak for these questions" in shown
     assert "Where rule is wrong, 1 of 1" in shown
     assert "relevant, called irrelevant · cosine 0.5 · d 0–9" in shown
-    assert "2 places left out: people disagree." in shown
+    assert "skipped: labelers disagree" in shown
 
 
 def test_what_could_not_be_asked_is_said() -> None:
     broken = replace(CalibrationRun(figures(8, 2), ()), error="no key")
-    assert warning_of(broken).startswith(
-        "not everything could be asked, the scores are of 10 of 10"
-    )
+    assert warning_of(broken).startswith("incomplete, scores are from")
     assert verdict_cost_words(Cost(500, 60_000, 2_000, 0.0, 0.5)).startswith("500 calls, ")

@@ -65,7 +65,7 @@ def test_it_sums_up() -> None:
     shown = shown_at([chunk_of("Lit lamps.", 0, 10), chunk_of("Out now.", 0, 3)], 160).splitlines()
     assert shown[:3] == [
         "2 chunks of 2 documents", "7 to 7 tokens, median 7",
-        "▼ 1 of 2 chunks (50%) begins or ends badly, at 1 cut.",
+        "▼ 1 of 2 chunks (50%) has a boundary issue, at 1 cut.",
     ]  # fmt: skip
     assert shown[-1] == "1 mid sentence end."
 

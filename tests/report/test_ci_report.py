@@ -85,7 +85,7 @@ def test_the_comment_says_what_failed_and_which_questions() -> None:
     assert "| <code>recall&#64;5</code> | b | 100% | 33% | −66.7 pts (" in found
     assert "▼ worse |" in found
     assert "Who keeps the log?" in found
-    assert "<details><summary>20 questions with nothing found any more (a break)" in found
+    assert "<details><summary>20 questions that fell to 0 (a break)" in found
 
 
 def test_runs_that_are_not_comparable_are_an_error_and_no_failure() -> None:

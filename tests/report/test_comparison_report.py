@@ -91,8 +91,8 @@ def test_what_so_many_questions_cannot_show_is_said() -> None:
     first = [n / 10 for n in range(10)]
     close = of_scores([n + (-1) ** at * 0.05 + 1e-5 for at, n in enumerate(first)])
     shown = terminal_text(comparison_report(compare(of_scores(first), close)))
-    assert "differences under " in shown
-    assert "More than 100,000 questions would show a difference of this size." in shown
+    assert "minimum detectable difference" in shown
+    assert "More than 100,000 questions would make a difference of this size significant." in shown
 
 
 def test_what_was_left_out_is_said() -> None:
@@ -103,11 +103,11 @@ def test_what_was_left_out_is_said() -> None:
         question(9, {"recall@5": 0.5, "facts": 1.0}),
     ))  # fmt: skip
     shown = terminal_text(comparison_report(compare(first, second)), 120, verbose=True)
-    assert "4 questions in both a and b, 1 only in b, 1 left out, as their texts differ" in shown
+    assert "4 questions in both a and b, 1 only in b, 1 skipped, as their texts differ" in shown
     assert "Not scored in both: facts." in shown
-    assert "1 question left out: recall@5 missing in one run." in shown
+    assert "1 question skipped: recall@5 is missing in one run." in shown
     none = comparison_report(compare(first, second, metrics=["facts"]))
-    assert headline(none).text == "No metric has a score in both a and b."
+    assert headline(none).text == "a and b have no scored metric in common."
 
 
 def test_amounts_and_costs_keep_their_units() -> None:
@@ -135,7 +135,7 @@ def of_best(shares: dict[str, float], tied: tuple[str, ...]) -> Comparison:
     [
         ({"a": 0, "b": 1, "c": 0}, ("b",), "b is the best by recall@5; all others are worse."),
         ({"a": 0, "b": 0.6, "c": 0.4}, ("b", "c"), "b has the highest recall@5, but c may be as good."),
-        ({"a": 1, "b": 1, "c": 1}, ("a", "b", "c"), "All runs are equal by recall@5."),
+        ({"a": 1, "b": 1, "c": 1}, ("a", "b", "c"), "All runs have the same recall@5."),
     ],
 )  # fmt: skip
 def test_several_runs_say_which_is_best(

@@ -150,7 +150,7 @@ def test_metrics_that_were_not_computed_are_one_line(results: Results) -> None:
 
 
 def test_nothing_at_all_is_still_a_page() -> None:
-    assert "could not be computed" in report_page(evaluation_report(_EMPTY))
+    assert "is unscored" in report_page(evaluation_report(_EMPTY))
 
 
 def test_every_metric_says_what_it_is() -> None:

@@ -51,7 +51,7 @@ def test_a_cut_shows_its_place_its_kinds_and_the_text_around_it() -> None:
     report = report_of(cut("lamps.txt", f"Two lines.\n{BAD}"))
     assert headline(report).level == "bad"
     assert headline(report).text == (
-        "2 of 2 chunks (100%) begin or end badly, at 1 cut; good is under 10%."
+        "2 of 2 chunks (100%) have a boundary issue, at 1 cut; under 10% is good."
     )
     table = next(part for part in report.parts if isinstance(part, ValueTable))
     assert ("mid word", 1, KINDS["mid_word"]) in table.rows
@@ -69,25 +69,25 @@ def test_a_cut_shows_its_place_its_kinds_and_the_text_around_it() -> None:
 def test_a_good_chunking_needs_no_advice() -> None:
     report = report_of(cut("a.txt", "The lamp was lit. ¦The boat left."))
     assert headline(report).level == "good"
-    assert "None of 2 chunks begins or ends badly: excellent" in headline(report).text
+    assert "None of 2 chunks has a boundary issue: excellent" in headline(report).text
     assert not notes(report)
 
 
 def test_some_kinds_alone_are_not_judged() -> None:
     report = report_of(cut("a.txt", BAD), kinds=["mid_word"])
-    assert headline(report).text == "2 of 2 chunks (100%) begin or end badly, at 1 cut."
+    assert headline(report).text == "2 of 2 chunks (100%) have a boundary issue, at 1 cut."
 
 
 def test_no_chunks() -> None:
-    assert "There are no chunks." in terminal_text(report_of())
+    assert "No chunks." in terminal_text(report_of())
 
 
 def test_every_document_gets_its_share() -> None:
     documents = [cut("many.txt", BAD * 9), cut("few.txt", BAD), cut("last.txt", BAD)]
     names = [each.title for each in excerpts(report_of(*documents, most=4))][-4:]
     assert names == ["in/many.txt", "in/many.txt", "in/few.txt", "in/last.txt"]
-    assert "Cuts that hurt (4 of 11)" in terminal_text(report_of(*documents, most=4))
-    assert "Cuts that hurt" not in terminal_text(report_of(*documents, most=0))
+    assert "Examples (4 of 11)" in terminal_text(report_of(*documents, most=4))
+    assert "Examples" not in terminal_text(report_of(*documents, most=0))
 
 
 def test_a_terminal_shows_it_at_a_glance() -> None:

@@ -53,5 +53,5 @@ def test_figures_are_in_what_is_drawn() -> None:
     assert "b is better" in compared._repr_html_()
     assert "b is better by" in repr(compared)
     profile = chunkwise.profile(TEXTS)
-    assert "fit whole into 400 tokens" in profile._repr_html_()
+    assert "of the sections fit into 400 tokens" in profile._repr_html_()
     assert repr(profile).startswith("<Profile 3 documents, ")

@@ -58,7 +58,7 @@ def test_a_terminal_shows_it_at_a_glance(found: Profile) -> None:
 
 
 def test_a_corpus_without_text_says_so() -> None:
-    assert "There is no text" in terminal_text(profile_report(profile([])))
+    assert "No text to chunk" in terminal_text(profile_report(profile([])))
 
 
 def test_columns_are_named_by_their_upper_ends() -> None:

@@ -43,7 +43,7 @@ def table(report: Report) -> ValueTable:
 
 def test_a_list_has_the_latest_run_first_and_what_is_new_in_it(history: History) -> None:
     report = runs_report(list_runs(history))
-    assert headline(report) == "Run 3: recall@5 70% (10–90), +20.0 pts since the run before."
+    assert headline(report) == "Run 3: recall@5 70% (10–90), +20.0 pts since the previous run."
     rows = table(report).rows
     assert [row[0] for row in rows] == [3, 2, 1]
     assert rows[0][4] == Estimate(0.7, 0.1, 0.9)
@@ -89,8 +89,8 @@ def test_a_watch_says_what_fell_and_why_on_one_screen(tmp_path: Path) -> None:
         outcome = watch_run(history, run, command="chunkwise evaluate docs -Q q.json")
         reports.append(WatchedRunReport(outcome).report())
     first, same, fell = reports
-    assert headline(first) == "The first run: later ones are compared with it."
-    assert headline(same) == "No metric is shown to be worse than in run 1."
+    assert headline(first) == "First run: later runs are compared with it."
+    assert headline(same) == "No metric is significantly worse than in run 1."
     assert headline(fell) == "recall@5 fell: −35.0 pts in run 3 against run 1."
     row = table(fell).rows[0]
     assert row[1:3] == (pytest.approx(0.9), pytest.approx(0.55))

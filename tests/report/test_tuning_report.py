@@ -199,7 +199,7 @@ def test_what_failed_and_what_was_left_out_is_told_with_its_reason(report: Repor
     (table,) = tables(section(report, "Not tried"))
     groups = {(row[0], row[1], row[3]) for row in table.rows}
     assert ("failed", 1, "the model broke off: out of memory") in groups
-    assert ("left out of the grid", 3, "overlap is not smaller than max_tokens") in groups
+    assert ("not in the grid", 3, "overlap is not smaller than max_tokens") in groups
     names = [part.text for parts in table.details for part in parts if isinstance(part, Code)]
     assert any(text.count("structure") == 3 for text in names)
 

@@ -91,7 +91,7 @@ def test_objects_of_other_libraries_are_chunks() -> None:
     ]
     assert spans(of(split)) == spans(of(nodes)) == EXPECTED
     assert repr(of(split)) == "<Index in memory: 2 documents, 3 chunks, given, BM25 only>"
-    with pytest.raises(InvalidParameter, match="chunk 2 is object; needed: a Chunk, or a row"):
+    with pytest.raises(InvalidParameter, match="chunk 2 is object; expected a Chunk, a row"):
         of([split[0], object()])
 
 
@@ -125,9 +125,9 @@ def test_a_row_without_a_place_is_left_out_and_told() -> None:
     told: list[UnreadableDocument] = []
     assert spans(of([*ROWS, lost], options=LoadOptions(on_unreadable=told.append))) == EXPECTED
     assert list(map(str, told)) == [
-        "chunk 4: its text stands nowhere in the document: it cannot be searched"
+        "chunk 4: its text isn't in the document, so it can't be searched"
     ]
-    with pytest.warns(UserWarning, match="chunk 4: its text stands nowhere"):
+    with pytest.warns(UserWarning, match="chunk 4: its text isn't in the document"):
         of([*ROWS, lost])
 
 
@@ -142,7 +142,7 @@ def test_thousands_of_bad_rows_are_few_lines() -> None:
 
 
 def test_what_cannot_be_meant_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="chunk 1 is int; needed: a Chunk, or a row"):
+    with pytest.raises(InvalidParameter, match="chunk 1 is int; expected a Chunk, a row"):
         of([3])
     with pytest.raises(ChunkwiseError, match="no chunk was given"):
         of([])
@@ -188,7 +188,7 @@ def test_an_index_of_chunks_is_not_updated_without_them(tmp_path: Path) -> None:
     ):
         with pytest.raises(InvalidParameter, match="built from existing chunks"):
             update()
-    with pytest.raises(InvalidParameter, match=r"made of other chunks .*rebuild=True"):
+    with pytest.raises(InvalidParameter, match=r"built from other chunks .*rebuild=True"):
         chunkwise.index(DOCUMENTS, chunks=ROWS[:2], embedder=Tiny(), into=place)
     fewer = chunkwise.index(DOCUMENTS, chunks=ROWS[:2], embedder=Tiny(), into=place, rebuild=True)
     assert spans(fewer) == EXPECTED[1:]
@@ -217,7 +217,7 @@ def test_it_is_evaluated_and_linted_as_the_same_chunks_are() -> None:
 
 
 LOST: list[dict[str, Any]] = [
-    {"document": "lamps.txt", "text": "stands nowhere"},
+    {"document": "lamps.txt", "text": "isn't in the document"},
     {"document": "gone.txt", "start": 0, "end": 5},
 ]
 
@@ -283,5 +283,5 @@ def test_a_property_of_somebody_else_may_raise() -> None:
         def get_content(self) -> object:
             raise RuntimeError("boom")
 
-    with pytest.raises(InvalidParameter, match="chunk 1 is Odd; needed: a Chunk, or a row"):
+    with pytest.raises(InvalidParameter, match="chunk 1 is Odd; expected a Chunk, a row"):
         of([Odd()])

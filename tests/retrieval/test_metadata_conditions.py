@@ -206,11 +206,11 @@ def test_what_is_true_is_not_one() -> None:
 @cases(
     "given, said",
     [
-        ("year", "where is 'year'; a key, a comparison and a value are needed, such as year=2024"),
+        ("year", "where is 'year'; expected a key, a comparison and a value, such as year=2024"),
         ("", "where is ''"),
         ("=3", "where is '=3'"),
         ("lang in ", "where is 'lang in '"),
-        ("x" * 500, "…'; a key"),
+        ("x" * 500, "…'; expected a key"),
         (3, "where is int; expected conditions"),
         (b"a=b", "where is bytes"),
         ([3], "where contains int"),

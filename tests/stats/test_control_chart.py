@@ -167,7 +167,7 @@ def test_a_chance_is_a_share(chance: float) -> None:
 
 @cases("value", [math.nan, math.inf])
 def test_a_run_without_a_value_is_no_point(value: float) -> None:
-    with pytest.raises(InvalidParameter, match="leave runs"):
+    with pytest.raises(InvalidParameter, match="leave out runs without a value"):
         ControlChart(CHANCE).add(value)
 
 

@@ -19,7 +19,7 @@ from rule_summarizer import FirstSentences
 from tables import cases
 
 # Of signs alone no summary can be written, and that is told.
-pytestmark = pytest.mark.filterwarnings("ignore:.*could not be made:UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*failed:UserWarning")
 
 SIZED = [name for name in strategies.names() if name not in ("characters", "words", "tokens")]
 TOKENIZERS = ("o200k_base", "cl100k_base", "words", "characters")

@@ -46,7 +46,7 @@ def test_the_sample_runs_score_our_metrics_and_leave_them_unscored() -> None:
 def test_a_metric_at_a_number_or_asking_a_model() -> None:
     check_metric("recall@2")
     check_metric("recall@30t")
-    with pytest.raises(InvalidParameter, match="asks a language model"):
+    with pytest.raises(InvalidParameter, match="calls a language model"):
         check_metric("faithfulness.llm")
 
 
@@ -128,12 +128,12 @@ class CountsQuestions(Rule):
 @cases(
     "judge, said",
     [
-        (Rule(yes, "My Judge"), "cannot be that of a metric"),
-        (Rule(yes, 5), "is 5, no text"),
-        (Rule(lambda query, hits: [Score(0.5) for _ in hits]), "gave 0.5; 1, 0 or None"),
+        (Rule(yes, "My Judge"), "allowed: lower-case letters, digits and _"),
+        (Rule(yes, 5), "is 5; expected a str"),
+        (Rule(lambda query, hits: [Score(0.5) for _ in hits]), "returned 0.5; expected 1, 0 or None"),
         (Rule(lambda query, hits: [Score(None) for _ in hits]), "no verdict and no reason"),
-        (Rule(lambda query, hits: [1.0 for _ in hits]), r"gave 1\.0.* Score"),
-        (Rule(lambda query, hits: yes(query, hits)[1:]), "one score a hit"),
+        (Rule(lambda query, hits: [1.0 for _ in hits]), r"returned 1\.0.* Score"),
+        (Rule(lambda query, hits: yes(query, hits)[1:]), "one score per hit"),
         (Rule(lambda query, hits: [Score(1 / len(query.references)) for _ in hits]), "raised ZeroDivision"),
         (Rule(lambda query, hits: [Score(float(not n)) for n, _ in enumerate(hits)]), "depend on"),
         (CountsQuestions(yes), "depend on"),

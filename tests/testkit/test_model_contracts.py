@@ -133,21 +133,21 @@ class AlwaysRead(PlainHashEmbedder):
 @cases(
     "broken, said",
     [
-        (NotNormalised, "has length 2, not 1"),
+        (NotNormalised, "has length 2, expected 1"),
         (NotFinite, "has length nan"),
-        (WordsForNothing, "the vector of '' has length 1, not 0"),
+        (WordsForNothing, "the vector of '' has length 1, expected 0"),
         (MixesABatch, "has another vector"),
         (SortsTheTexts, "has another vector"),
         (SortsQuestionsOnly, "has another vector"),
-        (Doubles, r"gave float64 \(16, 16\) where float32 \(16, 16\)"),
-        (DropsRepeats, r"gave float32 \(15, 16\)"),
-        (OtherDimensions, r"where float32 \(16, 17\) is needed"),
+        (Doubles, r"returned float64 \(16, 16\); expected float32 \(16, 16\)"),
+        (DropsRepeats, r"returned float32 \(15, 16\)"),
+        (OtherDimensions, r"expected float32 \(16, 17\)"),
         (NoDimensions, "dimensions is 0"),
         (NoName, "identity of NoName is ''"),
-        (OneByObject, "its pickle calls itself number"),
-        (ForgetsItself, "its pickle gives another vector"),
+        (OneByObject, "its pickle has the identity number"),
+        (ForgetsItself, "its pickle returns another vector for"),
         (CannotTravel, "cannot be pickled"),
-        (Renames, "others after use"),
+        (Renames, "identity or dimensions changed after use"),
     ],
 )
 def test_a_breach_is_told(broken: type[PlainHashEmbedder], said: str) -> None:
@@ -160,7 +160,7 @@ def test_texts_of_ones_own_are_read_too() -> None:
         def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Rows:
             return super().embed(["" if "sea" in text else text for text in texts], kind)
 
-    with pytest.raises(BrokenContract, match="the vector of 'the sea' has length 0, not 1"):
+    with pytest.raises(BrokenContract, match="the vector of 'the sea' has length 0, expected 1"):
         check_embedder(FearsTheSea(), ["the sea"])
 
 
@@ -188,7 +188,11 @@ class Short(Lengths):
 
 def test_rerankers_are_held_to_theirs() -> None:
     check_reranker(Lengths(), ["mine"])
-    for broken, said in ((Places, "texts around it"), (Short, "scores for"), (Whole, "no scores")):
+    for broken, said in (
+        (Places, "s score depends on the other texts"),
+        (Short, "scores for"),
+        (Whole, "returned int64"),
+    ):
         with pytest.raises(BrokenContract, match=said):
             check_reranker(broken())
 
@@ -253,14 +257,14 @@ def test_language_models_are_held_to_theirs() -> None:
     for kept in (Echo(), Refuses(), FirstSentences()):
         check_language_model(kept, ["mine"])
     for broken, said in (
-        (SaysText, "gave str.* Completion"),
+        (SaysText, "returned str.* Completion"),
         (FearsSurrogates, "raised UnicodeEncodeError"),
         (CountsBelowNothing, "prompt_tokens is -1"),
         (NoLlmName, "identity of NoLlmName is ''"),
         (NoPrice, "price_name is ''"),
         (NoWindow, "window is 0"),
         (NobodyAtOnce, "concurrency is 0"),
-        (RenamesItself, "is another after use"),
+        (RenamesItself, "its identity changed after use"),
     ):
         with pytest.raises(BrokenContract, match=said):
             check_language_model(broken())

@@ -190,7 +190,7 @@ def test_ids_and_empty_questions(path: Path) -> None:
     assert [query.text for query in testset.queries] == ["a"]
     assert [each.kind for each in problems] == ["duplicate_id", "empty_question", "unreadable"]
     assert all(each.dropped for each in problems)
-    assert problems[0].text == f"its id '1' is also that of {path}, entry 1; ids must be unique"
+    assert problems[0].text == f"duplicate id '1', used by {path}, entry 1; ids must be unique"
 
 
 def test_problems_come_in_the_order_of_the_file(path: Path) -> None:

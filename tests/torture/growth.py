@@ -108,7 +108,7 @@ def _strategy(rng: random.Random) -> str:
 
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".*could not be made", UserWarning)
+            warnings.filterwarnings("ignore", ".*failed: ", UserWarning)
             _grows(cut, unit)
     except Exception as error:
         error.args = (f"{spec} of {unit!r} as {format} {language}: {error}",)

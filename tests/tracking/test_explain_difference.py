@@ -188,7 +188,7 @@ def test_a_question_in_other_words_or_with_another_answer_is_another_question() 
 def test_a_question_scored_once_counts_with_the_questions() -> None:
     found = told(kept_run({"q1": 0.5, "q2": 1.0}), kept_run({"q1": 0.5, "q2": None}))
     assert causes(found) == {"questions": -0.25}
-    assert found.words == "−25.0 pts by 1 question scored in one run only"
+    assert found.words == "−25.0 pts by 1 question scored in only one run"
 
 
 def test_without_a_common_question_nothing_is_told_apart() -> None:

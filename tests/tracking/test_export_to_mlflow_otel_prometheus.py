@@ -184,7 +184,7 @@ def test_a_collector_that_refuses_is_one_clear_error(collector: Any) -> None:
     otel()
     collector.status = 400
     with pytest.raises(
-        ChunkwiseError, match=r"the collector at http://127\.0\.0\.1:\d+ did not take"
+        ChunkwiseError, match=r"the collector at http://127\.0\.0\.1:\d+ rejected the run"
     ):
         send_otel(run())
 
@@ -268,7 +268,7 @@ def test_a_server_that_is_not_there_is_one_clear_error(monkeypatch: pytest.Monke
     mlflow()
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     with pytest.raises(
-        ChunkwiseError, match=r"MLflow at http://127\.0\.0\.1:1 did not take it"
+        ChunkwiseError, match=r"MLflow at http://127\.0\.0\.1:1 rejected the run"
     ) as failed:
         log_to_mlflow(run(), "http://127.0.0.1:1")
     assert "\n" not in str(failed.value)

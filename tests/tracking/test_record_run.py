@@ -141,7 +141,7 @@ def test_in_python_as_on_the_command_line(tmp_path: Path) -> None:
     assert history.keep(chunkwise.compare(found, again)).kind == "compare"
     assert repr(history) == f"<History {tmp_path / 'runs.db'}: 5 runs>"
     assert "documents ~1" in history._repr_html_()
-    with pytest.raises(InvalidParameter, match="not str"):
+    with pytest.raises(InvalidParameter, match="run is str"):
         history.keep("results")  # type: ignore[arg-type]
 
 

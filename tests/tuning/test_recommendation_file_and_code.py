@@ -92,8 +92,8 @@ def test_token_vectors_are_named_where_an_index_is_to_have_them(tmp_path: Path) 
         ('strategy = "a"\nbudget = -1', ": budget is"),
         ('strategy = "a"\nneighbors = -1', ": neighbors is"),
         ('strategy = "a"\nk = ' + "9" * 5000, "is not TOML"),
-        ('format = "something"\nstrategy = "a"', "is not a recommendation"),
-        ('[sweep]\nsource = "d"', "is the plan of a sweep"),
+        ('format = "something"\nstrategy = "a"', "isn't a recommendation"),
+        ('[sweep]\nsource = "d"', "is a plan, not a recommendation; create one: chunkwise tune"),
         ("a = " + "[" * 5000, "nested too deeply"),
     ],
 )

@@ -143,7 +143,7 @@ def test_what_stopped_amid_a_configuration_asks_no_question_twice(
 def test_what_cannot_be_built_is_an_outcome_and_the_others_go_on(here: Run, project: Path) -> None:
     done = here(*(word.replace(":build", ":build(broken=True)") for word in TUNE))
     assert done.returncode == 3
-    assert "it could not be built: OSError: no disk" in done.stderr
+    assert "it can't be built: OSError: no disk" in done.stderr
     told = json.loads((project / "out" / "results.json").read_text())
     assert sum(bool(each["error"]) for each in told["outcomes"]) == 3
 
@@ -171,7 +171,7 @@ def test_a_dry_run_builds_nothing(here: Run, project: Path) -> None:
 @cases(
     "declared, told",
     [
-        ("None", "declares nothing to try"),
+        ("None", "declares no parameters; declare them in its file"),
         ("{'size': {'when': 'later', 'values': [1]}}", "size: Invalid enum value 'later'"),
         ("{'size': {'values': []}}", "Expected `array` of length >= 1"),
         ("{'size': {'values': [[1]]}}", "Expected `bool"),

@@ -68,7 +68,7 @@ def answer_each(
             yield made
         else:
             asked.append((query, made))
-    with closing(client.ask_each([each.request for _, each in asked])) as replies:
+    with closing(client.ask_each([row.request for _, row in asked])) as replies:
         for number, reply in replies:
             yield _answered(*asked[number], reply, client)
 
@@ -85,7 +85,7 @@ def estimate_answers(
 ) -> LlmEstimate:
     """What answering would take; nothing is sent."""
     asked = (_request_or_answer(query, hits, client, form) for query, hits in questions)
-    return client.estimate([each.request for each in asked if isinstance(each, AnswerRequest)])
+    return client.estimate([row.request for row in asked if isinstance(row, AnswerRequest)])
 
 
 def _request_or_answer(
@@ -133,9 +133,9 @@ def index_of(
 ) -> Index:
     """The index that is meant, or a new one in memory; without vectors where words alone are searched, with names
     where they are walked along."""
-    found = named_index(source)
-    if found is not None:
-        return found
+    result = named_index(source)
+    if result is not None:
+        return result
     assert not isinstance(source, Index)
     return index(
         source, vectors=vectors_for(retriever), graph=graph_for(retriever), options=options,

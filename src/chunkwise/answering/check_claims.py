@@ -33,8 +33,8 @@ class QuoteFinder:
 
     def __init__(self, passages: Sequence[NumberedPassage]) -> None:
         self._passages = passages
-        self._readable = [(each, Readable(each.text)) for each in passages]
-        self._texts = [Document(str(each.number), each.text) for each in passages]
+        self._readable = [(passage, Readable(passage.text)) for passage in passages]
+        self._texts = [Document(str(passage.number), passage.text) for passage in passages]
         self._joined = _joined(passages)
 
     def find(self, quote: str, number: int) -> FoundQuote | None:
@@ -48,10 +48,10 @@ class QuoteFinder:
 
     def by_words(self, claim: Readable, number: int) -> Claim:
         """The claim with the sentences that say it, in the passage of this number, else in another."""
-        return _attributed(claim, sorted(self._readable, key=lambda each: each[0].number != number))
+        return _attributed(claim, sorted(self._readable, key=lambda pair: pair[0].number != number))
 
     def _whole(self, quote: str, number: int) -> FoundQuote | None:
-        at = next((n for n, each in enumerate(self._passages) if each.number == number), None)
+        at = next((n for n, passage in enumerate(self._passages) if passage.number == number), None)
         for passages, named in ((self._passages, at), (self._joined, None)):
             texts = self._texts if passages is self._passages else _texts(passages)
             for chosen, start, end in _places(quote, named, texts):
@@ -62,20 +62,22 @@ class QuoteFinder:
 
     def _elided(self, parts: Sequence[str], number: int) -> FoundQuote | None:
         """All parts in one passage, one behind the other."""
-        for passage in sorted(self._passages, key=lambda each: each.number != number):
-            found: list[Span] = []
+        for passage in sorted(
+            self._passages, key=lambda numbered_passage: numbered_passage.number != number
+        ):
+            spans: list[Span] = []
             at = passage.start
             for part in parts:
                 rest = Document("rest", passage.document.text[at : passage.end])
                 places = (Span(at + low, at + high) for _, low, high in _places(part, None, [rest]))
-                span = next((each for each in places if _has_whole_word(passage, *each)), None)
+                span = next((place for place in places if _has_whole_word(passage, *place)), None)
                 if span is None:
                     break
-                found.append(span)
+                spans.append(span)
                 at = span.end
             else:
-                if found:
-                    return FoundQuote(passage, Span(found[0].start, found[-1].end))
+                if spans:
+                    return FoundQuote(passage, Span(spans[0].start, spans[-1].end))
         return None
 
     def _beginning(self, within: NumberedPassage, start: int) -> NumberedPassage:
@@ -83,14 +85,14 @@ class QuoteFinder:
         if within in self._passages:
             return within
         return next(
-            each
-            for each in self._passages
-            if each.doc_id == within.doc_id and each.start <= start < each.end
+            passage
+            for passage in self._passages
+            if passage.doc_id == within.doc_id and passage.start <= start < passage.end
         )
 
 
 def _texts(passages: Sequence[NumberedPassage]) -> list[Document]:
-    return [Document(str(number), each.text) for number, each in enumerate(passages)]
+    return [Document(str(number), passage.text) for number, passage in enumerate(passages)]
 
 
 def _places(quote: str, named: int | None, texts: Sequence[Document]) -> list[tuple[int, int, int]]:
@@ -111,17 +113,23 @@ def _has_whole_word(passage: NumberedPassage, start: int, end: int) -> bool:
 
 def _joined(passages: Sequence[NumberedPassage]) -> list[NumberedPassage]:
     """Those that touch or overlap in their document, as one; white space between them does not part them."""
-    found: list[NumberedPassage] = []
-    for each in sorted(passages, key=lambda each: (each.doc_id, each.start, each.end)):
-        last = found[-1] if found else None
-        between = last and last.doc_id == each.doc_id and each.document.text[last.end : each.start]
+    numbered_passages: list[NumberedPassage] = []
+    for passage in sorted(
+        passages, key=lambda passage: (passage.doc_id, passage.start, passage.end)
+    ):
+        last = numbered_passages[-1] if numbered_passages else None
+        between = (
+            last
+            and last.doc_id == passage.doc_id
+            and passage.document.text[last.end : passage.start]
+        )
         if last is not None and (between == "" or (between and not between.strip())):
-            found[-1] = NumberedPassage(
-                0, last.id, last.document, last.start, max(last.end, each.end)
+            numbered_passages[-1] = NumberedPassage(
+                0, last.id, last.document, last.start, max(last.end, passage.end)
             )
         else:
-            found.append(each)
-    return [each for each in found if not each.number]
+            numbered_passages.append(passage)
+    return [passage for passage in numbered_passages if not passage.number]
 
 
 def citation_at(found: FoundQuote) -> Citation:
@@ -139,9 +147,9 @@ def citation_at(found: FoundQuote) -> Citation:
     )  # fmt: skip
 
 
-def _section(found: FoundQuote) -> tuple[str, ...]:
+def _section(quote: FoundQuote) -> tuple[str, ...]:
     """Of the quote: a passage may go over several, and has the path of one of them."""
-    passage, (start, end) = found
+    passage, (start, end) = quote
     own = analyzed_once(passage.document).section(start, end)
     # Where an index has lost the layout that a format declared, the path was found while it was there.
     has_layout = passage.document.format in AS_WRITTEN or passage.document.blocks is not None
@@ -161,7 +169,7 @@ NOWHERE = "its quote is in none of the passages"
 BY_WORDS = "its quote is in none of the passages; this span has the same words"
 NOT_SAID = "no passage contains these words"
 NOT_SHOWN = "the passage's words don't support it"
-NOT_ALL = "it has most of the words, not all"
+NOT_ALL = "the passage has most of the words, not all"
 
 _BEST_FIRST: tuple[ClaimState, ...] = ("supported", "quoted", "unsupported")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -186,18 +194,18 @@ def check_claims(
 def attribute_sentences(answer: str, passages: Sequence[NumberedPassage]) -> tuple[Claim, ...]:
     """The sentences of a plain answer, each with the sentence of a passage that says it; none where it says that the
     passages do not answer the question."""
-    found = sentences(answer)
+    readables = sentences(answer)
     no = plain_form(NOT_FOUND)
-    if found and holds(found[0].plain, no):
+    if readables and holds(readables[0].plain, no):
         return ()
-    texts = [(each, Readable(each.text)) for each in passages]
+    texts = [(passage, Readable(passage.text)) for passage in passages]
     said = {
-        each.plain: each
-        for each in found
+        passage.plain: passage
+        for passage in readables
         # A small model may take over a heading; it claims nothing.
-        if not holds(each.plain, no) and not each.text.startswith("#")
+        if not holds(passage.plain, no) and not passage.text.startswith("#")
     }
-    return tuple(_attributed(each, texts) for each in said.values())
+    return tuple(_attributed(item, texts) for item in said.values())
 
 
 def _best(text: str, given: Sequence[tuple[str, int]], quotes: QuoteFinder) -> Claim:
@@ -207,18 +215,18 @@ def _best(text: str, given: Sequence[tuple[str, int]], quotes: QuoteFinder) -> C
 
 
 def _checked(text: str, quote: str, number: int, quotes: QuoteFinder) -> Claim:
-    found = quotes.find(quote, number)
+    result = quotes.find(quote, number)
     claim = Readable(text)
-    if found is None:
+    if result is None:
         return _unquoted(claim, quote, number, quotes)
-    cited = Readable(found.passage.document.text[found.span.start : found.span.end])
+    cited = Readable(result.passage.document.text[result.span.start : result.span.end])
     # The language of a few words cannot be told from themselves.
-    languages = {claim.language, Readable(found.passage.text).language}
+    languages = {claim.language, Readable(result.passage.text).language}
     if not all(cited.terms(language) for language in languages):
         return Claim(text, "unsupported", note=SMALL_WORDS)
-    note = _doubt(claim, cited, found)
-    citation = citation_at(found)
-    is_moved = found.passage.number != number
+    note = _doubt(claim, cited, result)
+    citation = citation_at(result)
+    is_moved = result.passage.number != number
     return Claim(text, "quoted" if note else "supported", citation, is_moved, note)
 
 
@@ -252,8 +260,8 @@ def _doubt(claim: Readable, quote: Readable, found: FoundQuote) -> str:
 def _attributed(claim: Readable, texts: Sequence[tuple[NumberedPassage, Readable]]) -> Claim:
     for passage, text in texts:
         if supports(text, claim):
-            found = FoundQuote(passage, _nearest(passage, text, claim))
-            citation = citation_at(found)
+            quote = FoundQuote(passage, _nearest(passage, text, claim))
+            citation = citation_at(quote)
             is_sure = supports(Readable(citation.quote), claim, _SURE)
             state: ClaimState = "supported" if is_sure else "quoted"
             return Claim(one_line(claim.text), state, citation, note="" if is_sure else NOT_ALL)
@@ -266,7 +274,7 @@ def _nearest(passage: NumberedPassage, text: Readable, claim: Readable) -> Span:
     terms = claim.terms(language)
     windows = text.windows(terms, min(FEW, len(terms)), language) if terms else []
     starts = [*text.sentence_starts, len(text.text)]
-    places = [(starts[min(each)], starts[max(each) + 1]) for each in windows]
+    places = [(starts[min(window)], starts[max(window) + 1]) for window in windows]
     for low, high in sorted(places, key=lambda place: place[1] - place[0]):
         if supports(Readable(text.text[low:high]), claim):
             return trimmed(passage.document.text, passage.start + low, passage.start + high)

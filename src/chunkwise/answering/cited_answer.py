@@ -61,12 +61,12 @@ def passages_of(hits: Sequence[Hit]) -> list[NumberedPassage]:
 
     What lies inside a passage before it is not given twice, and what has neither letter nor digit not at all.
     """
-    found: list[NumberedPassage] = []
+    passages: list[NumberedPassage] = []
     for hit in hits:
         for document, start, end, _ in _cited_places(hit):
             is_known = any(
-                each.doc_id == document.id and each.start <= start and end <= each.end
-                for each in found
+                passage.doc_id == document.id and passage.start <= start and end <= passage.end
+                for passage in passages
             )
             if is_known or not any(map(str.isalnum, document.text[start:end])):
                 continue
@@ -74,13 +74,13 @@ def passages_of(hits: Sequence[Hit]) -> list[NumberedPassage]:
             id = f"{document.id}::{hit.chunk}" if is_chunk else f"{document.id}@{start}-{end}"
             around = NO_FRAME if hit.level else Frame(hit.opening, hit.closing)
             section = hit.section if document is hit.document else ()
-            found.append(
+            passages.append(
                 NumberedPassage(
-                    len(found) + 1, id, document, start, end, section, *around,
+                    len(passages) + 1, id, document, start, end, section, *around,
                     whole_blocks(document).hidden(start, end),
                 )
             )  # fmt: skip
-    return found
+    return passages
 
 
 _SUMMARISED_TOKENS = 4_000
@@ -90,13 +90,13 @@ _SUMMARISED_TOKENS = 4_000
 def _cited_places(hit: Hit) -> Sequence[HitPlace]:
     """What a hit stands for; of more than can be read, the beginnings in each of the documents in turn."""
     every = hit.places
-    if not hit.elsewhere or sum(each.tokens for each in every) <= _SUMMARISED_TOKENS:
+    if not hit.elsewhere or sum(row.tokens for row in every) <= _SUMMARISED_TOKENS:
         return every
     turn: Counter[str] = Counter()
     turns = []
-    for at, each in enumerate(every):
-        turns.append((turn[each.doc_id], at))
-        turn[each.doc_id] += 1
+    for at, row in enumerate(every):
+        turns.append((turn[row.doc_id], at))
+        turn[row.doc_id] += 1
     left = _SUMMARISED_TOKENS
     kept: list[int] = []
     for _, at in sorted(turns):
@@ -303,8 +303,9 @@ def answer_row(answered: CitedAnswer) -> dict[str, Any]:
         "claims": _claims(answered.claims),
         "citations": [_citation(claim) for claim in answered.claims if claim.citation],
         "passages": [
-            {"number": each.number, "id": each.id, "doc_id": each.doc_id, "start": each.start, "end": each.end}
-            for each in answered.passages
+            {"number": passage.number, "id": passage.id, "doc_id": passage.doc_id,
+             "start": passage.start, "end": passage.end}
+            for passage in answered.passages
         ],
         "left_out": answered.left_out,
         "note": answered.note,
@@ -382,7 +383,7 @@ def request_for(
     kept = fitting_passages(passages, model.window, other)
     system, user = prompt.filled(
         question=question,
-        passages="\n\n".join(fenced(each.shown, "passage", each.number) for each in kept),
+        passages="\n\n".join(fenced(passage.shown, "passage", passage.number) for passage in kept),
         count=str(len(kept)),
     )
     schema = _schema(len(kept)) if form == "claims" else None

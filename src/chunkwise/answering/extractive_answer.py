@@ -57,11 +57,11 @@ class Sentence(NamedTuple):
 def quoted_answer(query: Query, hits: Sequence[Hit], reranker: Reranker) -> CitedAnswer:
     """The best sentences of the hits, in the order of the documents; neighbors as one quote."""
     passages = tuple(passages_of(hits))
-    sentences = [each for passage in passages for each in sentences_of(passage)]
+    sentences = [sentence for passage in passages for sentence in sentences_of(passage)]
     claims: tuple[Claim, ...] = ()
     note = NOTHING_NEAR
     if sentences:
-        scores = reranker.scores(query.text, [each.read for each in sentences])
+        scores = reranker.scores(query.text, [sentence.read for sentence in sentences])
         claims = tuple(_claims(sentences, scores))
         note = "" if claims else NOTHING_NEAR
     return CitedAnswer(
@@ -99,13 +99,13 @@ def _starts(analyzed: Analyzed, start: int, end: int) -> NDArray[np.int64]:
     """Of the sentences from `start` on; code is one, as its lines alone say little."""
     if analyzed.document.format == "code":
         return np.array([start], dtype=np.int64)
-    found = analyzed.sentences_within(np.array([[start, end]], dtype=np.int64))
-    found = found[(found > start) & (found < end)]
+    result = analyzed.sentences_within(np.array([[start, end]], dtype=np.int64))
+    result = result[(result > start) & (result < end)]
     code = analyzed.blocks.code
-    if len(code) and len(found):
-        inside = np.maximum(code[:, 0].searchsorted(found) - 1, 0)  # the block that begins before
-        found = found[~((code[inside, 0] < found) & (found < code[inside, 1]))]
-    return np.insert(found, 0, start)
+    if len(code) and len(result):
+        inside = np.maximum(code[:, 0].searchsorted(result) - 1, 0)  # the block that begins before
+        result = result[~((code[inside, 0] < result) & (result < code[inside, 1]))]
+    return np.insert(result, 0, start)
 
 
 def _is_in(spans: NDArray[np.int64], place: int) -> bool:
@@ -147,7 +147,7 @@ def _claims(sentences: Sequence[Sentence], scores: NDArray[np.float32]) -> Itera
     least = max(best - _NEAR, _SURE)
     best_few = set(_first_of_equals(sentences, order[scores[order] >= least].tolist()))
     # Code is quoted with the sentence that introduces it, and with two that are quoted around it.
-    code = [number for number, each in enumerate(sentences) if each.is_introduced]
+    code = [number for number, row in enumerate(sentences) if row.is_introduced]
     chosen = sorted(
         best_few
         | {number - 1 for number in code if number in best_few}
@@ -163,7 +163,7 @@ def _claims(sentences: Sequence[Sentence], scores: NDArray[np.float32]) -> Itera
                 span = Span(min(quotes.pop()[1].start, span.start), max(before.end, span.end))
         quotes.append((passage, span))
     # The best one first: it may be all that is read.
-    quotes.sort(key=lambda each: not _holds(each, sentences[order[0]]))
+    quotes.sort(key=lambda quote: not _holds(quote, sentences[order[0]]))
     for passage, span in quotes:
         yield _claim(passage, span)
 

@@ -145,8 +145,8 @@ def check_store(address: str, origin: str) -> None:
 
 def to_allow(*names: str) -> list[str]:
     """What has to be allowed once these names are read from a file."""
-    found = [name for text in names for _, name in _by_place(text)]
-    return [name for name in dict.fromkeys(found) if not _is_allowed(name)]
+    texts = [name for text in names for _, name in _by_place(text)]
+    return [name for name in dict.fromkeys(texts) if not _is_allowed(name)]
 
 
 def allowing(*names: str) -> str:
@@ -221,8 +221,8 @@ def _host(address: str) -> tuple[str, str]:
 
 
 def _is_allowed(name: str) -> bool:
-    allowed = [each.strip() for each in os.environ.get(ALLOW, "").split(",")]
-    return _place(name) in {_place(each) for each in allowed if each}
+    allowed = [part.strip() for part in os.environ.get(ALLOW, "").split(",")]
+    return _place(name) in {_place(item) for item in allowed if item}
 
 
 def _place(name: str) -> str:

@@ -127,17 +127,19 @@ def _own(parent: Path, prefix: str, told: Path, *, is_folder: bool = False) -> I
         finally:
             with suppress(OSError):  # where none could be made, that is what is told
                 shutil.rmtree(path, ignore_errors=True) if is_folder else path.unlink()
-    raise ChunkwiseError(f"cannot write {told}: what is begun there is removed at once by another")
+    raise ChunkwiseError(
+        f"cannot write {told}: another process keeps removing the temporary files there"
+    )
 
 
 def clear_abandoned(folder: Path, prefix: str) -> None:
     """Removes what `replacing` and `scratch_folder` began here and nobody owns any more, after a `kill -9` for one."""
     name = re.compile(re.escape(prefix) + "[0-9a-f]{16}")
     try:
-        found = [each for each in os.listdir(folder) if name.fullmatch(each)]
+        texts = [item for item in os.listdir(folder) if name.fullmatch(item)]
     except OSError:
         return
-    for path in (folder / each for each in found):
+    for path in (folder / item for item in texts):
         with suppress(OSError), locked(path, wait=False) as is_abandoned:
             if is_abandoned:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()

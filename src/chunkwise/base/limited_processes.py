@@ -80,8 +80,8 @@ def _answered(function: Callable[[Any], object], given: object) -> bytes:
     try:
         return pickle.dumps((function(given), None))
     except Exception as error:  # somebody else's function
-        said = ChunkwiseError(f"{type(error).__name__}: {error}")
-        return pickle.dumps((None, error if isinstance(error, ChunkwiseError) else said))
+        chunkwise_error = ChunkwiseError(f"{type(error).__name__}: {error}")
+        return pickle.dumps((None, error if isinstance(error, ChunkwiseError) else chunkwise_error))
 
 
 def _folder() -> str | None:
@@ -359,7 +359,7 @@ class _Process:
         if status in (_EXIT_TIME, -getattr(signal, "SIGXCPU", 0)):
             return LimitExceeded.time(self._limits)
         if status < 0:
-            names = {each.value: each.name for each in signal.Signals}
+            names = {item.value: item.name for item in signal.Signals}
             return ProcessDied(names.get(-status, f"signal {-status}"))
         return ProcessDied(f"status {status}")
 

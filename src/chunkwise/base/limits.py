@@ -18,7 +18,7 @@ _USUAL_SECONDS = 300.0
 """About 20,000 pages of PDF."""
 _LEAST_MEMORY = 100_000_000
 """The process itself takes half of it."""
-_EXAMPLE = "memory=4GB,time=300s, one of them, or none"
+_EXAMPLE = "memory=4GB,time=300s, either of them, or none"
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
 _SIZES: dict[str, float] = {"": 1, "b": 1}
 for _power, _letter in enumerate("kmgt", 1):
@@ -79,8 +79,8 @@ def _parsed(text: str) -> Limits:
     memory: int | None = _usual_memory()
     seconds: float | None = _USUAL_SECONDS
     names: set[str] = set()
-    for part in filter(None, (each.strip() for each in text.split(","))):
-        name, _, value = (each.strip().lower() for each in part.partition("="))
+    for part in filter(None, (item.strip() for item in text.split(","))):
+        name, _, value = (item.strip().lower() for item in part.partition("="))
         if name in names:
             raise InvalidParameter(f"limits is {text!r}, which sets {name} twice")
         names.add(name)
@@ -99,10 +99,10 @@ def _parsed(text: str) -> Limits:
 
 
 def _amount(part: str, value: str, units: dict[str, float]) -> float:
-    found = _AMOUNT.fullmatch(value)
-    if not found or found[2] not in units:
+    match = _AMOUNT.fullmatch(value)
+    if not match or match[2] not in units:
         raise InvalidParameter(f"limits has {part!r}, which isn't an amount; allowed: {_EXAMPLE}")
-    return float(found[1]) * units[found[2]]
+    return float(match[1]) * units[match[2]]
 
 
 _OF_CONTAINER = (

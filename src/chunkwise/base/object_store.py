@@ -60,21 +60,21 @@ T = TypeVar("T")
 def address_of(name: str | os.PathLike[str]) -> str | None:
     """`s3://bucket/a` of what begins so, also with the one slash `pathlib` leaves; None: a name on this machine."""
     text = os.fspath(name)
-    found = _SCHEME.match(text)
-    if found is None or os.path.lexists(text):
+    match = _SCHEME.match(text)
+    if match is None or os.path.lexists(text):
         return None
-    scheme = found[1].lower()
+    scheme = match[1].lower()
     if scheme not in PACKAGES and scheme not in _registered():
         return None
-    return f"{scheme}://{text[found.end() :]}"
+    return f"{scheme}://{text[match.end() :]}"
 
 
 def local_name(name: str) -> str:
     """`/docs` of `file:///docs`; every other name as it is."""
-    found = _SCHEME.match(name)
-    if found is None or found[1].lower() != "file" or os.path.lexists(name):
+    match = _SCHEME.match(name)
+    if match is None or match[1].lower() != "file" or os.path.lexists(name):
         return name
-    return unquote(f"/{name[found.end() :]}")
+    return unquote(f"/{name[match.end() :]}")
 
 
 def _registered() -> frozenset[str]:
@@ -106,14 +106,14 @@ def store(address: str) -> tuple[Any, str]:
     except ImportError:
         raise MissingExtra(f"{scheme}://", "remote") from None
     try:
-        found: tuple[Any, str] = url_to_fs(address)
+        result: tuple[Any, str] = url_to_fs(address)
     except ImportError as error:
         package = PACKAGES.get(scheme)
         install = f"pip install 'chunkwise[remote]' {package}" if package else str(error)
         raise ChunkwiseError(f"{scheme}:// needs a package: {install}") from error
     except Exception as error:  # credentials, a host that is no host: in each library's own words
         raise as_os_error(error) from error
-    return found
+    return result
 
 
 def asked(call: Callable[[], T]) -> T:
@@ -142,15 +142,15 @@ clock = time.monotonic
 
 def may_pass(error: BaseException) -> bool:
     """Whether the same request may be answered a moment later."""
-    for each in _causes(error):
-        status = _status(each)
+    for cause in _causes(error):
+        status = _status(cause)
         if status is not None:
             return status in _BUSY
-        if (isinstance(each, OSError) and each.errno in _LOST) or type(
-            each
+        if (isinstance(cause, OSError) and cause.errno in _LOST) or type(
+            cause
         ).__name__ in _LOST_BY_NAME:
             return True
-        if isinstance(each, TimeoutError | ConnectionError | EOFError):
+        if isinstance(cause, TimeoutError | ConnectionError | EOFError):
             return True
     return False
 
@@ -273,7 +273,7 @@ class _Ranges(io.RawIOBase):
             return 0
         data = self._file.read(self._at, end)
         if not data:
-            raise OSError(errno.EIO, "truncated while it was read")
+            raise OSError(errno.EIO, "truncated during reading")
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
@@ -360,26 +360,26 @@ def look_up(address: str) -> tuple[StoredFile, bool]:
     """What is at an address, and whether it is a folder."""
     files, path = store(address)
     files.invalidate_cache()  # what it knew when this process looked last may have changed
-    found = asked(lambda: files.info(path))
-    is_folder = found.get("type") == "directory"
-    return StoredFile(address, path, found.get("size"), version_of(found)), is_folder
+    result = asked(lambda: files.info(path))
+    is_folder = result.get("type") == "directory"
+    return StoredFile(address, path, result.get("size"), version_of(result)), is_folder
 
 
 def version_of(info: dict[str, Any]) -> str:
     """What tells whether a file has changed; empty where a store says nothing that would."""
     tags = [str(info[name]) for name in _TAGS if info.get(name)]
     times = [str(info[name]) for name in _TIMES if info.get(name)]
-    told = tags or times[:1]
-    return " ".join([str(info.get("size")), *told]) if told else ""
+    messages = tags or times[:1]
+    return " ".join([str(info.get("size")), *messages]) if messages else ""
 
 
 def folder_entries(files: Any, folder: str, below: str = "") -> list[StoreEntry]:
     """The entries of one folder, sorted by name; `below`: its own path."""
-    found = asked(lambda: files.ls(folder, detail=True))
+    result = asked(lambda: files.ls(folder, detail=True))
     # It would be held for as long as the program runs; of a folder alone some libraries know another spelling.
     files.invalidate_cache()
     entries = []
-    for each in found:
+    for each in result:
         name = each["name"].rstrip("/").rpartition("/")[2]
         if name and each["name"].rstrip("/") != folder.rstrip("/"):
             end = "/" if each.get("type") == "directory" else ""

@@ -59,7 +59,7 @@ def is_findings(value: object) -> bool:
     """The same of JSON that has been read."""
     named = {f"chunkwise {name}" for name in _FOUND}
     return isinstance(value, Mapping) and not named.isdisjoint(
-        said for said in (value.get("format"), value.get("kind")) if isinstance(said, str)
+        item for item in (value.get("format"), value.get("kind")) if isinstance(item, str)
     )
 
 

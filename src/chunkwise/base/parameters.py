@@ -55,8 +55,8 @@ def param(
 
 def bounds(field: dataclasses.Field[Any]) -> ParameterBounds:
     """A field's bounds; a third party's plain field has none."""
-    found = field.metadata.get("bounds")
-    return found if isinstance(found, ParameterBounds) else ParameterBounds("")
+    result = field.metadata.get("bounds")
+    return result if isinstance(result, ParameterBounds) else ParameterBounds("")
 
 
 def fields(cls: type) -> tuple[dataclasses.Field[Any], ...]:

@@ -142,34 +142,34 @@ class Registry:
 
     def all(self) -> dict[str, Any]:
         """Every part that can be imported; a broken plugin is one warning, not the end."""
-        found = {}
+        result = {}
         for name in self.names():
             try:
-                found[name] = self.get(name)
+                result[name] = self.get(name)
             except Exception as error:  # somebody else's code: one broken plugin is no end
                 if name in self.builtin:
                     raise
                 warn_user(str(error))
-        return found
+        return result
 
     def made(self) -> dict[str, Any]:
         """One object of every part, with its usual parameters; a broken plugin is one warning."""
-        found = {}
+        result = {}
         for name, part in self.all().items():
             try:
-                found[name] = self.build(name, part, {})
+                result[name] = self.build(name, part, {})
             except Exception as error:  # somebody else's code: one broken plugin is no end
                 if name in self.builtin:
                     raise
                 warn_user(f"cannot create the {self.kind} {name!r}: {error}")
-        return found
+        return result
 
     def listed(self) -> list[RegisteredPart]:
         """Every name with where it comes from; plugins are loaded, to see whether they can be."""
-        own = [RegisteredPart(name, "chunkwise", target) for name, target in self.builtin.items()]
+        parts = [RegisteredPart(name, "chunkwise", target) for name, target in self.builtin.items()]
         used = self._plugins()
         others = sorted(self._entry_points(), key=lambda point: (point.name, point.value))
-        return own + [self._entry(point, used[point.name]) for point in others]
+        return parts + [self._entry(point, used[point.name]) for point in others]
 
     def _entry(self, point: EntryPoint, used: EntryPoint) -> RegisteredPart:
         problem = ""
@@ -188,7 +188,7 @@ class Registry:
         """Nothing is made only to be listed: of a class its method is looked for, a function is taken as it is."""
         needs = self.needs[:1] if isinstance(part, type) else () if callable(part) else self.needs
         missing = _first_missing(part, needs)
-        return f"it is not a valid {self.kind}: it has no `{missing}`" if missing else ""
+        return f"not a valid {self.kind}: it has no `{missing}`" if missing else ""
 
     def _loaded(self, point: EntryPoint) -> Any:
         try:
@@ -220,7 +220,7 @@ def import_target(target: str) -> Any:
 def _first_missing(part: Any, needs: tuple[str, ...]) -> str:
     """What it needs and has not; empty: it has all."""
     for need in needs:
-        names = [each.partition("(")[0] for each in need.split(" or ")]
+        names = [item.partition("(")[0] for item in need.split(" or ")]
         if not any(_has(part, name) for name in names):
             return " or ".join(names)
     return ""
@@ -228,8 +228,8 @@ def _first_missing(part: Any, needs: tuple[str, ...]) -> str:
 
 def _misfit(part: Any, need: str) -> str:
     """Why a method cannot be called with what it is called with, `embed(texts, kind)`; empty: it can, or who knows."""
-    for each in need.split(" or "):
-        name, bracket, values = each.partition("(")
+    for item in need.split(" or "):
+        name, bracket, values = item.partition("(")
         method = getattr(part, name, None) if bracket else None
         try:
             signature = inspect.signature(method) if callable(method) else None
@@ -240,7 +240,7 @@ def _misfit(part: Any, need: str) -> str:
                 signature.bind(*values.removesuffix(")").split(", "))
         except TypeError:
             taken = ", ".join(signature.parameters) if signature else ""
-            return f"its `{name}` takes ({taken}) but is called as {each}"
+            return f"its `{name}` takes ({taken}) but is called as {item}"
     return ""
 
 

@@ -13,8 +13,8 @@ _DRAWN_BY = "chunkwise.report.notebook"
 
 def drawn(value: object) -> str:
     """HTML of a value; `report` is imported for it, and by nobody below it."""
-    found: str = importlib.import_module(_DRAWN_BY).html_of(value)
-    return found
+    result: str = importlib.import_module(_DRAWN_BY).html_of(value)
+    return result
 
 
 _SHOWN = 60

@@ -153,8 +153,8 @@ def map_parts(
 def in_order(begun: Iterable[Pieces[Found]], at_once: int) -> Iterator[Found]:
     """All pieces, a few parts being under way."""
     waiting: deque[Pieces[Found]] = deque()
-    for each in begun:
-        waiting.append(each)
+    for function in begun:
+        waiting.append(function)
         if len(waiting) >= at_once:
             yield from waiting.popleft()()
     while waiting:
@@ -176,18 +176,18 @@ def _surviving(
     is_first: bool = False,
 ) -> Iterator[tuple[Part, Found]]:
     try:
-        found = pieces()
+        result = pieces()
     except WorkerDied as error:
         middle = len(part) // 2
         if not middle and not is_first:
             yield part, lost(part, error)
             return
         again: list[Part] = [part] if is_first else [part[:middle], part[middle:]]
-        begun = [(each, workers.submit(each)) for each in again]
+        begun = [(item, workers.submit(item)) for item in again]
         for each, its_pieces in begun:
             yield from _surviving(workers, each, its_pieces, lost)
         return
-    for piece in found:
+    for piece in result:
         yield part, piece
         del piece
 

@@ -98,10 +98,10 @@ def mask_keys(text: str, key: str | None = None) -> str:
         text: Any text.
         key: A key that the text may quote, however short; a short one is mostly a word elsewhere, such as `ollama`.
     """
-    for each in sorted(
+    for item in sorted(
         _keys_in_use | {key or ""}, key=len, reverse=True
     ):  # one may begin as another does
-        text = _key_pattern(each).sub("[key]", text) if each else text
+        text = _key_pattern(item).sub("[key]", text) if item else text
     return text
 
 
@@ -109,7 +109,7 @@ def mask_keys(text: str, key: str | None = None) -> str:
 def _key_pattern(key: str) -> re.Pattern[str]:
     if len(key) < _SHORTEST_PART:  # no secret but a word, as servers of one's own are given
         return re.compile(rf"(?<!\w){re.escape(key)}(?!\w)")
-    letters = [rf"(?:\\*{re.escape(each)}|(?:\\+u00|%){ord(each):02x})" for each in key]
+    letters = [rf"(?:\\*{re.escape(item)}|(?:\\+u00|%){ord(item):02x})" for item in key]
     first, rest = "".join(letters[:_SHORTEST_PART]), "".join(letters[_SHORTEST_PART:])
     # However a server writes the rest, it ends where words end.
     return re.compile(rf"{first}(?:{rest})?(?:\\.|[^\s\"',])*", re.IGNORECASE)
@@ -143,6 +143,6 @@ def _replace_secrets(url: str, user: str, option: str | None) -> str:
 def address_secrets(url: str) -> list[str]:
     """The passwords of an address, as others may quote them."""
     parts = urlsplit(url)
-    found = [value for key, value in parse_qsl(parts.query) if names_secret(key)]
+    texts = [value for key, value in parse_qsl(parts.query) if names_secret(key)]
     spelt = re.match(r"^[^:/]*://[^:@/?]*:(.*)@", url, flags=re.DOTALL)
-    return [secret for secret in (parts.password, spelt and spelt[1], *found) if secret]
+    return [secret for secret in (parts.password, spelt and spelt[1], *texts) if secret]

@@ -36,13 +36,13 @@ def parse(text: str, kind: str = "strategy", example: str = "") -> tuple[str, di
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         if "%" in rest and "'" not in rest and '"' not in rest:
             example = "quote percentages: overlap='10%'"
-        elif bare := next((each for each in _BARE.finditer(rest) if _SIGNS & {*each[2]}), None):
+        elif bare := next((match for match in _BARE.finditer(rest) if _SIGNS & {*match[2]}), None):
             example = f"quote text values: {bare[1]}={quoted(bare[2].strip())}"
         raise InvalidParameter(f"cannot read the {kind} {quoted(text)}; {example}") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise InvalidParameter(f"cannot read the {kind} {quoted(text)}; {example}")
     if call.args:
-        raise InvalidParameter(f"{quoted(text)} has a value without a name; {example}")
+        raise InvalidParameter(f"{quoted(text)} has a value without a parameter name; {example}")
     values: dict[str, object] = {}
     for keyword in call.keywords:
         if keyword.arg is None:

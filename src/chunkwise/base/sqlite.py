@@ -182,14 +182,14 @@ class SqliteFile:
     def alone(self, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
         """One at a time is inside, of all processes that ask; others write meanwhile as ever."""
         # Beside it, as SQLite has locks of its own; the file stays, so that all mean the same one.
-        beside = self.path.with_name(f"{self.path.name}.watch")
+        path = self.path.with_name(f"{self.path.name}.watch")
         with ExitStack() as stack:
             with suppress(OSError):  # a folder that is read-only is gone into as it is
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                beside.touch(mode=0o600)
-                if stack.enter_context(locked(beside, wait=False)) is False:
+                path.touch(mode=0o600)
+                if stack.enter_context(locked(path, wait=False)) is False:
                     on_wait()
-                    stack.enter_context(locked(beside, wait=True))
+                    stack.enter_context(locked(path, wait=True))
             yield
 
     def shrink(self) -> None:

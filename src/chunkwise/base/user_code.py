@@ -72,9 +72,9 @@ def _run(given: UserFile) -> ModuleType:
 def version_of(file: Path) -> int:
     """Another number whenever the file, or one that it imports from beside it, is changed."""
     stamps = [
-        (str(each), found.st_mtime_ns, found.st_size)
-        for each in with_neighbors(file)
-        if (found := _stat(each))
+        (str(neighbor), found.st_mtime_ns, found.st_size)
+        for neighbor in with_neighbors(file)
+        if (found := _stat(neighbor))
     ]
     return int.from_bytes(sha256(repr(stamps).encode("utf-8", "surrogatepass")).digest()[:7])
 
@@ -89,7 +89,7 @@ def with_neighbors(file: Path) -> list[Path]:
     while (package / "__init__.py").is_file() and package.parent != package:
         package = package.parent
     roots = [
-        str(each) for each in dict.fromkeys((package, file.parent)) if each not in _installed()
+        str(path) for path in dict.fromkeys((package, file.parent)) if path not in _installed()
     ]
     finder = ModuleFinder(roots, excludes=sys.stdlib_module_names)
     with suppress(OSError, ImportError, SyntaxError, ValueError, RecursionError, MemoryError):
@@ -98,9 +98,9 @@ def with_neighbors(file: Path) -> list[Path]:
             finder.run_script(str(file))
         else:
             finder.import_hook(".".join(file.relative_to(package).with_suffix("").parts))
-    files = (getattr(each, "__file__", None) for each in finder.modules.values())
-    found = {Path(each) for each in files if each}
-    return [file, *sorted(found - {file})]
+    files = (getattr(module, "__file__", None) for module in finder.modules.values())
+    result = {Path(item) for item in files if item}
+    return [file, *sorted(result - {file})]
 
 
 @cache
@@ -148,7 +148,7 @@ def _imports_beside(file: Path) -> Iterator[None]:
         yield
     finally:
         # Files that it had run are no neighbors: objects of their classes are sent by the names of these modules.
-        for name in set(sys.modules) - before - {each.__name__ for each in modules_run()}:
+        for name in set(sys.modules) - before - {item.__name__ for item in modules_run()}:
             if str(getattr(sys.modules[name], "__file__", None) or "").startswith(folder + os.sep):
                 _beside[name] = _Neighbor(folder, _stamp(name))
         if folder in sys.path:  # the last one: where it stood there before, it stays
@@ -157,8 +157,8 @@ def _imports_beside(file: Path) -> Iterator[None]:
 
 def _stamp(module: str) -> tuple[int, int]:
     file = getattr(sys.modules.get(module), "__file__", None)
-    found = _stat(Path(str(file))) if file else None  # a folder of modules has none
-    return (found.st_mtime_ns, found.st_size) if found else (0, 0)
+    result = _stat(Path(str(file))) if file else None  # a folder of modules has none
+    return (result.st_mtime_ns, result.st_size) if result else (0, 0)
 
 
 class _SourceLoader(Loader):
@@ -183,7 +183,7 @@ class _ExpectedFiles(MetaPathFinder):
     """Objects that are sent name the modules of their classes: those, and no others, are run when they arrive."""
 
     def __init__(self, files: Iterable[UserFile]) -> None:
-        self._by_name = {each.module_name: each for each in files}
+        self._by_name = {file.module_name: file for file in files}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -201,13 +201,13 @@ def files_run() -> list[UserFile]:
 
 def expect_files(files: Sequence[UserFile]) -> None:
     """What the process that this one works for has run, in its order: run here as soon as something of it is used."""
-    _expected.update((each.file, each) for each in files)
+    _expected.update((file.file, file) for file in files)
     sys.meta_path.append(_ExpectedFiles(files))
 
 
 def modules_run() -> list[ModuleType]:
     """Those that are still imported: a test, or a notebook, may have removed some from `sys.modules`."""
-    return [each for _, each in _modules.values() if each.__name__ in sys.modules]
+    return [item for _, item in _modules.values() if item.__name__ in sys.modules]
 
 
 _PLAIN = (str, int, float, bool, tuple, type(None))
@@ -219,39 +219,39 @@ def code_fingerprint(kind: type) -> str:
 
     Of a class of ours below it, what is looked at is the class alone: ours change with the version.
     """
-    found = blake2b(digest_size=8)
-    for each in kind.__mro__[:-1]:
-        file = _file_of(each)
-        is_typed = file is None and not _comes_with_a_version(each)
-        for name, value in sorted(vars(each).items()):
+    result = blake2b(digest_size=8)
+    for item in kind.__mro__[:-1]:
+        file = _file_of(item)
+        is_typed = file is None and not _comes_with_a_version(item)
+        for name, value in sorted(vars(item).items()):
             if not name.startswith("__") or isinstance(value, FunctionType):
-                said = _written(value, is_typed)
-                found.update(f"{name}={said}\n".encode("utf-8", "surrogatepass"))
+                text = _written(value, is_typed)
+                result.update(f"{name}={text}\n".encode("utf-8", "surrogatepass"))
         if file is not None:
-            found.update(f"{file_fingerprint(file)}\n".encode())
-    return f"{kind.__qualname__} {found.hexdigest()}"
+            result.update(f"{file_fingerprint(file)}\n".encode())
+    return f"{kind.__qualname__} {result.hexdigest()}"
 
 
 def file_fingerprint(file: Path) -> str:
     """A hash of what a file says, and of what the files say that it imports from beside it; empty: it is not there."""
     try:
-        found = blake2b(file.read_bytes(), digest_size=16)
+        result = blake2b(file.read_bytes(), digest_size=16)
     except OSError:
         return ""
-    for each in with_neighbors(file)[1:]:
+    for neighbor in with_neighbors(file)[1:]:
         try:
-            data = each.read_bytes()
+            data = neighbor.read_bytes()
         except OSError:  # gone a moment ago
             continue
-        found.update(f"\n{each.name} {len(data)}\n".encode("utf-8", "surrogatepass"))
-        found.update(data)
-    return found.hexdigest()
+        result.update(f"\n{neighbor.name} {len(data)}\n".encode("utf-8", "surrogatepass"))
+        result.update(data)
+    return result.hexdigest()
 
 
 def stands_in_files(kind: type) -> bool:
     """Whether all code of a class that is not ours can be read: of what is typed into a prompt helpers are not seen."""
-    others = [each for each in kind.__mro__[:-1] if not _comes_with_a_version(each)]
-    return all(_file_of(each) is not None for each in others)
+    others = [item for item in kind.__mro__[:-1] if not _comes_with_a_version(item)]
+    return all(_file_of(other) is not None for other in others)
 
 
 def _comes_with_a_version(kind: type) -> bool:
@@ -283,6 +283,6 @@ def _written(value: object, is_typed: bool) -> str:
 def _compiled(code: CodeType) -> tuple[object, ...]:
     """What a function does, without the place it was made at."""
     constants = tuple(
-        _compiled(each) if isinstance(each, CodeType) else each for each in code.co_consts
+        _compiled(item) if isinstance(item, CodeType) else item for item in code.co_consts
     )
     return code.co_name, code.co_names, code.co_code, constants

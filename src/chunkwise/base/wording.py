@@ -159,8 +159,8 @@ def shown(value: object, most: int = 80) -> str:
 
 def listed(names: Sequence[str], most: int = 6) -> str:
     """ "en, de, fr and 3 more"."""
-    told = ", ".join(names[:most])
-    return f"{told} and {len(names) - most:,} more" if len(names) > most else told
+    message = ", ".join(names[:most])
+    return f"{message} and {len(names) - most:,} more" if len(names) > most else message
 
 
 def all_listed(names: Sequence[str]) -> str:
@@ -176,9 +176,9 @@ def as_set(value: float) -> str:
 
 def did_you_mean(name: str, known: Collection[str], otherwise: str | None = None) -> str:
     """The hint beside an unknown name: what begins or is spelled like it, else what is allowed."""
-    spelled = {each.lower(): each for each in reversed(list(known))}
+    spelled = {item.lower(): item for item in reversed(list(known))}
     wanted = name.lower()
-    near = [each for low, each in reversed(spelled.items()) if wanted and low.startswith(wanted)][
+    near = [item for low, item in reversed(spelled.items()) if wanted and low.startswith(wanted)][
         :5
     ]
     near = near or [spelled[low] for low in get_close_matches(wanted, spelled, n=3)]

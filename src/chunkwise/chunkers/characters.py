@@ -26,11 +26,11 @@ class CharacterChunker:
     in_segments: ClassVar[bool] = True
 
     max_chars: int = param(
-        1000, "characters of a chunk", unit="characters", low=1, high=LARGEST,
+        1000, "characters per chunk", unit="characters", low=1, high=LARGEST,
         aliases=("chunk_size", "size"),
     )  # fmt: skip
     overlap: int | str = param(
-        0, "characters repeated from the chunk before, less than max_chars, or a share such as '10%'",
+        0, "characters repeated from the previous chunk (below max_chars), or a share such as '10%'",
         unit="characters", low=0, high=LARGEST - 1, aliases=("chunk_overlap",), share=True,
     )  # fmt: skip
 

@@ -34,15 +34,44 @@ def check_summary(piece: Piece, where: str) -> None:
     if not 0 < piece.level <= _MOST_LEVELS or not piece.summary.strip() or not spans:
         raise BrokenContract(
             f"{where}: a piece of level {piece.level} with the summary {piece.summary[:60]!r} "
-            f"of {counted(len(spans), 'place')}; a summary has a level from 1 to {_MOST_LEVELS}, "
-            "a text, and the spans it summarizes"
+            f"of "
+            f"{counted(len(spans), 'span')}; "
+            f"a "
+            f"summary "
+            f"needs "
+            f"a "
+            f"level "
+            f"from "
+            f"1 "
+            f"to "
+            f"{_MOST_LEVELS}, "
+            f"a "
+            f"text, "
+            f"and "
+            f"the "
+            f"spans "
+            f"it "
+            f"summarizes"
         )
     apart = all(left.end <= right.start for left, right in pairwise(spans))
     filled = all(start < end for start, end in spans)
     if not apart or not filled or (spans[0].start, spans[-1].end) != (piece.start, piece.end):
         raise BrokenContract(
-            f"{where}: a summary of {[tuple(span) for span in spans]}, from {piece.start} to {piece.end}; its places "
-            "come in order, do not overlap, and reach from its start to its end"
+            f"{where}: a summary of {[tuple(span) for span in spans]}, from {piece.start} to "
+            f"{piece.end}; spans "
+            f"must "
+            f"be "
+            f"ordered, "
+            f"without "
+            f"overlap, "
+            f"and "
+            f"reach "
+            f"from "
+            f"its "
+            f"start "
+            f"to "
+            f"its "
+            f"end"
         )
 
 
@@ -51,12 +80,13 @@ def check_order(chunks: Sequence[Chunk]) -> None:
     for before, behind in pairwise(chunks):
         if before.level and not behind.level:
             raise BrokenContract(
-                f"{behind.id} is a chunk behind a summary, {before.id} of level {before.level} (the strategy "
-                f"{behind.strategy}); summaries come behind all chunks of their document: return them last"
+                f"{behind.id} is a chunk after a summary, {before.id} of level {before.level} "
+                "(the strategy "
+                f"{behind.strategy}); return the summaries of a document after its chunks"
             )
 
 
-_ALLOWED = "a strategy returns Pieces or pairs (start, end)"
+_ALLOWED = "a strategy returns Piece objects or (start, end) pairs"
 
 
 def foreign_pieces(name: str, chunker: Any, analyzed: Analyzed) -> list[Piece]:
@@ -64,7 +94,7 @@ def foreign_pieces(name: str, chunker: Any, analyzed: Analyzed) -> list[Piece]:
     try:
         found = chunker.split(analyzed)
         if isinstance(found, str) or not _has_members(found):
-            raise TypeError(f"split returned {_shown(found)}; {_ALLOWED}, in a list or one by one")
+            raise TypeError(f"split returned {_shown(found)}; {_ALLOWED}, in a list or a generator")
         return [_checked_piece(each) for each in found]
     except Exception as error:  # somebody else's code: say whose, on what and where
         raise ChunkwiseError(

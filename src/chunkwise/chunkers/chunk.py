@@ -97,7 +97,7 @@ _Unit = InputItem | UnchangedSource
 _U = TypeVar("_U", bound=InputItem | UnchangedSource)
 
 CutLong = Callable[[Strategy, LoadOptions, Source], Iterator[ChunkOutcome]]
-"""What takes a large file in its own way; where it gives nothing, the file is read and cut as all others."""
+"""What takes a large file in its own way; where it gives nothing, the file is read and chunked as all others."""
 
 
 class Further(Protocol):
@@ -155,7 +155,8 @@ def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY
     trust_caller(strategy)
     if not isinstance(document, Document | Analyzed):
         raise InvalidParameter(
-            f"document is {type(document).__name__}; expected a Document: chunk_text takes a text"
+            f"document is {type(document).__name__}; expected a Document (for a string, use "
+            "chunk_text)"
         )
     return list(get_strategy(strategy).chunks(document))
 
@@ -243,7 +244,7 @@ def chunk_changed(
     # Told here, and perhaps unfit to travel.
     sent = replace(options, on_unreadable="warn", on_passed_over=None, on_renamed=None)
     cut = replace(cut, options=sent, further=further)
-    stage = "read and cut" if further is None else f"read, cut and {further.stage}"
+    stage = "read and chunked" if further is None else f"read, chunked and {further.stage}"
     found = map_parts(
         cut, batches(chain(first, units)), jobs, stage, _lost,
         accelerated=further is not None and further.accelerated, apart=made.is_of_file,
@@ -355,5 +356,5 @@ def origin_of(unit: InputItem) -> str:
 def died_at(unit: InputItem, error: WorkerDied) -> UnreadableDocument:
     """A document that ends the process of whoever works on it."""
     return UnreadableDocument(
-        origin_of(unit), f"{error} while it was cut, perhaps for lack of memory"
+        origin_of(unit), f"{error} during chunking, perhaps for lack of memory"
     )

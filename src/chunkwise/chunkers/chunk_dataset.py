@@ -91,7 +91,7 @@ class PartWork:
     def __getitem__(self, some: slice) -> PartWork:
         """A part of its own, where a process died at the whole."""
         if self.new_ids:
-            raise ChunkwiseError("worker processes died, perhaps for lack of memory: run again")
+            raise ChunkwiseError("worker processes died, perhaps for lack of memory; run again")
         number, _, key = self.name.rpartition("-")
         return PartWork(
             f"{number}-{_hash(f'{key} {some}')[:20]}", self.units[some], files=self.files
@@ -239,7 +239,7 @@ def write_dataset(
     apart = get_strategy(recipe.strategy).is_of_file
     with (
         only_writer(recipe.output),
-        begin_workers(jobs, recipe, "read and cut", apart=apart) as workers,
+        begin_workers(jobs, recipe, "read and chunked", apart=apart) as workers,
     ):
         return _written(source, recipe, workers, on_unreadable, advance)
 

@@ -60,7 +60,7 @@ def segments_of(strategy: Strategy, options: LoadOptions, source: Source) -> Ite
         except UnreadableDocument as problem:
             if is_begun:  # what was handed out cannot be taken back
                 raise ChunkwiseError(
-                    f"{problem}, when the first of its chunks had been written; run again, or leave it out"
+                    f"{problem}, after its first chunks were written; run again, or leave it out"
                 ) from problem
             yield problem
             return

@@ -78,7 +78,7 @@ def usable_rows(found: Iterable[Row], name: str, on_bad: OnBadRow) -> Iterator[F
         elif isinstance(row.value, dict):
             yield FileRow(where, row.value)
         else:
-            on_bad(f"{where}: a record is needed, this is {kind(row.value)}")
+            on_bad(f"{where}: expected a record, got {kind(row.value)}")
 
 
 class StatedPlace(NamedTuple):
@@ -241,15 +241,15 @@ NO_TEXT = "no_text"
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
-        EXACT: "The text of the chunk stands exactly at its offsets.",
+        EXACT: "The chunk's text is exactly at its offsets.",
         "no_offsets": "The chunk has no offsets.",
-        "negative": "An offset is negative: the tool could not find its own text again.",
-        "outside": "An offset lies outside the document, or the end is not behind the start.",
-        "shifted": "The text is in the document, at another place.",
-        "misplaced": "The same text is there, but the chunk's neighbors show that another occurrence is meant.",
-        "changed": "The text stands nowhere in the document.",
-        "unknown_document": "The document it names is not there, or it names none that has the text.",
-        NO_TEXT: "The chunk has no text that could be compared; it is not scored.",
+        "negative": "An offset is negative: the tool didn't find its own text.",
+        "outside": "An offset is outside the document, or the end isn't after the start.",
+        "shifted": "The text is elsewhere in the document.",
+        "misplaced": "The text is there, but neighboring chunks point to another occurrence.",
+        "changed": "The text isn't in the document.",
+        "unknown_document": "Its document doesn't exist, or no document has the text.",
+        NO_TEXT: "The chunk has no text to compare; it isn't scored.",
     }
 )
 """What can be said of a chunk's offsets, with its explanation."""
@@ -419,7 +419,7 @@ def summary(verdicts: Sequence[PositionVerdict], examples: int = 5) -> Position:
     """The share that is exact, and why the others are not."""
     seen = Counter(verdict.kind for verdict in verdicts)
     judged = len(verdicts) - seen[NO_TEXT]
-    score = Score(seen[EXACT] / judged) if judged else Score(None, "no chunk with a text")
+    score = Score(seen[EXACT] / judged) if judged else Score(None, "no chunk with text")
     first: dict[str, list[int]] = defaultdict(list)
     for number, verdict in enumerate(verdicts):
         if verdict.kind != EXACT and len(first[verdict.kind]) < examples:

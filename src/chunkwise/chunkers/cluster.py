@@ -76,7 +76,7 @@ class ClusterChunker(EmbeddingChunker):
     name: ClassVar[str] = "cluster"
 
     max_tokens: int = param(
-        400, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+        400, "maximum chunk size", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
     )
 
     def split(self, document: Analyzed) -> Sequence[Piece]:

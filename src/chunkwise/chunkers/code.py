@@ -211,7 +211,7 @@ class CodeChunker(SizedChunker):
     """
 
     language: str = param(
-        "auto", "a programming language; auto: the document's own", choices=("auto", *LANGUAGES)
+        "auto", "a programming language; auto: detect", choices=("auto", *LANGUAGES)
     )
 
     def split(self, document: Analyzed) -> Sequence[Piece]:

@@ -299,7 +299,7 @@ class ContextTally:
         chunks = f"{thousands(self.without)} of {counted(self.chunks, 'chunk')}"
         has = one_or_many(self.without, "has", "have")
         it = one_or_many(self.without, "it has", "they have")
-        return f"{chunks} {has} no context of the model, {it} the headings context instead: {main_reason(self.reasons)}"
+        return f"{chunks} {has} no context from the model, {it} headings context instead: {main_reason(self.reasons)}"
 
 
 _FILLS: dict[
@@ -441,5 +441,5 @@ def _read(reply: Reply) -> tuple[str, str]:
     """The context, or why there is none."""
     if not reply.is_answered:
         return "", reply.reason
-    reason = "the model's answer says nothing, repeats itself or breaks off"
+    reason = "the model's answer is empty, repetitive or truncated"
     return context_from_answer(str(reply.value)), reason

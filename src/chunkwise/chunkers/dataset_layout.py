@@ -80,8 +80,7 @@ class DatasetFolder:
         if foreign and not self.manifest() and names.isdisjoint({STAGED, RECORDS}):
             shown = ", ".join(map(repr, sorted(foreign)[:3]))
             raise ChunkwiseError(
-                f"{self.shown} is not a dataset of chunks and is not empty ({shown}): nothing is written into it; name "
-                "a new folder"
+                f"{self.shown} isn't a chunk dataset and isn't empty ({shown}); use a new folder"
             )
 
     def move(self, name: str, to: str) -> None:

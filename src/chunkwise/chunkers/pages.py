@@ -22,7 +22,7 @@ class PageChunker(SizedChunker):
     """
 
     max_tokens: int = param(
-        800, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+        800, "maximum chunk size", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
     )
 
     def split(self, document: Analyzed) -> Sequence[Piece]:

@@ -28,7 +28,7 @@ class ParagraphChunker(SizedChunker):
 
     in_segments: ClassVar[bool] = True
 
-    merge: bool = param(False, "fill chunks with several paragraphs up to the limit")
+    merge: bool = param(False, "merge paragraphs up to the limit")
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         leads = LeadInCuts(document, document.measure(self.tokenizer), self.max_tokens)

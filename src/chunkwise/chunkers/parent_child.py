@@ -29,7 +29,7 @@ class ParentChildChunker(SizedChunker):
     in_segments: ClassVar[bool] = True
 
     max_tokens: int = param(
-        100, "no chunk is larger, in units of the tokenizer", unit="words", low=1, high=LARGEST,
+        100, "maximum chunk size, in tokenizer units", unit="words", low=1, high=LARGEST,
         aliases=("chunk_size", "child_size"),
     )  # fmt: skip
     tokenizer: TokenizerLike = param(
@@ -41,7 +41,7 @@ class ParentChildChunker(SizedChunker):
         choices=tuple(_PARENT_WORDS),
     )  # fmt: skip
     parent_size: int | None = param(
-        None, "the largest parent: 500 words, of a section 2,000; a larger one is divided",
+        None, "maximum parent size; default: 500 words, sections 2,000",
         unit="words", low=1, high=LARGEST,
     )  # fmt: skip
 
@@ -49,7 +49,8 @@ class ParentChildChunker(SizedChunker):
         super().__post_init__()
         if self.tokenizer == "words" and self._parent_words < self.max_tokens:
             raise InvalidParameter(
-                f"parent_size ({self._parent_words}) must not be smaller than max_tokens ({self.max_tokens})"
+                f"parent_size ({self._parent_words}) must not be smaller than max_tokens "
+                f"({self.max_tokens})"
             )
 
     @property

@@ -143,7 +143,7 @@ def _too_large(client: LlmClient, request: Request) -> str:
     try:
         check_window(client.model, request)
     except ChunkwiseError as error:
-        return f"too much text to be summarized at once: {error}"
+        return f"too much text to summarize at once: {error}"
     return ""
 
 
@@ -152,7 +152,7 @@ def _shortened(reply: Reply, limit: int, tokenizer: TokenizerLike) -> Reply:
         return reply
     said = cleaned_answer(str(reply.value))
     text = first_sentences(said, limit, tokenizer) if any(map(str.isalnum, said)) else ""
-    return Reply(text) if text else Reply(reason="the model wrote nothing")
+    return Reply(text) if text else Reply(reason="the model returned nothing")
 
 
 def first_sentences(text: str, limit: int, tokenizer: TokenizerLike) -> str:
@@ -193,16 +193,16 @@ class RaptorChunker(SizedChunker):
     """
 
     max_tokens: int = param(
-        200, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+        200, "maximum chunk size", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
     )
-    levels: int = param(3, "of summaries at most; fewer where one summary is left", low=1, high=20)
-    branching: int = param(5, "chunks that are summarized together", low=2, high=100)
-    summary_tokens: int = param(100, "no summary is larger", unit="tokens", low=1, high=LARGEST)
+    levels: int = param(3, "maximum summary levels; fewer if one summary remains", low=1, high=20)
+    branching: int = param(5, "chunks per summary", low=2, high=100)
+    summary_tokens: int = param(100, "maximum summary size", unit="tokens", low=1, high=LARGEST)
     llm: str | LanguageModel | LlmClient = param(
-        "local", "what writes the summaries: local, openai:NAME, https://HOST/v1#NAME, a GGUF file, or a model"
+        "local", "language model: local, openai:NAME, https://HOST/v1#NAME, a GGUF file, or an object"
     )  # fmt: skip
     model: str | Embedder = param(
-        "minilm", "by which chunks belong together: minilm, another model by name, or an embedder"
+        "minilm", "embedding model for clustering: minilm, another model name, or an embedder"
     )
 
     def __post_init__(self) -> None:
@@ -248,7 +248,7 @@ class RaptorChunker(SizedChunker):
         if missing:
             self.missing.update(missing)
             many = counted(len(missing), "summary")
-            warn_user(f"{many} of {document.document.id} could not be made: {missing[0]}")
+            warn_user(f"{many} of {document.document.id} failed: {missing[0]}")
         return pieces
 
     def estimate(self, document: Analyzed) -> LlmEstimate:

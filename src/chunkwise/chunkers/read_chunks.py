@@ -46,7 +46,7 @@ _GIVEN = "given"
 _LABEL = re.compile(r"FileChunks\(file='(.*?)', hash='(\w+)'\)")
 _ROWS_TOLD = 10
 """Lines about one file: what ails one of its rows ails thousands, as a rule."""
-_NOWHERE = "it names no document, and no document has its text"
+_NOWHERE = "it has no document, and no document has its text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class ExistingChunks:
             what = "that was given" if self.path == _GIVEN else f"in {self.path}"
             first, *others = self.problems
             more = f"; and {thousands(len(others))} more" if others else ""
-            raise ChunkwiseError(f"no chunk {what} has a place in the documents: {first}{more}")
+            raise ChunkwiseError(f"no chunk {what} was located in the documents: {first}{more}")
 
     @property
     def ids(self) -> list[tuple[str, Passage]]:
@@ -208,14 +208,14 @@ def read_chunks(
             id = stated_id(fields).id or ""
             rows.append(_ChunkRow(where, said, context, _parent(fields), id))
     if summaries:
-        on_bad(f"{path}: left out: {counted(summaries, 'summary')}; chunks of a file are places")
+        on_bad(f"{path}: skipped {counted(summaries, 'summary')}, which have no span")
     if not rows:
         where = "no chunk was given" if path == _GIVEN else f"no chunk in {path}"
         if unread:
             where = "no chunk that was given" if path == _GIVEN else where
             more = f"; and {thousands(len(unread) - 1)} more" if len(unread) > 1 else ""
             raise ChunkwiseError(f"{where} can be read: {unread[0]}{more}")
-        raise ChunkwiseError(f"{where}; a chunk is a record with its text and its document")
+        raise ChunkwiseError(f"{where}; expected records with text and document")
     number = _documents_of(rows, documents)
     claimed = [
         StatedChunk(documents[n].id if isinstance(n, int) else "", *row.said[1:4])
@@ -249,8 +249,10 @@ def _rows(chunks: ChunksSource, on_bad: OnBadRow) -> Iterator[FileRow]:
             yield FileRow(f"chunk {number}", dict(chunk))
         elif isinstance(chunk, str) or isinstance(found := record_of_object(chunk), str):
             raise InvalidParameter(
-                f"chunk {number} is {type(chunk).__name__}; needed: a Chunk, or a row with its document and start and "
-                "end, or its text, or what another library calls a chunk (a path names a file of such rows)"
+                f"chunk {number} is {type(chunk).__name__}; expected a Chunk, a row with "
+                f"document, start and end, a row with "
+                f"text, or another library's chunk "
+                f"(for a file, pass its path)"
             )
         else:
             yield FileRow(f"chunk {number}", found)
@@ -326,5 +328,5 @@ def _holds(parent: Span | None, place: Span, document: Document) -> bool:
 
 def _why(said: StatedPlace, verdict: PositionVerdict) -> str:
     if said.text:
-        return "its text stands nowhere in the document: it cannot be searched"
-    return f"its offsets ({verdict.detail}) are not a span of the document, and it has no text"
+        return "its text isn't in the document, so it can't be searched"
+    return f"its offsets ({verdict.detail}) aren't a span of the document, and it has no text"

@@ -141,7 +141,7 @@ class RecursiveChunker(SizedChunker):
         "auto",
         "auto (by format), text, markdown, a programming language, or a list, coarsest first",
     )
-    regex: bool = param(False, "the separators of an own list are regular expressions")
+    regex: bool = param(False, "custom separators are regular expressions")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -149,12 +149,12 @@ class RecursiveChunker(SizedChunker):
         if isinstance(self.separators, str):
             if self.separators not in known:
                 raise InvalidParameter(
-                    f"separators is {self.separators!r}; allowed: {', '.join(sorted(known))}, or a list"
+                    f"separators is {self.separators!r}; allowed: {', '.join(sorted(known))}, or "
+                    "a list"
                 )
             if self.regex:
                 raise InvalidParameter(
-                    f"regex is True and separators {self.separators!r}, a list of plain texts; "
-                    "give a list of regular expressions, or leave regex out"
+                    f"regex needs a list of separators, not {self.separators!r}; leave regex out"
                 )
         elif not isinstance(self.separators, tuple | list) or not all(
             isinstance(item, str) for item in self.separators
@@ -162,7 +162,8 @@ class RecursiveChunker(SizedChunker):
             raise InvalidParameter(f"separators is {self.separators!r}; expected a list of texts")
         elif not any(self.separators):
             raise InvalidParameter(
-                f"separators is {list(self.separators)!r}; expected at least one that is not empty"
+                f"separators is {list(self.separators)!r}; expected at least one non-empty "
+                "separator"
             )
         elif self.regex:
             for item in self.separators:

@@ -28,7 +28,7 @@ class SectionChunker(SizedChunker):
     in_segments: ClassVar[bool] = True
 
     max_tokens: int = param(
-        800, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+        800, "maximum chunk size", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
     )
 
     def split(self, document: Analyzed) -> Sequence[Piece]:

@@ -56,8 +56,8 @@ def unit_vectors(
         # Not isinstance: that would ask for `dimensions`, and an endpoint would send a request.
         if not hasattr(type(embedder), "token_vectors"):
             raise InvalidParameter(
-                f"vectors is 'late' and {embedder.identity} gives no vectors of tokens;"
-                " allowed with it: vectors='own'; minilm and a model.onnx can do both"
+                f"vectors is 'late', but {embedder.identity} has no token vectors; use "
+                f"vectors='own', or minilm or a model.onnx, which have both"
             )
         # The atoms every index of this document is made of: what one has read, the other finds kept.
         atoms = document.atoms()
@@ -107,18 +107,18 @@ class EmbeddingChunker(SizedChunker):
     name: ClassVar[str]
 
     max_tokens: int = param(
-        800, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+        800, "maximum chunk size", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
     )
     min_tokens: int | None = param(
-        None, "smaller chunks join the neighbor nearer in meaning where the limit allows; 40, at most "
-        "a quarter of the limit, where none is given",
+        None, "smaller chunks are merged with the more similar neighbor if it fits; default: "
+        "40, at most a quarter of the limit",
         unit="tokens", low=0, high=LARGEST,
     )  # fmt: skip
     model: str | Embedder = param(
         "minilm", "minilm, another model by name, the path of a model.onnx, or an embedder"
     )
     vectors: str = param(
-        "own", "own: each sentence read by itself; late: as part of the text around it",
+        "own", "own: embed each sentence separately; late: with the surrounding text",
         choices=("own", "late"),
     )  # fmt: skip
 
@@ -185,7 +185,8 @@ def check_model(
     can = (method, *([or_has] if or_has else []))
     if not isinstance(given, str) and not any(callable(getattr(given, each, None)) for each in can):
         raise InvalidParameter(
-            f"{name} is {given!r}; a name such as {example!r} or an object with `{method}` is needed"
+            f"{name} is {given!r}; expected a name such as {example!r}, or an object with "
+            f"`{method}`"
         )
     if isinstance(given, str) and given.lower().startswith(("http://", "https://")):
         parse_public_url(given)  # every chunk is labeled with it
@@ -206,22 +207,22 @@ class SemanticChunker(EmbeddingChunker):
 
     threshold: float = param(
         0.5,
-        "cosine similarity below which a cut is made, with method=threshold",
+        "cosine similarity below which the text is split, with method=threshold",
         low=-1.0,
         high=1.0,
     )
     method: str = param(
         "threshold",
-        "threshold, or by the document's own similarities: the lowest (percentile), those far below the mean "
-        "(deviation), the deepest dips (gradient)",
+        "threshold, or relative to the document's similarities: the lowest (percentile), far "
+        "below the mean (deviation), the deepest dips (gradient)",
         choices=("threshold", *_AMOUNTS),
     )  # fmt: skip
     amount: float | None = param(
-        None, "percentile (85) and gradient (85): percent of the places left uncut; deviation (1): standard deviations",
+        None, "percentile (85) and gradient (85): percent of boundaries not split; deviation (1): standard deviations",
         low=0.0, high=100.0,
     )  # fmt: skip
     buffer: int = param(
-        1, "more sentences compared on either side of a boundary", unit="sentences",
+        1, "additional sentences compared on each side of a boundary", unit="sentences",
         low=0, high=100,
     )  # fmt: skip
 
@@ -229,8 +230,8 @@ class SemanticChunker(EmbeddingChunker):
         super().__post_init__()
         if self.amount is not None and self.method == "threshold":
             raise InvalidParameter(
-                f"amount is {self.amount} and method 'threshold', which has `threshold` instead; "
-                f"amount is for {', '.join(map(repr, _AMOUNTS))}"
+                f"amount is {self.amount} and method 'threshold', which uses `threshold` "
+                f"instead; amount is for {', '.join(map(repr, _AMOUNTS))}"
             )
 
     def split(self, document: Analyzed) -> Sequence[Piece]:

@@ -102,8 +102,10 @@ class OtherSplitter:
         if lost:
             they = one_or_many(len(lost), "it has", "they have")
             warn_user(
-                f"{self.library}:{self.splitter} gave {counted(len(found), 'text')} for {document.document.id}, and "
-                f"{thousands(len(lost))} of them {one_or_many(len(lost), 'stands', 'stand')} nowhere in it, "
+                f"{self.library}:{self.splitter} gave {counted(len(found), 'text')} for "
+                f"{document.document.id}, and "
+                f"{thousands(len(lost))} of them {one_or_many(len(lost), 'stands', 'stand')} "
+                "nowhere in it, "
                 f"as {lost[0][:60]!r}: left out, since {they} no place"
             )
         return [Piece(*place) for place in sorted({each for each in places if each is not None})]
@@ -118,7 +120,7 @@ class OtherSplitter:
         try:
             return _constructor(_splitter_class(self.library, self.splitter))(**given)
         except (ValueError, TypeError, ImportError) as error:
-            raise InvalidParameter(f"it cannot be made: {error}") from error
+            raise InvalidParameter(f"it can't be created: {error}") from error
 
     @property
     def _overlap(self) -> _Overlap | None:
@@ -164,7 +166,7 @@ def splitter_class(library: str, name: str) -> type[OtherSplitter]:
             "library": library,
             "splitter": name,
             "package": f"{package} {version(package)}",
-            "__doc__": f"{purpose}\n\nA splitter of {package}; its texts are looked for in the document.",
+            "__doc__": f"{purpose}\n\nA {package} splitter; its texts are located in the document.",
         },
     )
     return made
@@ -187,9 +189,7 @@ def _splitter_class(library: str, name: str) -> Any:
     except ImportError as error:
         raise InvalidParameter(f"{library}:{name} cannot be loaded: {error}") from error
     if inspect.isabstract(found) or not callable(getattr(found, where.method, None)):
-        raise UnknownName(
-            f"{name} of {where.package} is not a usable splitter: it defines no `{where.method}`"
-        )
+        raise UnknownName(f"{name} of {where.package} isn't a splitter: it has no `{where.method}`")
     return found
 
 

@@ -26,10 +26,10 @@ class TokenChunker:
     in_segments: ClassVar[bool] = True
 
     max_tokens: int = param(
-        400, "tokens of a chunk", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+        400, "tokens per chunk", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
     )
     overlap: int | str = param(
-        0, "tokens repeated from the chunk before, less than max_tokens, or a share such as '10%'",
+        0, "tokens repeated from the previous chunk (below max_tokens), or a share such as '10%'",
         unit="tokens", low=0, high=LARGEST - 1, aliases=("chunk_overlap",), share=True,
     )  # fmt: skip
     tokenizer: TokenizerLike = param(

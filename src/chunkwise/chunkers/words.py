@@ -28,14 +28,14 @@ class WordChunker:
 
     in_segments: ClassVar[bool] = True
 
-    preset: str = param("medium", "a size and overlap by name", choices=tuple(_PRESETS))
+    preset: str = param("medium", "named size and overlap", choices=tuple(_PRESETS))
     max_words: int = param(
-        None, "words of a chunk, instead of the preset's", unit="words", low=1, high=LARGEST,
+        None, "words per chunk, instead of the preset's", unit="words", low=1, high=LARGEST,
         aliases=("chunk_size", "size"),
     )  # fmt: skip
     overlap: int | str = param(
-        None, "words repeated from the chunk before, less than max_words, or a share; "
-        "the preset's without max_words, else 0",
+        None, "words repeated from the previous chunk (below max_words), or a share; default: "
+        "the preset's, or 0 with max_words",
         unit="words", low=0, high=LARGEST - 1, aliases=("chunk_overlap",), share=True,
     )  # fmt: skip
 

@@ -167,8 +167,11 @@ def opener_for(
     found = openers.get(path.suffix.lower())
     if found is None:
         raise InvalidParameter(
-            f"output is {str(path)!r}; its name must end in {', '.join(openers)} for one file, or be a "
-            "folder's for a data set of chunks"
+            f"output is {str(path)!r}; its name must end in {', '.join(openers)} for a file; a "
+            f"name without "
+            f"an ending is "
+            f"a dataset "
+            f"folder"
         )
     return found
 

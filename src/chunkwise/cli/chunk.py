@@ -184,7 +184,7 @@ def _write_dataset(options: ChunkCommandOptions, strategy: Strategy, output: Pat
 
     unfit = {
         f"--context {options.written}": options.written, "--html": options.page, "--json": options.as_json,
-        "--dry-run": options.dry_run, f"the strategy {strategy.name}, which needs a model": strategy.asks_a_model,
+        "--dry-run": options.dry_run, f"the strategy {strategy.name}, which uses a model": strategy.asks_a_model,
     }  # fmt: skip
     for name, is_given in unfit.items():
         if is_given:
@@ -339,7 +339,7 @@ def _used(
     if not sinks and page is None:
         from chunkwise.report.chunks_report import chunks_report
 
-        pairs = ((each.analyzed, each.chunks) for each in documents)
+        pairs = ((document.analyzed, document.chunks) for document in documents)
         return chunks_report(
             pairs, most=options.show, unit=strategy.unit, next_command=_next_command(options), quiet=options.quiet
         )  # fmt: skip

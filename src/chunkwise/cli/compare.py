@@ -92,15 +92,15 @@ def command(options: CompareOptions) -> None:
         _tell_gate(checked, options)
         sys.exit(NOT_COMPARABLE)
     keeper.keep(lambda: run_of_comparison(comparison))
-    found = comparison.to_dict()
-    found = found if checked is None else {**found, "gate": checked.to_dict()}
-    text = json_text(found, 2)
+    result = comparison.to_dict()
+    result = result if checked is None else {**result, "gate": checked.to_dict()}
+    text = json_text(result, 2)
     is_saved = write_or_say(options.output, lambda path: _save(text, path))
     page = f"chunkwise compare {shlex.join(options.files)} --html comparison.html"
     with no_workflow_commands(sys.stdout, active=_on_github() and not options.as_json):
         is_written = is_saved & options.print_and_write(
             lambda: comparison_report(comparison, next_command="" if options.page else page),
-            lambda: found,
+            lambda: result,
             lambda: comparison_report(comparison),
         )
     outcome = checked.outcome if checked else "passed"

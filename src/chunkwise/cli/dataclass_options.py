@@ -108,7 +108,7 @@ class TypedCommand(click.Command):
         return [*super().get_params(ctx), *([_HELP_ALL] if self._hides(self.params) else [])]
 
     def _hides(self, params: Iterable[click.Parameter]) -> bool:
-        return any(isinstance(each, GroupedOption) and not each.common for each in params)
+        return any(isinstance(param, GroupedOption) and not param.common for param in params)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the command does; `--help-all` says the rest."""
@@ -245,5 +245,5 @@ def _default(field: Field) -> str:
     if not default and not field.is_required and field.default not in (None, (), "", False):
         default = ",".join(field.default) if isinstance(field.default, tuple) else field.default
     default = f"default: {default}" if default != "" else ""
-    told = ", ".join(filter(None, [default, field.variable]))
-    return f" [{told}]" if told else ""
+    message = ", ".join(filter(None, [default, field.variable]))
+    return f" [{message}]" if message else ""

@@ -147,8 +147,8 @@ def _folder() -> Iterator[Check]:
     yield Check("machine", "cache folder", "works", f"{folder} is writable", needed=True)
     try:
         if not keeps_results():
-            told = f"off ({CACHE_VARIABLE}): model results aren't cached"
-            yield Check("machine", "cache", "works", told)
+            message = f"off ({CACHE_VARIABLE}): model results aren't cached"
+            yield Check("machine", "cache", "works", message)
     except InvalidParameter as error:
         yield Check("machine", "cache", "fails", str(error), f"unset {CACHE_VARIABLE}", needed=True)
     free = shutil.disk_usage(there).free
@@ -172,17 +172,17 @@ def _extras() -> Iterator[Check]:
         if (marked := _EXTRA.search(line)) and (named := _NAME.match(line)):
             packages.setdefault(marked[1], set()).add(named[0])
     for extra in sorted(packages.keys() - {"all", "dev"}):
-        found, missing = [], []
+        texts, missing = [], []
         for package in sorted(packages[extra], key=str.lower):
             try:
-                found.append(f"{package} {version(package)}")
+                texts.append(f"{package} {version(package)}")
             except PackageNotFoundError:
                 missing.append(package)
         if missing:
             command = f"pip install 'chunkwise[{extra}]'"
             yield Check("extras", extra, "absent", f"not here: {', '.join(missing)}", command)
         else:
-            yield Check("extras", extra, "works", listed(found, 5))
+            yield Check("extras", extra, "works", listed(texts, 5))
 
 
 def _weights(weights: Weights, use: str = "", *, needed: bool = False) -> Check:

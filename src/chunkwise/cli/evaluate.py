@@ -39,12 +39,12 @@ def command(options: EvaluateOptions) -> None:
     prepared = prepare(options)
     options = prepared.options
     keeper = RunKeeper(options, quiet=options.quiet)
-    found = prepared.run()
-    results = found.results
+    evaluated = prepared.run()
+    results = evaluated.results
     types = _types_there(results, prepared.types)
     is_saved = write_or_say(options.output, results.save, options.quiet)
-    keeper.keep(lambda: kept_run(found, options.keep_text))
-    texts = {document.id: document for document in found.documents}
+    keeper.keep(lambda: kept_run(evaluated, options.keep_text))
+    texts = {document.id: document for document in evaluated.documents}
     is_written = options.print_and_write(
         lambda: evaluation_report(results, types=types, next_command=_next_command(options)),
         lambda: results_text(results),
@@ -56,7 +56,7 @@ def command(options: EvaluateOptions) -> None:
         failed=not (is_saved and is_written),
         wrong_usage=bool(options.types) and types is None,
         not_reached=bool(missed),
-        skipped=bool(found.left_out) or is_silent,
+        skipped=bool(evaluated.left_out) or is_silent,
     )
 
 

@@ -118,11 +118,11 @@ def command(options: IndexCommandOptions) -> None:
 
         if context != "headings":  # what a model writes takes time of its own
             settings = replace(settings, context=None)
-        found = estimate_index(
+        estimate = estimate_index(
             paths, settings, chunks=options.chunks, into=options.into, options=options.loading(),
             rebuild=options.rebuild,
         )  # fmt: skip
-        options.say_time(found)
+        options.say_time(estimate)
         return
     with progress("indexing", total, options.quiet) as advance:
         built = index(

@@ -243,7 +243,7 @@ def _watch(options: InitOptions) -> ScheduledWatch:
     config = options.config
     if config is None and os.path.isfile(_CONFIG):
         config = Path(_CONFIG)
-    files = [each for each in (*source, *queries) if "://" not in each]
+    files = [item for item in (*source, *queries) if "://" not in item]
     files += [str(config)] if config else []
     for name in files:
         if not os.path.exists(name):
@@ -271,7 +271,7 @@ def _watch(options: InitOptions) -> ScheduledWatch:
                 f"{mask(word)} contains a password or key, which would be public in the file; "
                 f"set it in the job's environment instead (PGPASSWORD for a server)"
             )
-    return ScheduledWatch(words, tuple(files), any("://" in each for each in source), variables)
+    return ScheduledWatch(words, tuple(files), any("://" in item for item in source), variables)
 
 
 def _alert_variables(alert: str) -> tuple[str, ...]:
@@ -293,11 +293,11 @@ def _alert_variables(alert: str) -> tuple[str, ...]:
 def _found(
     what: str, names: Iterable[str], is_one: Callable[[str], bool], hint: str
 ) -> tuple[str, ...]:
-    found = [name for name in names if is_one(name)]
-    if len(found) != 1:
-        which = f"there are {', '.join(found)}" if found else f"there is no {', '.join(names)} here"
+    texts = [name for name in names if is_one(name)]
+    if len(texts) != 1:
+        which = f"there are {', '.join(texts)}" if texts else f"there is no {', '.join(names)} here"
         raise click.UsageError(f"{which}: {hint}, {what}")
-    return (found[0],)
+    return (texts[0],)
 
 
 def _is_below(name: str) -> bool:

@@ -133,18 +133,18 @@ def hand_on(
 
 def exporters_of(options: ExporterOptions) -> dict[str, Callable[[KeptRun], object]]:
     """By what they are called; what is missing for one is an error before any work is done."""
-    found: dict[str, Callable[[KeptRun], object]] = {}
+    result: dict[str, Callable[[KeptRun], object]] = {}
     if options.mlflow is None and not options.otel and options.prometheus is None:
-        return found
+        return result
     from chunkwise.tracking import export_to_mlflow_otel_prometheus as exporting
 
     if (uri := options.mlflow) is not None:
         exporting.check_exporter("mlflow")
-        found["MLflow"] = lambda run: exporting.log_to_mlflow(run, uri)
+        result["MLflow"] = lambda run: exporting.log_to_mlflow(run, uri)
     if options.otel:
         exporting.check_exporter("otel")
-        found["OpenTelemetry"] = exporting.send_otel
+        result["OpenTelemetry"] = exporting.send_otel
     if (file := options.prometheus) is not None:
         check_writable(file)
-        found[f"Prometheus ({file})"] = lambda run: exporting.write_prometheus(run, file)
-    return found
+        result[f"Prometheus ({file})"] = lambda run: exporting.write_prometheus(run, file)
+    return result

@@ -79,7 +79,7 @@ class LlmClients:
     @property
     def fell_short(self) -> bool:
         """Whether somebody did not answer, or the limit did not allow to ask."""
-        return any(each.spent.failed or each.spent.unasked for each in self.used)
+        return any(client.spent.failed or client.spent.unasked for client in self.used)
 
     def of(self, name: str) -> LlmClient:
         """The client of the model of this name."""

@@ -143,7 +143,7 @@ def _leave_threads(status: int) -> None:
     """
     from chunkwise.models.http_client import ENDPOINT_THREADS
 
-    if any(each.name.startswith(ENDPOINT_THREADS) for each in threading.enumerate()):
+    if any(item.name.startswith(ENDPOINT_THREADS) for item in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()

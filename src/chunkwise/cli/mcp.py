@@ -129,7 +129,7 @@ def _call(workspace: Workspace, calls: RunningCalls, options: McpOptions) -> Non
             '\'{"query": "leave"}\''
         )
     answer = call_once(workspace, calls, options.call or "", given)
-    text = "\n\n".join(each.text for each in answer.content if each.type == "text")
+    text = "\n\n".join(item.text for item in answer.content if item.type == "text")
     if answer.is_error:
         raise ChunkwiseError(text)
     if options.as_json:

@@ -63,7 +63,7 @@ def list_models(options: ModelsOptions) -> None:
     from chunkwise.models.weights.catalog import SETS
     from chunkwise.models.weights.installed import all_model_statuses
 
-    weights = [_row(each) for each in all_model_statuses()]
+    weights = [_row(status) for status in all_model_statuses()]
     for each in weights:
         is_wanted = each["bytes"] < _LARGE if options.speed is None else options.speed
         if is_wanted and each["state"] == "here":
@@ -118,7 +118,8 @@ def get(options: GetOptions) -> None:
     options.answer(
         rows if options.name in SETS else rows[0],
         *(
-            f"{weights.name} is here: {' and '.join(sorted({str(path.parent) for path in files.values()}))}, "
+            f"{weights.name} is here: "
+            f"{' and '.join(sorted({str(path.parent) for path in files.values()}))}, "
             f"{format_number(weights.size, 'bytes')}"
             for weights, files in zip(wanted, places, strict=True)
         ),
@@ -146,9 +147,9 @@ def verify(options: VerifyOptions) -> None:
     statuses = [model_status(weights, read=True) for weights in chosen]
     options.print_result(
         lambda: Report("Models", (Code("\n".join(map(_verdict, statuses))),)),
-        lambda: [_row(each) for each in statuses],
+        lambda: [_row(status) for status in statuses],
     )
-    leave(failed=any(each.state == "damaged" for each in statuses))
+    leave(failed=any(status.state == "damaged" for status in statuses))
 
 
 class RemoveOptions(JsonOption):
@@ -177,7 +178,7 @@ def remove(options: RemoveOptions) -> None:
 def _verdict(status: ModelStatus) -> str:
     name, state = status.weights.name, status.state
     told = {"here": "whole", "not here": "not here"}
-    mended = f"{state}: chunkwise models get {name} fetches what is wrong or missing"
+    mended = f"{state}; to repair it: chunkwise models get {name}"
     return f"{name}: {told.get(state, mended)}"
 
 
@@ -205,13 +206,13 @@ def _report(weights: list[dict[str, Any]], forms: dict[str, dict[str, str]], fol
         Column("named by", "code"),
     )  # fmt: skip
     rows = tuple(
-        (each["name"], each["bytes"], _speed_words(each), each["license"], each["use"])
-        for each in weights
+        (weight["name"], weight["bytes"], _speed_words(weight), weight["license"], weight["use"])
+        for weight in weights
     )
     purposes = "\n".join(
-        f"{each['name']}: {each['purpose']} {each['worth']}".rstrip() for each in weights
+        f"{weight['name']}: {weight['purpose']} {weight['worth']}".rstrip() for weight in weights
     )
-    listed = {each["use"] for each in weights}
+    listed = {weight["use"] for weight in weights}
     others = [
         Code(
             "\n".join(
@@ -225,18 +226,19 @@ def _report(weights: list[dict[str, Any]], forms: dict[str, dict[str, str]], fol
     ]
     sets = ", ".join(f"{name} ({', '.join(models)})" for name, models in SETS.items())
     note = Note(
-        f"chunkwise models get NAME downloads a model, or a set: {sets}. Tokens a second are measured now, on this "
-        f"machine; of language models read and written. Weights are kept in {folder}."
+        f"chunkwise models get NAME downloads a model or a set: {sets}. Tokens per second are "
+        f"measured on this machine; for LLMs, read and written. "
+        f"Weights are stored in {folder}."
     )
     table = ValueTable(columns, rows, brief_rows=len(rows))
-    return Report("Models", (table, Code(purposes, "What they are for"), note, *others))
+    return Report("Models", (table, Code(purposes, "Purpose"), note, *others))
 
 
 def _speed_words(row: dict[str, Any]) -> str:
     if row["state"] != "here":
         return str(row["state"])
-    speeds = (row.get(f"{each}_per_second") for each in ("tokens", "written"))
-    return " / ".join(thousands(each) for each in speeds if each is not None) or "here"
+    speeds = (row.get(f"{item}_per_second") for item in ("tokens", "written"))
+    return " / ".join(thousands(speed) for speed in speeds if speed is not None) or "here"
 
 
 def _tokens_a_second(kind: str, name: str) -> dict[str, int]:
@@ -246,7 +248,7 @@ def _tokens_a_second(kind: str, name: str) -> dict[str, int]:
             from chunkwise.models.llm.language_model import Request
             from chunkwise.models.llm.local import packaged
 
-            request = Request("", f"Print this again: {_SAMPLE}", max_tokens=_WRITTEN)
+            request = Request("", f"Repeat this text: {_SAMPLE}", max_tokens=_WRITTEN)
             _, *speeds = packaged(name).timed(request)
             names = ("tokens_per_second", "written_per_second")
             return dict(zip(names, map(round, speeds), strict=True))

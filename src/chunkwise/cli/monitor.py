@@ -159,7 +159,7 @@ class _Watch:
         try:
             self.once()
         except ChunkwiseError as error:
-            say(f"this run failed: {error}; the next one is as scheduled")
+            say(f"this run failed: {error}; the schedule continues")
         sys.stdout.flush()
 
     def once(self) -> int:
@@ -169,27 +169,27 @@ class _Watch:
         with self._history.watching(lambda: say("waiting for another monitor of this history")):
             began = time.monotonic()
             live = _LiveQuestions(options)
-            found = self._prepared.run(live.search if options.live else None)
-            saved = write_or_say(options.output, found.results.save, options.quiet)
-            run = kept_run(found, options.keep_text)
+            evaluated = self._prepared.run(live.search if options.live else None)
+            saved = write_or_say(options.output, evaluated.results.save, options.quiet)
+            run = kept_run(evaluated, options.keep_text)
             number = self._history.add(replace(run, seconds=time.monotonic() - began)).number
             self._say(f"saved as run {number} in {shown_place(self._history.place)}")
-            outcome = self._compare(number, found, live)
+            outcome = self._compare(number, evaluated, live)
         hand_on(self._history.run(number), self._exporters, self._say)
-        watched = self._watched(outcome, found, live)
+        watched = self._watched(outcome, evaluated, live)
         sent = self._tell(watched)
         page = self._write_page(outcome)
         if options.as_json or not options.quiet:
             options.print_result(watched.report, watched.to_dict)
-        missed = self._prepared.missed(found.results)
-        is_silent = say_why_silent(found.results)
+        missed = self._prepared.missed(evaluated.results)
+        is_silent = say_why_silent(evaluated.results)
         exits = any(channel.kind == "exit" for channel in self._channels)
         is_first = outcome.watched.reference == number
         compared = watched_metrics(outcome.run, None) if is_first else outcome.watched.figures
         return status_of(
             failed=not (saved and page),
             not_reached=bool(missed) or (bool(outcome.alerts) and exits),
-            skipped=bool(found.left_out) or is_silent or live.left_out or not compared
+            skipped=bool(evaluated.left_out) or is_silent or live.left_out or not compared
             or (options.strict_alerts and not sent),
         )  # fmt: skip
 
@@ -197,7 +197,7 @@ class _Watch:
         if not self._options.quiet:
             say(line)
 
-    def _compare(self, number: int, found: Evaluated, live: _LiveQuestions) -> WatchOutcome:
+    def _compare(self, number: int, evaluated: Evaluated, live: _LiveQuestions) -> WatchOutcome:
 
         options, name = self._options, self._options.baseline
         known = {baseline.name for baseline in self._history.baselines()}
@@ -207,16 +207,16 @@ class _Watch:
                 f"no baseline {name!r} yet: run {number} becomes it; existing: "
                 f"{', '.join(sorted(known))}"
             )
-        if reasons := unreviewed(found.results.data, options.accept):
+        if reasons := unreviewed(evaluated.results.data, options.accept):
             raise ChunkwiseError(reasons[0])
-        live.compare(found.queries)
+        live.compare(evaluated.queries)
         return watch_run(
             self._history, self._history.run(number), name=name, metrics=self._metrics,
             tolerance=options.tolerance, live=live.kept(), command=_again(options, self._prepared.paths),
         )  # fmt: skip
 
     def _watched(
-        self, outcome: WatchOutcome, found: Evaluated, live: _LiveQuestions
+        self, outcome: WatchOutcome, evaluated: Evaluated, live: _LiveQuestions
     ) -> WatchedRunReport:
 
         first, number = None, outcome.watched.reference
@@ -224,14 +224,14 @@ class _Watch:
             try:
                 first = self._history.run(number)
             except ChunkwiseError as error:  # silences no alert
-                say(f"cannot tell what changed since run {number}: {error}")
-        texts = {document.id: document.text for document in found.documents}
+                say(f"cannot compare with run {number}: {error}")
+        texts = {document.id: document.text for document in evaluated.documents}
         drift: tuple[DriftFigure, ...] = ()
         if first is not None:
             changes = changes_between(first, outcome.run)
             drift = corpus_drift(corpus_of(first), outcome.watched.corpus, changes)
         passages = PassageTexts(texts, first, outcome.run)
-        return WatchedRunReport(outcome, drift, live.drift, passages, tuple(found.left_out))
+        return WatchedRunReport(outcome, drift, live.drift, passages, tuple(evaluated.left_out))
 
     def _tell(self, watched: WatchedRunReport) -> bool:
         """Send the alerts; whether every channel worked."""
@@ -257,7 +257,7 @@ class _Watch:
         if self._options.page is None:
             return True
 
-        figures = [each.metric for each in outcome.alerts] or list(outcome.watched.figures)
+        figures = [alert.metric for alert in outcome.alerts] or list(outcome.watched.figures)
         metric = next(iter(figures), None)
 
         def write(path: Path) -> None:
@@ -270,12 +270,12 @@ class _Watch:
 def _again(options: MonitorOptions, paths: list[str]) -> str:
     """What evaluates the same once more."""
     words = ["chunkwise", "evaluate", *paths]
-    known = {each.name for each in fields(EvaluationOptions)} - {"source", "documents", *_OWN}
-    for each in run.params:
-        if isinstance(each, click.Option) and each.name in known and is_typed(each.name):
-            value = getattr(options, each.name)
+    known = {field.name for field in fields(EvaluationOptions)} - {"source", "documents", *_OWN}
+    for param in run.params:
+        if isinstance(param, click.Option) and param.name in known and is_typed(param.name):
+            value = getattr(options, param.name)
             for own in value if isinstance(value, tuple) else [value]:
-                words += [each.opts[0]] if each.is_flag else [each.opts[0], str(own)]
+                words += [param.opts[0]] if param.is_flag else [param.opts[0], str(own)]
     return mask(shlex.join(words))
 
 
@@ -305,7 +305,11 @@ class _LiveQuestions:
             log.add(query.text)
         if left_out := log.too_long + log.wordless:
             say(f"skipped {counted(left_out, 'live question')}: too long, or without words")
-        return [Query(each.id, each.text) for each in log.spellings() for _ in range(each.asked)]
+        return [
+            Query(spelling.id, spelling.text)
+            for spelling in log.spellings()
+            for _ in range(spelling.asked)
+        ]
 
     def _bad(self, problem: str) -> None:
         self.left_out = True
@@ -330,10 +334,10 @@ class _LiveQuestions:
         """Figures for the history: no text of what people asked."""
         if self.drift is None:
             return {}
-        own = self.drift
+        drift = self.drift
         return {
-            "questions": own.questions, "unlike": own.unlike, "new_words": own.new_words, "far": own.far,
-            "found_nothing": own.found_nothing, "low_scores": own.low_scores,
+            "questions": drift.questions, "unlike": drift.unlike, "new_words": drift.new_words, "far": drift.far,
+            "found_nothing": drift.found_nothing, "low_scores": drift.low_scores,
         }  # fmt: skip
 
 

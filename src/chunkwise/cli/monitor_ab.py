@@ -93,14 +93,14 @@ def command(options: ABOptions) -> None:
             "the log has no results of a and b: give SOURCE, --a CONFIG and --b CONFIG"
         )
     if options.dry_run:
-        say("this is for a; b takes about the same")
-    found = ab_test(
+        say("for a; b takes about the same")
+    result = ab_test(
         log, _answering(options.a, documents, options, clients, bad),
         _answering(options.b, documents, options, clients, bad), how=options.how,
         metric=options.metric, tolerance=options.tolerance, level=options.level, seed=options.seed,
     )  # fmt: skip
-    options.print_result(lambda: _report(found), found.to_dict)
-    if not len(found.sequence):
+    options.print_result(lambda: _report(result), result.to_dict)
+    if not len(result.sequence):
         say("no evidence in any question: references, clicks or a judge are needed")
     leave(skipped=bad.count or clients.fell_short)
 
@@ -109,15 +109,15 @@ def _documents(options: ABOptions, bad: Callable[[object], None]) -> list[Docume
 
     paths = options.sources()
     with progress("reading", bytes_of(paths), options.quiet) as advance:
-        found = []
+        documents = []
         for document in documents_in(
             paths, options.loading(Path(options.test_queries), on_unreadable=bad)
         ):
-            found.append(document)
-            advance(len(document.text), f"{counted(len(found), 'document')} read")
-    if not found:
+            documents.append(document)
+            advance(len(document.text), f"{counted(len(documents), 'document')} read")
+    if not documents:
         raise ChunkwiseError(f"no readable documents in {', '.join(paths)}")
-    return found
+    return documents
 
 
 def _answering(
@@ -149,17 +149,17 @@ def _answering(
     return answer
 
 
-def _report(found: ABResult) -> Report:
-    sequence, count = found.sequence, len(found.sequence)
+def _report(result: ABResult) -> Report:
+    sequence, count = result.sequence, len(result.sequence)
     looks = sorted({max(1, round(count * part / _LOOKS)) for part in range(1, _LOOKS + 1)})
     rows = tuple(
         (
             at,
             Estimate(
-                *(float(each[at - 1]) for each in (sequence.mean, sequence.low, sequence.high))
+                *(float(array[at - 1]) for array in (sequence.mean, sequence.low, sequence.high))
             ),
             float(sequence.p[at - 1]),
-            found.when[at - 1] if found.when else "",
+            result.when[at - 1] if result.when else "",
         )
         for at in (looks if count else ())
     )
@@ -169,10 +169,10 @@ def _report(found: ABResult) -> Report:
         Column("p", "p"),
         Column("asked"),
     )
-    unscored = f", {thousands(found.unscored)} more without a score" if found.unscored else ""
-    title = f"{found.metric}, {found.how}: {counted(count, 'question')}{unscored}"
-    sides = (Note(f"a: {found.a}"), Note(f"b: {found.b}"))
-    return Report(title, (Headline(verdict(found)), ValueTable(columns, rows), *sides))
+    unscored = f", {thousands(result.unscored)} more without a score" if result.unscored else ""
+    title = f"{result.metric}, {result.how}: {counted(count, 'question')}{unscored}"
+    sides = (Note(f"a: {result.a}"), Note(f"b: {result.b}"))
+    return Report(title, (Headline(verdict(result)), ValueTable(columns, rows), *sides))
 
 
 def verdict(found: ABResult) -> str:
@@ -184,7 +184,7 @@ def verdict(found: ABResult) -> str:
         wait = (
             f"about {counted(more, 'more question')} at the current difference"
             if more
-            else "the number still needed is unknown yet"
+            else "the number needed isn't known yet"
         )
         return f"Inconclusive so far: continue; {wait}."
     day = found.when[decided - 1] if found.when and found.when[decided - 1] else ""

@@ -155,8 +155,8 @@ def _cluster(address: str | None) -> RayCluster:
     if _CLUSTER not in context.meta:
         made = context.meta[_CLUSTER] = RayCluster(address)
         context.call_on_close(made.stop)
-    found: RayCluster = context.meta[_CLUSTER]
-    return found
+    cluster: RayCluster = context.meta[_CLUSTER]
+    return cluster
 
 
 _CLUSTER = "chunkwise.cluster"
@@ -243,7 +243,7 @@ def _take_config(context: click.Context, file: Path | None) -> None:
     from chunkwise.tuning.recommendation_file_and_code import read_recommendation
 
     given = read_recommendation(file).changed()
-    known = {each.name for each in context.command.params}
+    known = {param.name for param in context.command.params}
     mine = {name: value for name, value in given.items() if name in known}
     context.default_map = {**(context.default_map or {}), **mine}
 

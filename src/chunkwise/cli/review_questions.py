@@ -80,8 +80,8 @@ def walk(
 
 def _tell(changes: list[str]) -> None:
     """What an edit took with it; text of files is made harmless first."""
-    for each in changes:
-        click.echo(one_line(each))
+    for change in changes:
+        click.echo(one_line(change))
 
 
 def counted_decisions(review: Review) -> str:
@@ -99,7 +99,7 @@ class ReviewCard:
         self._problems: dict[str, str] = {}
         testset = read_testset(file, documents, self._take) if documents else None
         self._queries: dict[str, Query] = (
-            {each.id: each for each in testset.queries} if testset else {}
+            {query.id: query for query in testset.queries} if testset else {}
         )
 
     def _take(self, problem: Problem) -> None:

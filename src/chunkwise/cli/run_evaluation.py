@@ -262,7 +262,7 @@ def _budget(options: EvaluationOptions) -> int | None:
 
 def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
     """What was asked for, read from the words given."""
-    found = []
+    result = []
     for text in words:
         match = re.fullmatch(r"\s*([\w.@-]+)\s*=\s*(-?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*", text)
         if not match:
@@ -275,8 +275,8 @@ def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
                 f"{text!r}: {as_set(value)} isn't between -1 and 1; expected a share, such as "
                 "recall@5=0.8 or recall@5=80%"
             )
-        found.append(MetricLimit(match[1], value, sign))
-    return found
+        result.append(MetricLimit(match[1], value, sign))
+    return result
 
 
 def _measured_as(limits: list[MetricLimit], options: EvaluationOptions) -> list[MetricLimit]:
@@ -284,7 +284,7 @@ def _measured_as(limits: list[MetricLimit], options: EvaluationOptions) -> list[
 
     k, budget = options.k or 5, _budget(options) if limits else None
     asked = named_judges(options.judge)[0] if limits else []
-    found = []
+    result = []
     for limit in limits:
         known = chosen(options.metrics, k, budget, asked=asked)
         name = limit.name
@@ -293,8 +293,8 @@ def _measured_as(limits: list[MetricLimit], options: EvaluationOptions) -> list[
             name = names[0] if len(names) == 1 else name
         if name not in known:
             raise click.UsageError(f"{name} isn't measured here; measured: {', '.join(known)}")
-        found.append(limit._replace(name=name))
-    return found
+        result.append(limit._replace(name=name))
+    return result
 
 
 def measured_names(names: str | None, options: EvaluationOptions) -> list[str]:

@@ -170,8 +170,8 @@ def chart(options: ChartOptions) -> None:
     if not len(history):
         _say_empty(history)
         return
-    found = metric_history(history, options.metric, kind=options.kind, last=options.last)
-    is_written = options.print_and_write(lambda: metric_history_report(found), lambda: found)
+    result = metric_history(history, options.metric, kind=options.kind, last=options.last)
+    is_written = options.print_and_write(lambda: metric_history_report(result), lambda: result)
     leave(failed=not is_written)
 
 
@@ -277,17 +277,17 @@ def import_files(options: ImportOptions) -> None:
         say(f"not imported: {error}")
 
     history = options.opened()
-    found = import_results(history, options.files, on_bad)
-    new = [each for each in found if each.is_new]
+    files = import_results(history, options.files, on_bad)
+    new = [file for file in files if file.is_new]
     ends = list(dict.fromkeys((new[0].number, new[-1].number))) if new else []
     numbers = f" as {' to '.join(map(str, ends))}" if ends else ""
-    had = f"; skipped {counted(known, 'known file')}" if (known := len(found) - len(new)) else ""
+    had = f"; skipped {counted(known, 'known file')}" if (known := len(files) - len(new)) else ""
     options.answer(
-        {"imported": [asdict(each) for each in found], "skipped": bad},
+        {"imported": [asdict(file) for file in files], "skipped": bad},
         f"imported {counted(len(new), 'run')}{numbers} into {shown_place(history.place)}{had}",
     )
     if bad:
-        sys.exit(SKIPPED if found else FAILED)
+        sys.exit(SKIPPED if files else FAILED)
 
 
 command = DefaultGroup(list_runs, (show, diff, chart, baseline, export, import_files, prune))

@@ -54,10 +54,10 @@ def _words(baseline: Baseline, history: History) -> str:
     when = run.when[:16].replace("T", " ")
     metric = run.main_metric
     figure = run.figures.get(metric)
-    told = (
+    message = (
         f"  {metric} {format_score(metric, figure.mean, figure.low, figure.high)}" if figure else ""
     )
-    return one_line(f"{baseline.name}  {baseline.kind}  run {baseline.run}  {when}{told}  {run.label}")  # fmt: skip
+    return one_line(f"{baseline.name}  {baseline.kind}  run {baseline.run}  {when}{message}  {run.label}")  # fmt: skip
 
 
 class SetOptions(HistoryOption, JsonOption):
@@ -103,7 +103,8 @@ def clear(options: ClearBaselineOptions) -> None:
     """
     gone = options.opened().clear_baselines(options.name)
     options.answer(
-        {"cleared": [asdict(each) for each in gone]}, f"cleared {counted(len(gone), 'baseline')}"
+        {"cleared": [asdict(baseline) for baseline in gone]},
+        f"cleared {counted(len(gone), 'baseline')}",
     )
 
 

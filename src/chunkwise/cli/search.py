@@ -130,19 +130,19 @@ def _answers(
     with progress("searching", len(queries), quiet) as advance:
         for low in range(0, len(queries), _AT_ONCE):
             block = queries[low : low + _AT_ONCE]
-            found = search(index, block, asked, embedder=embedder, token_encoder=token_encoder)
+            result = search(index, block, asked, embedder=embedder, token_encoder=token_encoder)
             explained = [Explanation()] * len(block)
             if options.explain:
                 chains: list[list[HitChain]] = [[] for _ in block]
                 if follows_names(retriever):
                     chains = chains_of_hits(
-                        index, block, found, asked, embedder=embedder, token_encoder=token_encoder
+                        index, block, result, asked, embedder=embedder, token_encoder=token_encoder
                     )
                 explained = [
-                    Explanation(own, named_documents(index, query.text, asked, embedder))
-                    for query, own in zip(block, chains, strict=True)
+                    Explanation(hit_chains, named_documents(index, query.text, asked, embedder))
+                    for query, hit_chains in zip(block, chains, strict=True)
                 ]
-            yield from zip(block, found, explained, strict=True)
+            yield from zip(block, result, explained, strict=True)
             out.flush()  # what reads a pipe need not wait for the last question
             advance(
                 len(block), f"{thousands(low + len(block))} of {counted(len(queries), 'question')}"
@@ -184,8 +184,8 @@ def _hint(index: Searchable, query: Query) -> None:
     """Where something was found all the same: a word that may be misspelt, and no other."""
     from chunkwise.retrieval.search.unmatched_words import unmatched_told
 
-    if told := unmatched_told([each for each in _missing(index, query) if each.near]):
-        say(told)
+    if message := unmatched_told([row for row in _missing(index, query) if row.near]):
+        say(message)
 
 
 def _check_documents(index: Searchable, only: Filter) -> None:
@@ -211,7 +211,7 @@ def _writer() -> Written:
 
     def write(query: Query, hits: Sequence[Hit], explanation: Explanation) -> None:
         chains = explanation.chains
-        named = [asdict(each) for each in explanation.named]
+        named = [asdict(title) for title in explanation.named]
         for at, hit in enumerate(hits):
             row = {**hit_row(query, hit), **(chains[at].to_dict() if chains else {})}
             row |= {"named": named} if named else {}

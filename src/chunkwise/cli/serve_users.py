@@ -126,15 +126,16 @@ def list_users(options: UserListOptions) -> None:
     if options.as_json:
         print_json({
             "users": [
-                {"name": each.name, "role": each.role, "password": bool(each.password), "keys": len(each.keys)}
-                for each in known
+                {"name": account.name, "role": account.role, "password": bool(account.password),
+                 "keys": len(account.keys)}
+                for account in known
             ]
         })  # fmt: skip
         return
-    for each in known:
-        how = ["password"] if each.password else []
-        how += [counted(len(each.keys), "key")] if each.keys else []
-        click.echo(f"{each.name}\t{each.role}\t{', '.join(how)}")
+    for account in known:
+        how = ["password"] if account.password else []
+        how += [counted(len(account.keys), "key")] if account.keys else []
+        click.echo(f"{account.name}\t{account.role}\t{', '.join(how)}")
 
 
 @dataclass_command("remove", UserOptions)

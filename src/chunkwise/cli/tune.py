@@ -209,7 +209,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
             f"{counted(len(prepared.plan.configurations), 'configuration')} of {sweep.pipeline}"
         ]
     if estimate.tokens >= TOKENS_PER_SECOND:
-        lines[-1] += f"; the time is for {thousands(TOKENS_PER_SECOND)} a second"
+        lines[-1] += f"; assumes {thousands(TOKENS_PER_SECOND)} tokens/s"
     if estimate.llm.calls:
         lines.append(f"language model: {estimate_words(estimate.llm)}")
     if done := sum(each.key in known for each in prepared.plan.configurations):
@@ -247,6 +247,7 @@ def _left_out(prepared: PreparedSweep) -> list[str]:
     return [
         "skipped: "
         f"{'; '.join(names[:3])}{f' and {thousands(len(names) - 3)} more' if len(names) > 3 else ''} "
+        ""
         f"({why})"
         for why, names in by_reason.items()
     ]

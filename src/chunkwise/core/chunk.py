@@ -120,9 +120,7 @@ class Chunk(PlaceInDocument):
         return made
 
     def __init_subclass__(cls) -> None:
-        raise TypeError(
-            "Chunk takes no subclasses: what you add goes into a class that holds the chunk"
-        )
+        raise TypeError("Chunk can't be subclassed; wrap it in your own class")
 
     @property
     def id(self) -> str:
@@ -225,4 +223,4 @@ class Chunk(PlaceInDocument):
 class _Open(PlaceInDocument):
     """A chunk while it is filled."""
 
-    __slots__ = tuple(each.name for each in fields(Chunk))
+    __slots__ = tuple(item.name for item in fields(Chunk))

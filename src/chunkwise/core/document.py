@@ -40,10 +40,10 @@ def plain_value(value: object) -> Any:
 
 
 _NO_TEXTS: tuple[tuple[type | UnionType, str, str], ...] = (
-    (type(None), "None", "leave out what has no text"),
+    (type(None), "None", "skip documents without text"),
     (bytes | bytearray, "bytes", "decode it first, text.decode('utf-8')"),
-    (os.PathLike, "a path", "chunkwise.chunk reads files, and chunkwise.read makes documents of them"),
-    (list | tuple | set, "a list", "call it for each of them, or give chunkwise.chunk a list of Document"),
+    (os.PathLike, "a path", "to read a file, use chunkwise.chunk or chunkwise.read"),
+    (list | tuple | set, "a list", "call it per document, or pass a list of Document to chunkwise.chunk"),
 )  # fmt: skip
 
 
@@ -110,13 +110,15 @@ class Document:
                 )
         if not isinstance(self.metadata, Mapping):
             raise InvalidParameter(
-                f"the metadata of the document {self.id!r} is {shown(self.metadata)}; expected a dict: "
+                f"the metadata of the document {self.id!r} is {shown(self.metadata)}; expected a "
+                "dict: "
                 '{"year": 2024}'
             )
         if self.blocks is None and self.format not in FORMATS:
             raise InvalidParameter(
-                f"the format of the document {self.id!r} is {self.format!r}; allowed: {', '.join(FORMATS)}; "
-                "a custom format needs `blocks`, else say text"
+                f"the format of the document {self.id!r} is {self.format!r}; allowed: "
+                f"{', '.join(FORMATS)}; "
+                "a custom format needs `blocks`; otherwise use text"
             )
 
     def page(self, position: int) -> int | None:
@@ -126,9 +128,9 @@ class Document:
     def text_without(self, span: Span, hidden: Sequence[Span]) -> str:
         """Text of a span without the hidden spans."""
         start, parts = span.start, []
-        for each in hidden:
-            parts.append(self.text[start : max(start, each.start)])
-            start = max(start, each.end)
+        for row in hidden:
+            parts.append(self.text[start : max(start, row.start)])
+            start = max(start, row.end)
         return "".join(parts) + self.text[start : max(start, span.end)]
 
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:

@@ -68,12 +68,12 @@ class PageBoxes:
         cls, lines: Iterable[tuple[int, int, tuple[int, float, float, float, float]]]
     ) -> PageBoxes:
         """From start, end and box of each line, in order."""
-        found = list(lines)
-        corners = [round(10 * each) for _, _, box in found for each in box[1:]]
+        result = list(lines)
+        corners = [round(10 * value) for _, _, box in result for value in box[1:]]
         return cls(
-            array("q", [start for start, _, _ in found]),
-            array("q", [end for _, end, _ in found]),
-            array("i", [box[0] for _, _, box in found]),
+            array("q", [start for start, _, _ in result]),
+            array("q", [end for _, end, _ in result]),
+            array("i", [box[0] for _, _, box in result]),
             array("i", corners),
         )
 
@@ -95,15 +95,15 @@ class PageBoxes:
 
     def within(self, start: int, end: int) -> tuple[Box, ...]:
         """Rectangles of a span; adjacent lines of a column are merged."""
-        found: list[Box] = []
+        boxes: list[Box] = []
         for box in self.lines(start, end):
-            if found and _goes_on(found[-1], box):
-                last = found[-1]
+            if boxes and _goes_on(boxes[-1], box):
+                last = boxes[-1]
                 low = min(last.x0, box.x0), min(last.y0, box.y0)
                 box = Box(box.page, *low, max(last.x1, box.x1), max(last.y1, box.y1))
-                found.pop()
-            found.append(box)
-        return tuple(found)
+                boxes.pop()
+            boxes.append(box)
+        return tuple(boxes)
 
 
 def _goes_on(above: Box, line: Box) -> bool:

@@ -41,10 +41,10 @@ class DocumentNames:
         fits: set[int] = set()
         for kind in self._kinds if name.strip() else ():
             for spelling in _spellings(name):
-                found = kind.get(spelling, set())
-                if len(found) == 1:
-                    return next(iter(found))
-                fits = fits or found
+                result = kind.get(spelling, set())
+                if len(result) == 1:
+                    return next(iter(result))
+                fits = fits or result
         return self._problems.setdefault(name, self._problem(name, fits))
 
     @cached_property

@@ -132,8 +132,12 @@ def refuse_text(source: Inputs, options: LoadOptions) -> None:
     may_raise = options.on_unreadable in ("warn", "raise")
     if isinstance(source, str) and _is_prose(source) and may_raise and address_of(source) is None:
         problems: list[UnreadableDocument] = []
-        found = sources(source, problems.append, LoadOptions())
-        if next(iter(found), None) is None and problems and problems[0] is not _helped(problems[0]):
+        result = sources(source, problems.append, LoadOptions())
+        if (
+            next(iter(result), None) is None
+            and problems
+            and problems[0] is not _helped(problems[0])
+        ):
             raise _helped(problems[0])
 
 
@@ -194,9 +198,9 @@ def sources(
     What cannot be reached goes to `on_unreadable`; files in `leave_out` of the options are passed over in silence. What
     nobody means in a folder is counted and told in one line at the end.
     """
-    found = changed_sources(source, on_unreadable, options)
+    result = changed_sources(source, on_unreadable, options)
     # None is known, and the rows of a table are read from memory.
-    return (each for each in found if not isinstance(each, UnchangedSource | TableInput))
+    return (item for item in result if not isinstance(item, UnchangedSource | TableInput))
 
 
 def changed_sources(
@@ -312,7 +316,7 @@ def _file(name: str, path: str, names: _Names) -> Iterator[Source]:
 
 def _of_archive(source: Source, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     silent = True
-    found = _Found(names)
+    result = _Found(names)
 
     def note(problem: UnreadableDocument) -> None:
         nonlocal silent
@@ -323,10 +327,10 @@ def _of_archive(source: Source, names: _Names, on_unreadable: OnUnreadable) -> I
         if member is source:  # a zip that is one document comes back as itself, already named
             yield member
             return
-        if found.takes(member.id.removeprefix(f"{source.id}/"), member):
+        if result.takes(member.id.removeprefix(f"{source.id}/"), member):
             silent = False
             yield names.distinct(member)
-    why = found.end("no documents in this archive")
+    why = result.end("no documents in this archive")
     if silent:
         on_unreadable(UnreadableDocument(source.origin, why))
 
@@ -392,31 +396,31 @@ def _documents_of(archive: Source, found: Iterator[Source]) -> Iterator[Source]:
 
 
 def _of_folder(folder: str, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
-    found = _Found(names)
+    result = _Found(names)
     for below in walk(folder, on_unreadable):
         path = os.path.join(folder, below)
-        takes = found.takes(below, Source(below, printable(path), path=path))
+        takes = result.takes(below, Source(below, printable(path), path=path))
         if takes and not is_findings_file(path):
             yield from _file(below, path, names)
     nothing = _INDEX if is_index_folder(folder) else "no files in this folder"
-    if not found.met and no_documents_among(os.listdir(folder), partial(file_head, folder)):
+    if not result.met and no_documents_among(os.listdir(folder), partial(file_head, folder)):
         nothing = "it contains only the questions of a test set"
-    if why := found.end(nothing):
+    if why := result.end(nothing):
         on_unreadable(UnreadableDocument(printable(folder), why))
 
 
 def _of_pattern(pattern: str, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     folder, rest = split_pattern(pattern)
     fits = _fitting(rest, pattern)
-    found = _Found(names, named=names_a_kind(rest))
+    result = _Found(names, named=names_a_kind(rest))
     if os.path.isdir(folder):
         # Folders the pattern only passes by are nobody's business, as in a shell.
         for below in walk(folder, lambda _: None, depth_of(rest)):
             path = below if folder == "." else os.path.join(folder, below)
-            takes = fits(below) and found.takes(below, Source(below, printable(path), path=path))
+            takes = fits(below) and result.takes(below, Source(below, printable(path), path=path))
             if takes and not is_findings_file(path):
                 yield from _file(below, path, names)
-    if why := found.end("no file matches this pattern"):
+    if why := result.end("no file matches this pattern"):
         on_unreadable(UnreadableDocument(printable(pattern), why))
 
 
@@ -466,7 +470,7 @@ def _listed(
                 yield names.distinct(Source(_file_name(shown), shown, stored=stored))
             return
     fits = _fitting(rest, address) if rest else None
-    found = _Found(names, named=bool(rest) and names_a_kind(rest))
+    result = _Found(names, named=bool(rest) and names_a_kind(rest))
     root = printable(shown_address(folder))
     path, is_folder = look_up(folder)
     depth = depth_of(rest) if rest else None
@@ -474,10 +478,10 @@ def _listed(
         if fits is not None and not fits(entry.below):
             continue
         source = _of_entry(entry, folder, root)
-        if found.takes(entry.below, source) and names.is_new(source.origin):
+        if result.takes(entry.below, source) and names.is_new(source.origin):
             yield names.distinct(source)
     nothing = "no file matches this pattern" if rest else "no files in this folder"
-    if why := found.end(nothing):
+    if why := result.end(nothing):
         on_unreadable(UnreadableDocument(shown, why))
 
 

@@ -45,10 +45,10 @@ def long_text(source: Source, options: LoadOptions) -> Iterator[LongText | None]
         if encoding is None:
             yield None
             return
-        found = _opened(here, loader, options, encoding)
-        if found is not None and (revision := revision_of(source, options)):
-            found = found._replace(document=replace(found.document, revision=revision))
-        yield found
+        result = _opened(here, loader, options, encoding)
+        if result is not None and (revision := revision_of(source, options)):
+            result = result._replace(document=replace(result.document, revision=revision))
+        yield result
 
 
 def _loader(source: Source, options: LoadOptions) -> Loader | None:

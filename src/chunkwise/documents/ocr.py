@@ -72,8 +72,8 @@ def _output(words: Sequence[str], origin: str, data: bytes = b"") -> str:
             origin, f"the OCR command took more than {_SECONDS} seconds"
         ) from error
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        why = f": {said[-1].strip()[:200]}" if said else ""
+        texts = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        why = f": {texts[-1].strip()[:200]}" if texts else ""
         raise UnreadableDocument(
             origin, f"the OCR command exited with status {done.returncode}{why}"
         )
@@ -84,15 +84,15 @@ def recognized_pages(
     pdf: pypdfium2.PdfDocument, texts: Sequence[str], ocr: Ocr, origin: str
 ) -> list[str]:
     """The texts of pages, those without one read from their pictures."""
-    found = list(texts)
+    pages = list(texts)
     for number, text in enumerate(texts):
         if text.strip():
             continue
         try:
-            found[number] = recognized(_drawn(pdf, number), ".png", ocr, origin)
+            pages[number] = recognized(_drawn(pdf, number), ".png", ocr, origin)
         except UnreadableDocument as error:
             raise UnreadableDocument(origin, f"page {number + 1}: {error.reason}") from error
-    return found
+    return pages
 
 
 def _drawn(pdf: pypdfium2.PdfDocument, number: int) -> bytes:

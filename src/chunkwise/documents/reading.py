@@ -294,40 +294,40 @@ class InputReader:
 
         One that is known has not been looked into: it is what it was when it came to be known.
         """
-        for found in self._sources:
+        for source in self._sources:
             yield from _drained(self._problems)
-            if isinstance(found, UnchangedSource):
-                self._files[found.source.origin] = found.source.id
-                yield found.source
+            if isinstance(source, UnchangedSource):
+                self._files[source.source.origin] = source.source.id
+                yield source.source
             else:
-                yield from self._units_of(found)
+                yield from self._units_of(source)
         yield from _drained(self._problems)
 
     def changed_units(self) -> Iterator[InputItem | UnchangedSource]:
         """The same; files of stores that are known come by their names, and keep the ids of their documents."""
-        for found in self._sources:
+        for result in self._sources:
             yield from _drained(self._problems)
-            if isinstance(found, UnchangedSource):
-                if found.source.id not in self._ids:
-                    self._ids.distinct(found.source.id, "")
-                    yield found
+            if isinstance(result, UnchangedSource):
+                if result.source.id not in self._ids:
+                    self._ids.distinct(result.source.id, "")
+                    yield result
                     continue
-                found = found.source  # a record of another file has its id now
-            yield from self._units_of(found)
+                result = result.source  # a record of another file has its id now
+            yield from self._units_of(result)
         yield from _drained(self._problems)
 
-    def _units_of(self, found: Source | Document | TableInput) -> Iterator[InputItem]:
-        if isinstance(found, Document):
-            yield found
+    def _units_of(self, source: Source | Document | TableInput) -> Iterator[InputItem]:
+        if isinstance(source, Document):
+            yield source
             return
-        if isinstance(found, TableInput):
-            yield from found.documents(self._options, self._problems.append)
+        if isinstance(source, TableInput):
+            yield from source.documents(self._options, self._problems.append)
             return
-        self._files[found.origin] = found.id
-        if is_stream(found, self._options):
-            yield from loaded(found, self._options)
+        self._files[source.origin] = source.id
+        if is_stream(source, self._options):
+            yield from loaded(source, self._options)
         else:
-            yield found
+            yield source
         yield from _drained(self._problems)
 
     def documents(self) -> Iterator[Document | UnreadableDocument]:

@@ -48,23 +48,23 @@ def walk_store(
 
         pending: list[StoreEntry | _OpenFolder] = [opened("", folder, depth)]
         while pending:
-            found = pending.pop()
-            if isinstance(found, StoreEntry):
-                yield found
+            result = pending.pop()
+            if isinstance(result, StoreEntry):
+                yield result
                 continue
             try:
-                entries = found.entries.result()
+                entries = result.entries.result()
             except OSError as error:
-                if not found.below:
+                if not result.below:
                     raise  # the folder the user named
-                where = f"{shown_address(address).rstrip('/')}/{found.below}"
+                where = f"{shown_address(address).rstrip('/')}/{result.below}"
                 on_unreadable(UnreadableDocument(printable(where), os_reason(error)))
                 continue
-            by_name = {entry.below[len(found.below) :].rstrip("/"): entry for entry in entries}
-            if found.below and PACKAGES_HERE in by_name:
+            by_name = {entry.below[len(result.below) :].rstrip("/"): entry for entry in entries}
+            if result.below and PACKAGES_HERE in by_name:
                 continue
             meant = names_meant(by_name, partial(_head, files, by_name))
-            inner = None if found.depth is None else found.depth - 1
+            inner = None if result.depth is None else result.depth - 1
             children: list[StoreEntry | _OpenFolder] = []
             for name, entry in by_name.items():
                 if name not in meant:

@@ -48,8 +48,8 @@ def walk(folder: str, on_unreadable: OnUnreadable, depth: int | None = None) -> 
             continue
         path = os.path.join(folder, below) if below else folder
         try:
-            with os.scandir(path) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            with os.scandir(path) as result:
+                entries = sorted(result, key=lambda entry: entry.name)
         except OSError as error:
             if not below:
                 raise  # the folder the user named
@@ -201,14 +201,14 @@ class FileFilter:
     @property
     def patterns(self) -> str:
         """By the names they have in Python and, behind dashes, on the command line."""
-        given = [("include", each) for each in self._include]
-        given += [("exclude", each) for each in self._exclude]
+        given = [("include", item) for item in self._include]
+        given += [("exclude", item) for item in self._exclude]
         return " ".join(f"{name} {pattern!r}" for name, pattern in given)
 
 
 def in_words(kinds: Mapping[str, int]) -> str:
     """`12 pictures, 1 lock file`, the most first."""
-    by_count = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
+    by_count = sorted(kinds.items(), key=lambda pair: (-pair[1], pair[0]))
     return ", ".join(
         f"{thousands(count)} {one_or_many(count, kind, _MANY.get(kind, plural(2, kind)))}"
         for kind, count in by_count
@@ -320,17 +320,17 @@ def may_be_of_testset(path: str) -> bool:
 
 def no_documents_among(names: Collection[str], head: Head) -> set[str]:
     """Of the files and folders of one folder those of questions and judgments: of BEIR, AutoRAG and TREC."""
-    found: set[str] = set()
+    documents: set[str] = set()
     known = set(names)
     if BEIR_QUERIES in known and not known.isdisjoint((BEIR_CORPUS, *_BEIR_JUDGEMENTS)):
-        found |= {BEIR_QUERIES, *_BEIR_JUDGEMENTS} & known
+        documents |= {BEIR_QUERIES, *_BEIR_JUDGEMENTS} & known
     if {AUTORAG_QUERIES, AUTORAG_CORPUS} <= known:
-        found.add(AUTORAG_QUERIES)
-    judging = [each for each in _named(known, TREC_JUDGING) if holds_judgments(head(each))]
+        documents.add(AUTORAG_QUERIES)
+    judging = [item for item in _named(known, TREC_JUDGING) if holds_judgments(head(item))]
     if judging:
-        asking = (each for each in _named(known, TREC_ASKING) if holds_topics(head(each)))
-        found |= {*judging, *asking}
-    return found
+        asking = (item for item in _named(known, TREC_ASKING) if holds_topics(head(item)))
+        documents |= {*judging, *asking}
+    return documents
 
 
 def _named(names: Iterable[str], parts: tuple[str, ...]) -> list[str]:
@@ -350,8 +350,8 @@ def no_documents_below(paths: Iterable[str], head: Head) -> set[str]:
     refused: set[str] = set()
     for folder, names in folders.items():
         inside = f"{folder}/" if folder else ""
-        found = no_documents_among(names, partial(_head_inside, head, inside))
-        refused |= {f"{inside}{name}" for name in found}
+        texts = no_documents_among(names, partial(_head_inside, head, inside))
+        refused |= {f"{inside}{name}" for name in texts}
     return {path for path in every if path in refused or path.rpartition("/")[0] in refused}
 
 

@@ -126,7 +126,7 @@ def read_live_log(
             continue
         at = str(len(outcomes)) if kind == "teams" else str(row.number)
         said = (record.get(field) for field in _WHEN)
-        when[at] = next((each for each in said if isinstance(each, str)), "")
+        when[at] = next((item for item in said if isinstance(item, str)), "")
     if kind is None:
         raise ChunkwiseError(f"no readable entries in {shown_name(name)}")
     if kind == "labels":
@@ -148,10 +148,10 @@ def _kind_of(record: Mapping[str, object]) -> LogKind:
 
 def _outcome(record: Mapping[str, object]) -> float:
     if _WINNER in record:
-        said = str(record[_WINNER]).strip().lower()
-        if said not in _WINS:
+        text = str(record[_WINNER]).strip().lower()
+        if text not in _WINS:
             raise WrongField(f"its winner is {shown(record[_WINNER])}; expected a, b or tie")
-        return _WINS[said]
+        return _WINS[text]
     if all(name in record for name in _TEAM_CLICKS):
         a, b = (_count(record[name], name) for name in _TEAM_CLICKS)
         return float((b > a) - (a > b))
@@ -169,8 +169,8 @@ def _count(value: object, name: str) -> int:
 def _clicked(record: Mapping[str, object], known: Mapping[str, int]) -> Iterator[Reference]:
     """Places that were clicked; a document alone is all of it."""
     given = record.get(_CLICKS)
-    for each in [given] if isinstance(given, str | dict) else items(given, _CLICKS):
-        place = {"doc_id": each} if isinstance(each, str) else each
+    for item in [given] if isinstance(given, str | dict) else items(given, _CLICKS):
+        place = {"doc_id": item} if isinstance(item, str) else item
         fields: Mapping[str, Any] = record_of(place, "a click")
         id = string(fields, "doc_id", "document", "id")
         if id not in known:
@@ -229,16 +229,16 @@ class ABResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        found = self.sequence
+        sequence = self.sequence
         looks = [
-            {"questions": n, "mean": float(found.mean[n - 1]), "low": float(found.low[n - 1]),
-             "high": float(found.high[n - 1]), "p": float(found.p[n - 1])}
-            for n in range(1, len(found) + 1)
+            {"questions": n, "mean": float(sequence.mean[n - 1]), "low": float(sequence.low[n - 1]),
+             "high": float(sequence.high[n - 1]), "p": float(sequence.p[n - 1])}
+            for n in range(1, len(sequence) + 1)
         ]  # fmt: skip
         return {
-            "a": self.a, "b": self.b, "metric": self.metric, "how": self.how, "level": found.level,
-            "tolerance": self.tolerance, "questions": len(found), "unscored": self.unscored, "state": self.state,
-            "decided_at": found.decided_at(self.tolerance), "more_needed": found.more_needed(self.tolerance),
+            "a": self.a, "b": self.b, "metric": self.metric, "how": self.how, "level": sequence.level,
+            "tolerance": self.tolerance, "questions": len(sequence), "unscored": self.unscored, "state": self.state,
+            "decided_at": sequence.decided_at(self.tolerance), "more_needed": sequence.more_needed(self.tolerance),
             "looks": looks,
         }  # fmt: skip
 
@@ -268,9 +268,7 @@ def ab_test(
         named = tuple(log.when.get(str(n), "") for n in range(1, len(log.outcomes) + 1))
         return ABResult("a", "b", "wins", "interleaved", sequence, 0, tolerance, named)
     if a is None or b is None:
-        raise InvalidParameter(
-            "a and b are missing; only a log with both teams' results needs neither"
-        )
+        raise InvalidParameter("missing a and b; only a log with the hits of both can omit them")
     asked: dict[Query, str] = {}
     for query in log.queries:
         asked.setdefault(replace(query, id=""), query.id)
@@ -279,7 +277,9 @@ def ab_test(
     answered = [(query, asked[replace(query, id="")]) for query in log.queries]
     if how == "interleaved":
         metric = "wins"
-        one, other = ({each.id: each.hits for each in side.questions} for side in (first, second))
+        one, other = (
+            {question.id: question.hits for question in side.questions} for side in (first, second)
+        )
         of_rows = [
             (_win(one.get(id), other.get(id), query, seed), query.id) for query, id in answered
         ]
@@ -299,7 +299,9 @@ def _common_objective(first: Results, second: Results) -> str:
     if first.objective != second.objective:
         raise InvalidParameter(
             f"the main metric is {first.objective} for a and {second.objective} for b; choose "
-            f"one for both: --metric recall@1000t"
+            f"one: "
+            f"--metric "
+            f"recall@1000t"
         )
     return first.objective
 
@@ -307,13 +309,13 @@ def _common_objective(first: Results, second: Results) -> str:
 def _differences(first: Results, second: Results, metric: str) -> dict[str, float]:
     """b − a by question; higher is better for b."""
     sign = -1.0 if lower_is_better(metric) else 1.0
-    others = {each.id: each.scores.get(metric) for each in second.questions}
-    found = {}
-    for each in first.questions:
-        one, other = each.scores.get(metric), others.get(each.id)
+    others = {question.id: question.scores.get(metric) for question in second.questions}
+    differences = {}
+    for question in first.questions:
+        one, other = question.scores.get(metric), others.get(question.id)
         if one is not None and other is not None:
-            found[each.id] = max(-1.0, min(1.0, sign * (other - one)))
-    return found
+            differences[question.id] = max(-1.0, min(1.0, sign * (other - one)))
+    return differences
 
 
 def _win(

@@ -120,7 +120,9 @@ def _labeled(queries: Sequence[Query]) -> tuple[Places, Places, int]:
 
 
 def _references(query: Query) -> list[Passage]:
-    places = (Passage(each.doc_id, each.start, each.end) for each in query.references)
+    places = (
+        Passage(reference.doc_id, reference.start, reference.end) for reference in query.references
+    )
     return list(dict.fromkeys(places))
 
 
@@ -133,7 +135,7 @@ def _hard(
     made = index(documents, strategy or _usual(queries, documents), vectors="none")
     places: Places = {}
     for query, hits in zip(queries, made.search(queries, k=DEEP, retriever="bm25"), strict=True):
-        known = [place for each in query.references for place in each.places]
+        known = [place for reference in query.references for place in reference.places]
         said = {texts[place.doc_id][place.start : place.end] for place in known}
         known += [Passage(*label[:3]) for label in query.labels]
         free = (
@@ -171,7 +173,7 @@ Drawn = tuple[str, Passage]
 
 def _in_turn(order: Sequence[str], places: Mapping[str, list[Passage]]) -> list[Drawn]:
     """The first passage of every question, then every second one, and so on."""
-    depth = max((len(own) for own in places.values()), default=0)
+    depth = max((len(place) for place in places.values()), default=0)
     return [
         (id, own[at]) for at in range(depth) for id in order if at < len(own := places.get(id, []))
     ]
@@ -182,8 +184,8 @@ def _balanced(
 ) -> Iterator[tuple[Drawn, bool]]:
     """Half of each; where one kind has too few, more of the other."""
     first = min(len(relevant), max((count + 1) // 2, count - len(irrelevant)))
-    yield from ((each, True) for each in relevant[:first])
-    yield from ((each, False) for each in irrelevant[: count - first])
+    yield from ((pair, True) for pair in relevant[:first])
+    yield from ((pair, False) for pair in irrelevant[: count - first])
 
 
 def _by_question(
@@ -289,10 +291,10 @@ def calibrate(
     """
     identity = identity or judge_identity(judge)
     watch = _Watch(judge, pairs)
-    said = list(chain.from_iterable(_verdicts_of(judge, pairs, advance)))
+    scores = list(chain.from_iterable(_verdicts_of(judge, pairs, advance)))
     verdicts = [
         Verdict(query.id, is_relevant, score)
-        for (query, _, is_relevant), score in zip(_judged_pairs(pairs), said, strict=True)
+        for (query, _, is_relevant), score in zip(_judged_pairs(pairs), scores, strict=True)
     ]
     known = same_calibration(identity, pairs.against, pairs.question_set)
     figures = calibration(
@@ -303,9 +305,11 @@ def calibrate(
     cosines = None if embedder is None else _cosines(pairs, embedder)
     threshold = None
     if cosines is not None:
-        truths = [each.is_relevant for each in verdicts]
-        threshold = best_threshold(cosines.tolist(), truths, [each.question for each in verdicts])
-    wrong = tuple(_disagreements(pairs, said, cosines))
+        truths = [verdict.is_relevant for verdict in verdicts]
+        threshold = best_threshold(
+            cosines.tolist(), truths, [verdict.question for verdict in verdicts]
+        )
+    wrong = tuple(_disagreements(pairs, scores, cosines))
     return CalibrationRun(figures, wrong, threshold, watch.kept, watch.error(figures))
 
 
@@ -320,15 +324,16 @@ def _verdicts_of(judge: Judge, pairs: KnownPairs, advance: OnProgress | None) ->
     """The verdicts, a list a question."""
     if isinstance(judge, LlmJudge):
         return judge.judge(pairs.queries, pairs.hits, advance)
-    found: list[list[Score]] = []
+    verdicts: list[list[Score]] = []
     for low in range(0, len(pairs.queries), _AT_ONCE):
         some = pairs.queries[low : low + _AT_ONCE]
-        found += judge.judge(some, pairs.hits[low : low + _AT_ONCE])
+        verdicts += judge.judge(some, pairs.hits[low : low + _AT_ONCE])
         if advance:
             advance(
-                len(some), f"{thousands(len(found))} of {counted(len(pairs.queries), 'question')}"
+                len(some),
+                f"{thousands(len(verdicts))} of {counted(len(pairs.queries), 'question')}",
             )
-    return found
+    return verdicts
 
 
 class _Watch:
@@ -393,18 +398,18 @@ def _cosines(pairs: KnownPairs, embedder: Embedder) -> NDArray[np.float64]:
 
 
 def _disagreements(
-    pairs: KnownPairs, said: Sequence[Score], cosines: NDArray[np.float64] | None
+    pairs: KnownPairs, scores: Sequence[Score], cosines: NDArray[np.float64] | None
 ) -> Iterator[Disagreement]:
     wrong: dict[bool, list[Disagreement]] = {True: [], False: []}
     for at, ((query, hit, is_relevant), score) in enumerate(
-        zip(_judged_pairs(pairs), said, strict=True)
+        zip(_judged_pairs(pairs), scores, strict=True)
     ):
         if score.value is not None and (score.value == 1) != is_relevant:
             cosine = None if cosines is None else float(cosines[at])
             wrong[is_relevant].append(
                 Disagreement(query.text, hit.doc_id, hit.start, hit.end, hit.text, is_relevant, cosine)
             )  # fmt: skip
-    wrong[True].sort(key=lambda each: each.cosine or 0.0)
-    wrong[False].sort(key=lambda each: -(each.cosine or 0.0))
+    wrong[True].sort(key=lambda disagreement: disagreement.cosine or 0.0)
+    wrong[False].sort(key=lambda disagreement: -(disagreement.cosine or 0.0))
     for both in zip_longest(wrong[True], wrong[False]):
-        yield from (each for each in both if each is not None)
+        yield from (item for item in both if item is not None)

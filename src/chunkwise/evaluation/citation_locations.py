@@ -69,23 +69,23 @@ class ChunkNames:
 
     def find(self, id: str, document: int | None = None) -> Passage | str:
         """The chunk of an id, in the document of this number where one is named; or why it is not known."""
-        found = self.look_up(id, document)
-        return found.why if isinstance(found, NoChunk) else found
+        result = self.look_up(id, document)
+        return result.why if isinstance(result, NoChunk) else result
 
     def look_up(self, id: str, document: int | None = None) -> Passage | NoChunk:
         """The same, with whether there is no such chunk."""
         known = list(self._ids.get(id, ()))
         if document is not None:
-            known = [each for each in known if each.doc_id == self.documents[document].id] or known
+            known = [row for row in known if row.doc_id == self.documents[document].id] or known
         if len(known) == 1:
             return known[0]
         if known:
-            told = f"{counted(len(known), 'chunk')} have the id {shown(id, 60)}; also give the document"
-            return NoChunk(told, False)
-        if (own := _NUMBERED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
-            return self._numbered(n, int(own[2]))
-        if (own := _PLACED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
-            start, end = int(own[2]), int(own[3])
+            message = f"{counted(len(known), 'chunk')} have the id {shown(id, 60)}; also give the document"
+            return NoChunk(message, False)
+        if (match := _NUMBERED.fullmatch(id)) and isinstance(n := self.names.find(match[1]), int):
+            return self._numbered(n, int(match[2]))
+        if (match := _PLACED.fullmatch(id)) and isinstance(n := self.names.find(match[1]), int):
+            start, end = int(match[2]), int(match[3])
             if 0 <= start < end <= len(self.documents[n].text):
                 return Passage(self.documents[n].id, start, end)
         if document is not None and id.isascii() and id.isdigit() and len(id) <= 12:
@@ -100,13 +100,15 @@ class ChunkNames:
             return NoChunk(f"the chunks of {name} are unknown{_HOW_TO_TELL}", False)
         low, high = self._chunking.document.searchsorted([document, document + 1]).tolist()
         if low + number >= high:
-            told = f"{name} has no chunk {thousands(number)}; it has {thousands(high - low)}, counted from 0"
-            return NoChunk(told, True)
+            message = f"{name} has no chunk {thousands(number)}; it has {thousands(high - low)}, counted from 0"
+            return NoChunk(message, True)
         if not self._chunking.is_chunk[low + number]:
-            told = f"chunk {thousands(number)} of {name} is a summary, which covers several spans"
-            return NoChunk(told, False)
+            message = (
+                f"chunk {thousands(number)} of {name} is a summary, which covers several spans"
+            )
+            return NoChunk(message, False)
         start, end = (
-            int(each[low + number]) for each in (self._chunking.start, self._chunking.end)
+            int(array[low + number]) for array in (self._chunking.start, self._chunking.end)
         )
         return Passage(self.documents[document].id, start, end)
 
@@ -117,11 +119,11 @@ class ChunkNames:
         """
         doc_id = self.documents[document].id
         own = [hit.span for hit in hits if hit.doc_id == doc_id and not hit.level]
-        found = max((each for each in own if each.start <= start < each.end), default=None)
-        if found is not None and found.start == start:
-            return found
+        result = max((row for row in own if row.start <= start < row.end), default=None)
+        if result is not None and result.start == start:
+            return result
         chunk = self._chunk_holding(document, start)
-        return chunk if chunk is not None and chunk.start == start else found or chunk
+        return chunk if chunk is not None and chunk.start == start else result or chunk
 
     def _chunk_holding(self, document: int, at: int) -> Span | None:
         if self._chunking is None or document not in self._by_start:
@@ -153,13 +155,17 @@ _CLAIMS = ("claim", "sentence", "statement")
 _QUOTES = ("quote", "cited_text", "text", "page_content")
 _FILE = re.compile(r"[^\s.]\.\w{1,5}\Z")
 NOTHING_NAMED = "it has no document, chunk or quote"
-CONTRADICTORY = "its chunk and its offsets disagree"
+CONTRADICTORY = "its chunk and offsets contradict each other"
 
 
 def nameless_quotes(citations: Iterable[object]) -> list[str]:
     """The quotes that are to be found in any document."""
-    named = ((each, stated_place(each).names) for each in citations if isinstance(each, Mapping))
-    quotes = (string_in(each, *_QUOTES) for each, names in named if not names)
+    named = (
+        (citation, stated_place(citation).names)
+        for citation in citations
+        if isinstance(citation, Mapping)
+    )
+    quotes = (string_in(record, *_QUOTES) for record, names in named if not names)
     return [quote for quote in quotes if quote]
 
 
@@ -182,41 +188,41 @@ class CitedPlaces:
     def citation(self, given: Mapping[str, object] | str) -> tuple[AnswerCitation, str]:
         """With what is wrong with it, where it leads nowhere: that it does is for the metrics to say."""
         fields = self._fields(given) if isinstance(given, str) else given
-        said = stated_place(fields)
-        number = document_of(said, self._chunks.names)
+        place = stated_place(fields)
+        number = document_of(place, self._chunks.names)
         quote = string_in(fields, *_QUOTES) or ""
-        if number is None and said.links and not quote and stated_id(fields).id is None:
-            number = self._chunks.names.find(said.links[0])
-        if number is None and said.start is not None and len(self._chunks.documents) == 1:
+        if number is None and place.links and not quote and stated_id(fields).id is None:
+            number = self._chunks.names.find(place.links[0])
+        if number is None and place.start is not None and len(self._chunks.documents) == 1:
             number = 0
         whole = AnswerCitation(
             string_in(fields, *_CLAIMS) or "",
-            self._id(number) or next(iter((*said.names, *said.links)), ""),
-            said.start,
-            said.end,
+            self._id(number) or next(iter((*place.names, *place.links)), ""),
+            place.start,
+            place.end,
             quote,
         )
-        is_placed = isinstance(number, int) and (quote or None not in (said.start, said.end))
-        id, chunk = self._chunk(fields, said, number)
+        is_placed = isinstance(number, int) and (quote or None not in (place.start, place.end))
+        id, chunk = self._chunk(fields, place, number)
         if isinstance(chunk, Passage):
-            if not self._agree(chunk, said, number):
+            if not self._agree(chunk, place, number):
                 return whole._replace(start=0, end=0), CONTRADICTORY
             if not is_placed:
                 return whole._replace(doc_id=chunk.doc_id, start=chunk.start, end=chunk.end), ""
         # Beside a place the id may be that of another system's chunk.
         elif chunk and chunk.is_missing and (not is_placed or self._chunks.is_id(id)):
             return whole._replace(start=0, end=0), chunk.why
-        elif chunk and not is_placed and (said.start is None or not isinstance(number, int)):
+        elif chunk and not is_placed and (place.start is None or not isinstance(number, int)):
             return whole._replace(unresolved=chunk.why), ""
         if isinstance(number, str):
             return whole, number
         if number is None:
             return self._quoted(whole) if quote else (whole._replace(unresolved=NOTHING_NAMED), "")
-        if said.start is not None and not is_placed:
-            span = self._chunks.holding(number, said.start, self._hits)
+        if place.start is not None and not is_placed:
+            span = self._chunks.holding(number, place.start, self._hits)
             if span is not None:
                 return whole._replace(start=span.start, end=span.end), ""
-        return whole, self._outside(number, said.start)
+        return whole, self._outside(number, place.start)
 
     def _fields(self, name: str) -> Mapping[str, object]:
         """What a text alone names: a document that is there or reads like a file, else a chunk."""
@@ -224,29 +230,29 @@ class CitedPlaces:
         return {"doc_id" if is_document else "chunk_id": name}
 
     def _chunk(
-        self, fields: Mapping[str, object], said: StatedPlace, number: int | str | None
+        self, fields: Mapping[str, object], place: StatedPlace, number: int | str | None
     ) -> tuple[str, Passage | NoChunk | None]:
         """The chunk it names by an id, or why it is not known; None: it names none."""
         own, is_sure = stated_id(fields)
         ids = [] if own is None else [own]
         if isinstance(number, str):  # an id in the place of a document's name is an id all the same
-            ids += said.names
+            ids += place.names
         document = number if isinstance(number, int) else None
-        found = [(id, self._chunks.look_up(id, document)) for id in ids]
-        for id, chunk in found:
+        result = [(id, self._chunks.look_up(id, document)) for id in ids]
+        for id, chunk in result:
             if isinstance(chunk, Passage) and (
-                is_sure or id != own or self._agree(chunk, said, number)
+                is_sure or id != own or self._agree(chunk, place, number)
             ):
                 return id, chunk
-        for id, chunk in found:
+        for id, chunk in result:
             is_chunks = (is_sure or number is None) if id == own else False
             if not isinstance(chunk, Passage) and (is_chunks or self._chunks.is_id(id)):
                 return id, chunk
         return "", None
 
-    def _agree(self, chunk: Passage, said: StatedPlace, number: int | str | None) -> bool:
+    def _agree(self, chunk: Passage, place: StatedPlace, number: int | str | None) -> bool:
         """Whether a chunk is in the document that is named, and holds the offset that is."""
-        is_there = said.start is None or chunk.start <= said.start < chunk.end
+        is_there = place.start is None or chunk.start <= place.start < chunk.end
         return is_there and (
             not isinstance(number, int) or chunk.doc_id == self._chunks.documents[number].id
         )
@@ -257,11 +263,11 @@ class CitedPlaces:
         numbers = [] if places is None else np.unique(places.document).tolist()
         ids = [self._chunks.documents[number].id for number in numbers]
         if not ids:
-            texts = ((each.id, each.text) for each in self._chunks.documents)
+            texts = ((document.id, document.text) for document in self._chunks.documents)
             ids = [id for id, text in texts if stands_in(citation.quote, text)]
         if not ids:
             return citation, "its quote is in no document"
-        near = [place.doc_id for each in self._query.references for place in each.places]
+        near = [place.doc_id for reference in self._query.references for place in reference.places]
         near += [hit.doc_id for hit in self._hits]
         chosen = next((id for id in near if id in ids), ids[0])
         return citation._replace(doc_id=chosen, start=None, end=None), ""
@@ -273,5 +279,5 @@ class CitedPlaces:
         document = self._chunks.documents[number]
         if start is None or start < len(document.text):
             return ""
-        told = thousands(start) if start < 10**15 else shown_offset(start)
-        return f"{told} is beyond the end of {document.id}"
+        message = thousands(start) if start < 10**15 else shown_offset(start)
+        return f"{message} is beyond the end of {document.id}"

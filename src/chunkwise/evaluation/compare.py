@@ -53,15 +53,15 @@ from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 def warnings_of(first: Results, second: Results, names: tuple[str, str]) -> list[str]:
     """A sentence for each thing that differs and should not."""
     a, b = names
-    found = [
+    warnings = [
         f"{a} and {b} have different {what}, which may cause a difference"
         for what in changed_data(first, second)
     ]
-    found += _amounts(first, second, names)
-    found += changed_rules(first, second, names)
+    warnings += _amounts(first, second, names)
+    warnings += changed_rules(first, second, names)
     if first.questions and first.questions == second.questions:
-        found.append(f"{a} and {b} have identical hits for every question: is one a copy?")
-    return found
+        warnings.append(f"{a} and {b} have identical hits for every question: is one a copy?")
+    return warnings
 
 
 def changed_data(first: Results, second: Results) -> list[str]:
@@ -107,16 +107,16 @@ def _amount(run: Results) -> str:
 def _rules(run: Results) -> Mapping[str, Json]:
     """What scores are made with; a file of another system's hits names no tokenizer and no model: the usual ones."""
     asked = run.configuration
-    found = {key: asked.get(key) for key in ("unit", "relevance_threshold")}
-    found["tokenizer"] = asked.get("tokenizer") or DEFAULT_TOKENIZER
+    rules = {key: asked.get(key) for key in ("unit", "relevance_threshold")}
+    rules["tokenizer"] = asked.get("tokenizer") or DEFAULT_TOKENIZER
     declared = [metric for name in run.summary if (metric := metric_of(name))]
     if any(metric.judge == SimilarityJudge.name for metric in declared):
-        found["similarity_threshold"] = asked.get("similarity_threshold")
-        found["judge model"] = asked.get("judge_model") or asked.get("embedder") or DEFAULT_MODEL
+        rules["similarity_threshold"] = asked.get("similarity_threshold")
+        rules["judge model"] = asked.get("judge_model") or asked.get("embedder") or DEFAULT_MODEL
     if any(metric.asks == LLM for metric in declared):
-        found["language model"] = asked.get("llm")
-        found["prompts"] = asked.get("judge_prompts")
-    return found
+        rules["language model"] = asked.get("llm")
+        rules["prompts"] = asked.get("judge_prompts")
+    return rules
 
 
 def _fingerprint(results: Results, what: str) -> Json:
@@ -172,10 +172,10 @@ class Scored:
     def corrected(self, outside: Mapping[str, float]) -> dict[str, Interval]:
         """By metric, intervals that leave out as much as the correction leaves to each."""
         shares = [outside.get(name, OUTSIDE) for name in self.metrics]
-        found = paired_differences(self.first, self.second, outside=shares)
+        result = paired_differences(self.first, self.second, outside=shares)
         return {
             name: own.difference
-            for name, own in zip(self.metrics, found, strict=True)
+            for name, own in zip(self.metrics, result, strict=True)
             if own is not None
         }
 
@@ -192,7 +192,7 @@ class Correction(NamedTuple):
 def contrast(scored: Scored, holm: Mapping[str, Correction]) -> Contrast:
     """Everything about two runs; `holm` has the corrections by metric."""
     first, second = scored.results
-    wide = scored.corrected({name: each.outside for name, each in holm.items()})
+    wide = scored.corrected({name: row.outside for name, row in holm.items()})
     tested = {
         name: _tested(scored, at, test, holm[name], wide[name])
         for at, (name, test) in enumerate(zip(scored.metrics, scored.tests, strict=True))
@@ -248,18 +248,18 @@ def _means(first: ScoreMatrix, second: ScoreMatrix) -> tuple[float, float]:
 
 
 def _by_type(scored: Scored) -> dict[str, dict[str, MetricDifference]]:
-    found: dict[str, dict[str, MetricDifference]] = {}
+    result: dict[str, dict[str, MetricDifference]] = {}
     types = positions_by(question.types for question in scored.pairing.runs[0])
     for type, rows in sorted(types.items()):
         first, second = scored.first[rows], scored.second[rows]
-        found[type] = {
+        result[type] = {
             name: MetricDifference(*_means(first[:, at], second[:, at]), own.difference, own.pairs)
             for at, (name, own) in enumerate(
                 zip(scored.metrics, paired_differences(first, second), strict=True)
             )
             if own is not None
         }
-    return found
+    return result
 
 
 def changed_questions(
@@ -371,7 +371,7 @@ def compare_results(
     others = range(1, len(runs))
     scored = [Scored.of((runs[0], runs[at]), (names[0], names[at]), metrics) for at in others]
     ties = _ties(runs, names, scored) if len(runs) > 2 else {}
-    tests = {_test(name, *each.names): p for each in scored for name, p in each.p.items()}
+    tests = {_test(name, *item.names): p for item in scored for name, p in item.p.items()}
     for metric, found in ties.items():
         for name, p in zip(names, found.alone, strict=True):
             if name != names[found.best]:
@@ -384,17 +384,17 @@ def compare_results(
             for name, run, source in zip(names, runs, sources or [""] * len(runs), strict=True)
         ),
         tuple(
-            contrast(each, {name: corrected[_test(name, *each.names)] for name in each.p})
-            for each in scored
+            contrast(item, {name: corrected[_test(name, *item.names)] for name in item.p})
+            for item in scored
         ),
         {metric: _best(metric, found, names, corrected) for metric, found in ties.items()},
         len(tests),
         whole_figures(runs),
         (
             *(
-                told
+                warning
                 for at in others
-                for told in warnings_of(runs[0], runs[at], (names[0], names[at]))
+                for warning in warnings_of(runs[0], runs[at], (names[0], names[at]))
             ),
             *dict.fromkeys(
                 note for run in runs if (note := QuestionCounts.of(run.data.get("questions")).note)
@@ -421,27 +421,27 @@ def _ties(
     scored: Sequence[Scored],
 ) -> dict[str, Ties]:
     """By each metric that all have, on the questions that all have."""
-    compared = {metric for each in scored for metric in each.metrics}
+    compared = {metric for item in scored for metric in item.metrics}
     wanted = [metric for metric in common_metrics(runs) if metric in compared]
     pairing = pair(runs, names)
     tables = [pairing.scores(run, wanted) for run in range(len(runs))]
-    found: dict[str, Ties] = {}
+    ties: dict[str, Ties] = {}
     for at, metric in enumerate(wanted):
         scores = np.column_stack([table[:, at] for table in tables])
         own = find_ties(scores, lower_is_better=lower_is_better(metric))
         if own is not None:
-            found[metric] = own
-    return found
+            ties[metric] = own
+    return ties
 
 
 def _best(
-    metric: str, found: Ties, names: Sequence[str], corrected: Mapping[Test, Correction]
+    metric: str, ties: Ties, names: Sequence[str], corrected: Mapping[Test, Correction]
 ) -> Best:
-    best = names[found.best]
+    best = names[ties.best]
     tied = (
         name
         for name in names
         if name == best or corrected[_test(metric, name, best)].adjusted > SIGNIFICANCE
     )
-    shares = dict(zip(names, found.best_share, strict=True))
-    return Best(best, tuple(tied), shares, found.questions, found.needed)
+    shares = dict(zip(names, ties.best_share, strict=True))
+    return Best(best, tuple(tied), shares, ties.questions, ties.needed)

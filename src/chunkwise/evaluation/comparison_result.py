@@ -154,20 +154,20 @@ class Comparison(Table):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, as `chunkwise compare --json` prints them."""
-        found: dict[str, Any] = plain(self)
-        for each, told in zip(self.contrasts, found["contrasts"], strict=True):
-            for name, tested in each.metrics.items():
+        result: dict[str, Any] = plain(self)
+        for contrast, told in zip(self.contrasts, result["contrasts"], strict=True):
+            for name, tested in contrast.metrics.items():
                 told["metrics"][name]["relative"] = tested.relative
-        return {"format": FORMAT, "version": _VERSION, **found}
+        return {"format": FORMAT, "version": _VERSION, **result}
 
     def __repr__(self) -> str:
         """What each run is, and which verdicts there are."""
         runs = ", ".join(f"{run.name}: {run.label}" for run in self.runs)
-        said = Counter(each.verdict for one in self.contrasts for each in one.metrics.values())
-        told = ", ".join(
+        said = Counter(metric.verdict for one in self.contrasts for metric in one.metrics.values())
+        message = ", ".join(
             f"{verdict} by {counted(count, 'metric')}" for verdict, count in said.most_common()
         )
-        return f"<Comparison {runs}; {told or 'nothing in common'}>"
+        return f"<Comparison {runs}; {message or 'nothing in common'}>"
 
     def _repr_html_(self) -> str:
         return drawn(self)
@@ -185,7 +185,7 @@ class Pairing:
     def scores(self, run: int, metrics: Sequence[str]) -> ScoreMatrix:
         """Questions × metrics; NaN: unscored."""
         # NumPy makes NaN of None.
-        rows = [[own.scores.get(name) for name in metrics] for own in self.runs[run]]
+        rows = [[result.scores.get(name) for name in metrics] for result in self.runs[run]]
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(metrics))
 
 
@@ -193,9 +193,9 @@ def pair(runs: Sequence[Results], names: Sequence[str]) -> Pairing:
     """What all runs have; `names` are for errors."""
     known = [_by_id(run, name) for run, name in zip(runs, names, strict=True)]
     rows = [
-        [own[question.id] for own in known]
+        [record[question.id] for record in known]
         for question in sorted(runs[0].questions, key=attrgetter("id"))
-        if all(question.id in own for own in known)
+        if all(question.id in record for record in known)
     ]
     same = [row for row in rows if len({question.text for question in row}) == 1]
     others = tuple(row[0].id for row in rows if len({question.text for question in row}) > 1)
@@ -224,12 +224,12 @@ def check_common(
             f"{a} and {b} have no question in common{why}; evaluate both with the same questions"
         )
     if not metrics:
-        told = "; ".join(
+        message = "; ".join(
             f"{name} has {', '.join(_metrics(run)) or 'none'}"
             for run, name in zip(runs, names, strict=True)
         )
         raise ChunkwiseError(
-            f"no metric in common ({told}); evaluate both with the same metrics, k and budget"
+            f"no metric in common ({message}); evaluate both with the same metrics, k and budget"
         )
 
 
@@ -238,7 +238,7 @@ def chosen_metrics(there: Sequence[str], wanted: Sequence[str]) -> list[str]:
 
     A first word that names nothing itself stands for all that begin with it: `citation` for citation_precision.
     """
-    found: dict[str, None] = {}
+    metrics: dict[str, None] = {}
     known = groups()
     for name in wanted:
         names = {name, *(there if name == "all" else known.get(name, ()))}
@@ -247,25 +247,25 @@ def chosen_metrics(there: Sequence[str], wanted: Sequence[str]) -> list[str]:
             fitting = [m for m in there if m.startswith((f"{name}_", f"{name}."))]
         if not fitting:
             # As they are written without @, too, of which one may be almost that.
-            spelled = dict.fromkeys(each for m in there for each in (m.partition("@")[0], m))
+            spelled = dict.fromkeys(item for m in there for item in (m.partition("@")[0], m))
             hint = did_you_mean(name, spelled, otherwise="")
             raise InvalidParameter(
                 f"{name!r} isn't a shared metric; {f'{hint} ' if hint else ''}known: "
                 f"{', '.join(there)}"
             )
-        found.update(dict.fromkeys(fitting))
-    return list(found)
+        metrics.update(dict.fromkeys(fitting))
+    return list(metrics)
 
 
 def _by_id(run: Results, name: str) -> Mapping[str, QuestionResult]:
-    found: dict[str, QuestionResult] = {}
+    result: dict[str, QuestionResult] = {}
     for question in run.questions:
-        if question.id in found:
+        if question.id in result:
             raise ChunkwiseError(
                 f"{name} has two questions with the id {question.id!r}; ids must be unique"
             )
-        found[question.id] = question
-    return found
+        result[question.id] = question
+    return result
 
 
 def _metrics(run: Results) -> dict[str, None]:
@@ -286,15 +286,15 @@ def whole_figures(runs: Sequence[Results]) -> dict[str, tuple[float | None, ...]
 
 def _figures(run: Results) -> dict[str, float]:
     asked = {name for question in run.questions for name in question.scores}
-    found = {
+    figures = {
         name: figure.mean
         for name, figure in run.summary.items()
         if figure.mean is not None and figure.low is None and name not in asked
     }
     for name, value in run.cost.items():
         if name != _SAME and isinstance(value, int | float) and not isinstance(value, bool):
-            found[name] = float(value)
+            figures[name] = float(value)
     if run.questions:
         tokens = sum(question.context_tokens for question in run.questions)
-        found[CONTEXT] = tokens / len(run.questions)
-    return found
+        figures[CONTEXT] = tokens / len(run.questions)
+    return figures

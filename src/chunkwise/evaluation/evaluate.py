@@ -204,7 +204,7 @@ def evaluate(
     if queries is None:
         queries = carried_questions(source)
         asked_in = _files(queries)
-    files += [each for file in asked_in for each in no_documents(source, file)]
+    files += [document for file in asked_in for document in no_documents(source, file)]
     options = leaving_out(options, files)
     with watch("index"):
         system = None
@@ -228,7 +228,7 @@ def evaluate(
             else chunks_of_file(documents, chunks, left_out)
         )
         asked, about = _questions(queries, documents, score.split, left_out, named.names)
-        needless = any(_OF_QUESTIONS.isdisjoint(each.metric.needs) for each in measuring.wanted)
+        needless = any(_OF_QUESTIONS.isdisjoint(at.metric.needs) for at in measuring.wanted)
         if not names and score.answers is None and (asks_for_all(wanted) or not needless):
             refuse_bare(asked, str(about["file"]), _WITHOUT_REFERENCES)
         if listeners.on_questions is not None:
@@ -271,11 +271,11 @@ def evaluate(
 
 def _files(*given: object) -> list[Path]:
     """The files among these; what is missing is told before hours are spent on the others."""
-    found = [Path(each) for each in given if isinstance(each, str | os.PathLike)]
-    for file in found:
+    paths = [Path(item) for item in given if isinstance(item, str | os.PathLike)]
+    for file in paths:
         if os.fspath(file) != "-" and not file.exists():
             raise no_questions_file(os.fspath(file))
-    return [file.resolve() for file in found]
+    return [file.resolve() for file in paths]
 
 
 def _checked_tokenizer(tokenizer: TokenizerLike | None) -> TokenizerLike | None:
@@ -320,8 +320,8 @@ class _OtherSystem:
         name = self.hits
         if name is not None:
             with self.left_out.rows_of(name) as bad:
-                found = read_hits(name, queries, self.documents, bad, known.names, self.tokenizer)
-            return self._system(queries, found, known, {"hits": name})
+                result = read_hits(name, queries, self.documents, bad, known.names, self.tokenizer)
+            return self._system(queries, result, known, {"hits": name})
         retriever = live_retriever(self.retriever, live.timeout)
         # Asked once, for as many hits as any metric looks at.
         most = self.measuring.k if self.measuring.budget is None else _DEPTH_OF_BUDGET
@@ -333,10 +333,10 @@ class _OtherSystem:
                 self.stages("asking the retriever", len(queries)) as advance,
             ):
                 answers = ask_live(retriever, queries, deepest, live, on_bad=bad, advance=advance)
-            found = locate_records(
+            result = locate_records(
                 answers.records, queries, self.documents, bad, known.names, self.tokenizer
             )
-        system = self._system(queries, found, known, {"retriever": retriever.name, "live": True})
+        system = self._system(queries, result, known, {"retriever": retriever.name, "live": True})
         return replace(system, failed=answers.failed, latency=latency(answers.seconds))
 
     def _system(
@@ -364,18 +364,18 @@ def testset_in_memory(given: Iterable[Query | Mapping[str, object]]) -> TestSet:
         )
     queries: list[Query] = []
     drafts: dict[str, Draft] = {}
-    for number, each in enumerate(given, 1):
-        if isinstance(each, Query):
-            queries.append(each)
+    for number, item in enumerate(given, 1):
+        if isinstance(item, Query):
+            queries.append(item)
             continue
-        if not isinstance(each, Mapping):
+        if not isinstance(item, Mapping):
             raise InvalidParameter(
-                f"question {number} is {type(each).__name__}; expected a chunkwise.Query, or a "
+                f"question {number} is {type(item).__name__}; expected a chunkwise.Query, or a "
                 "record such as "
                 '{"query": "…", "relevant_text": "…"}'
             )
         draft = draft_of(
-            {str(key): value for key, value in each.items()}, number, f"question {number}"
+            {str(key): value for key, value in item.items()}, number, f"question {number}"
         )
         if isinstance(draft, Unreadable):
             raise InvalidParameter(f"question {number}: {draft.reason}")
@@ -414,9 +414,9 @@ def _questions(
 
 def _first(left_out: Skipped) -> str:
     """The first reason why a question is left out; empty: none was."""
-    told = left_out.questions
-    more = f" (and {thousands(len(told) - 1)} more)" if len(told) > 1 else ""
-    return f"; {told[0]}{more}" if told else ""
+    messages = left_out.questions
+    more = f" (and {thousands(len(messages) - 1)} more)" if len(messages) > 1 else ""
+    return f"; {messages[0]}{more}" if messages else ""
 
 
 def _placed(
@@ -426,7 +426,7 @@ def _placed(
     sizes = {document.id: len(document.text) for document in documents}
     kept, lines = [], []
     for query in queries:
-        places = [place for each in query.references for place in each.places]
+        places = [place for reference in query.references for place in reference.places]
         wrong = [p for p in places if not 0 <= p.start < p.end <= sizes.get(p.doc_id, -1)]
         if wrong:
             id, start, end = wrong[0]
@@ -458,12 +458,12 @@ def named_judges(
     every = given if isinstance(given, Sequence) else [given]
     names: list[str] = []
     judges: dict[str, Judge] = {}
-    for each in every:
-        if isinstance(each, str) and each in registry.builtin:
+    for item in every:
+        if isinstance(item, str) and item in registry.builtin:
             # The others of our own are asked wherever a metric needs them.
-            names.append(each)
+            names.append(item)
             continue
-        made = get_judge(each)
+        made = get_judge(item)
         if made.name in registry.builtin:
             raise InvalidParameter(f"the judge name {made.name!r} is built in; choose another name")
         of_judge(made.name)
@@ -474,7 +474,7 @@ def named_judges(
 
 def _refuse_unasked(names: Sequence[str], measuring: Measures) -> None:
     """A judge that no metric asks was named by mistake."""
-    asked = {each.metric.opinion_of for each in measuring.wanted}
+    asked = {at.metric.opinion_of for at in measuring.wanted}
     for name in names:
         if name not in asked:
             every = {metric.name: metric for metric in (*known_metrics().values(), of_judge(name))}

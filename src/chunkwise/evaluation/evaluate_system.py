@@ -61,13 +61,13 @@ def figures(columns: Columns) -> dict[str, Figure]:
 
 def by_group(columns: Columns, groups: Mapping[str, Sequence[int]]) -> dict[str, dict[str, Figure]]:
     """The same for every group of questions, in the order of their names."""
-    found: dict[str, dict[str, Figure]] = {name: {} for name in sorted(groups)}
+    result: dict[str, dict[str, Figure]] = {name: {} for name in sorted(groups)}
     if not columns:
-        return found
+        return result
     table = np.column_stack([column.values for column in columns.values()])
     # Groups of one size are looked at together: their columns stand side by side.
     alike: dict[int, list[str]] = {}
-    for name in found:
+    for name in result:
         alike.setdefault(len(groups[name]), []).append(name)
     for names in alike.values():
         rows = np.array([list(groups[name]) for name in names])
@@ -75,8 +75,8 @@ def by_group(columns: Columns, groups: Mapping[str, Sequence[int]]) -> dict[str,
         every = iter(zip(intervals(beside), beside.T, strict=True))
         for name, (metric, column) in product(names, columns.items()):
             interval, values = next(every)
-            found[name][metric] = _figure(metric, column, groups[name], interval, values)
-    return found
+            result[name][metric] = _figure(metric, column, groups[name], interval, values)
+    return result
 
 
 def _figure(
@@ -123,7 +123,7 @@ def question_results(
             query.id,
             query.text,
             query.types,
-            tuple(dict.fromkeys(each.doc_id for each in query.references)),
+            tuple(dict.fromkeys(reference.doc_id for reference in query.references)),
             {name: _value(column, number) for name, column in columns.items()},
             {name: why for name, column in columns.items() if (why := column.reasons[number])},
             tuple(
@@ -160,9 +160,7 @@ def _verdict(value: float | None) -> bool | None:
 def _found_span(hit: Hit, relevant: Mapping[str, bool | None]) -> FoundSpan:
     score = float(f"{hit.score:.{_DIGITS}g}")
     place = hit.doc_id, hit.start, hit.end
-    stands_for = (
-        tuple((each.doc_id, each.start, each.end) for each in hit.places) if hit.level else ()
-    )
+    stands_for = tuple((row.doc_id, row.start, row.end) for row in hit.places) if hit.level else ()
     return FoundSpan(*place, hit.rank, score, hit.token_count, relevant, hit.summary, stands_for)
 
 
@@ -193,32 +191,32 @@ class Scoring:
 
     def columns(self) -> dict[str, ScoreColumn]:
         """One column a metric that scores questions, in the order they were asked for."""
-        found = self._scorer.columns(self.rules.wanted)
+        result = self._scorer.columns(self.rules.wanted)
         failed = [self.system.failed.get(query.id, "") for query in self.queries]
-        return {name: _without(column, failed) for name, column in found.items()}
+        return {name: _without(column, failed) for name, column in result.items()}
 
     def whole(self) -> tuple[dict[str, Figure], CutCounts | None]:
         """The figures of the whole chunking, which have no interval, and what is wrong at the cuts."""
         scores = self._scorer.whole(self.rules.wanted)
-        cuts = next((each.cuts for each in scores.values() if each.cuts is not None), None)
-        found: dict[str, Figure] = {}
-        for name, each in scores.items():
-            value, reason = each.score.value, each.score.reason
-            unscored = dict(each.unscored) or ({reason: 1} if value is None else {})
-            scored = 0 if value is None else each.count
-            found[name] = Figure(
+        cuts = next((score.cuts for score in scores.values() if score.cuts is not None), None)
+        result: dict[str, Figure] = {}
+        for name, score in scores.items():
+            value, reason = score.score.value, score.score.reason
+            unscored = dict(score.unscored) or ({reason: 1} if value is None else {})
+            scored = 0 if value is None else score.count
+            result[name] = Figure(
                 value, scored=scored, unscored=unscored, verdict=verdict(name, value)
             )
-        return found, cuts
+        return result, cuts
 
     def reachable(self) -> dict[str, float]:
         """By metric, the most that any ranking of the same chunks could reach, where that is known."""
-        found = {
-            each.label: each.metric.reachable(self.evidence)
-            for each in self.rules.wanted
-            if each.metric.reachable is not None
+        result = {
+            at.label: at.metric.reachable(self.evidence)
+            for at in self.rules.wanted
+            if at.metric.reachable is not None
         }
-        return {name: most for name, most in found.items() if most is not None}
+        return {name: most for name, most in result.items() if most is not None}
 
     @property
     def _scorer(self) -> Scorer:
@@ -243,7 +241,7 @@ def _without(column: ScoreColumn, failed: Sequence[str]) -> ScoreColumn:
 
 def depths(wanted: Iterable[MetricAt]) -> list[int]:
     """How many hits these metrics look at."""
-    return [each.at for each in wanted if each.at and not each.tokens]
+    return [at.at for at in wanted if at.at and not at.tokens]
 
 
 WORST = 20
@@ -283,7 +281,7 @@ def evaluate_system(
         verdicts = judged(queries, shown, measuring, advance)
     judging, by_llm = None, {}
     if measuring.llm is not None:
-        with watch("ask the language model"):
+        with watch("call the language model"):
             judging = _by_llm(
                 measuring.llm, system, questions, shown, measuring, stages, on_estimate
             )
@@ -306,7 +304,8 @@ def evaluate_system(
         summary = {name: summary[name] for name in measuring.metrics if name in summary}
         by_type = by_group(columns, types_of(queries))
         by_document = by_group(
-            columns, positions_by((each.doc_id for each in query.references) for query in queries)
+            columns,
+            positions_by((reference.doc_id for reference in query.references) for query in queries),
         )
         details = question_results(system, queries, shown, further, columns, verdicts)
         most = scoring.reachable()
@@ -332,7 +331,7 @@ def evaluate_system(
         by_type=by_type,
         by_document=by_document,
         cuts=cuts,
-        cost=cost_of(system.index, [each.context_tokens for each in details]),
+        cost=cost_of(system.index, [detail.context_tokens for detail in details]),
         agreement=agreement_of(verdicts, measuring.wanted),
         advice=advice(summary, most, configuration),
         worst=tuple(queries[number].id for number in worst),
@@ -353,8 +352,8 @@ def _other_judges(measuring: Measures) -> dict[str, Json]:
 
 def _others_metrics(measuring: Measures) -> dict[str, Json]:
     """What metrics say of themselves that others wrote; nothing where there are none."""
-    found = described(each.metric for each in measuring.wanted)
-    return {"metrics": {name: {**each} for name, each in found.items()}} if found else {}
+    result = described(at.metric for at in measuring.wanted)
+    return {"metrics": {name: {**record} for name, record in result.items()}} if result else {}
 
 
 def _by_llm(
@@ -368,13 +367,13 @@ def _by_llm(
 ) -> LlmJudging:
     """All verdicts of the language model."""
     judging = LlmJudging(
-        client, [each.metric for each in measuring.wanted], questions.queries, shown, questions.answers, system.texts,
+        client, [at.metric for at in measuring.wanted], questions.queries, shown, questions.answers, system.texts,
         measuring.score.seed,
     )  # fmt: skip
     if on_estimate is not None:
         on_estimate(judging.estimate())
     while judging.tasks:
-        with stages("asking the language model", len(judging.tasks)) as advance:
+        with stages("calling the language model", len(judging.tasks)) as advance:
             judging.ask(advance)
     return judging
 
@@ -383,12 +382,12 @@ def _further(
     system: EvaluatedSystem, asking: SearchRun, worst: Sequence[int]
 ) -> dict[int, Sequence[Hit]]:
     """Hits of all questions as far as they were looked at, of the worst ones much further."""
-    found: dict[int, Sequence[Hit]] = dict(enumerate(asking.deepest))
+    result: dict[int, Sequence[Hit]] = dict(enumerate(asking.deepest))
     if worst and system.deeper and asking.budget is None:
         again = system.ask([asking.queries[number] for number in worst], k=FURTHER, budget=None)
-        for number, own in zip(worst, again, strict=True):
-            found[number] = max(found[number], own, key=len)
-    return found
+        for number, hits in zip(worst, again, strict=True):
+            result[number] = max(result[number], hits, key=len)
+    return result
 
 
 def _detectable(columns: Mapping[str, ScoreColumn]) -> dict[str, float]:
@@ -405,7 +404,7 @@ def missed(
     query: Query, hits: Sequence[Hit], further: Sequence[Hit], documents: dict[str, Document]
 ) -> tuple[Missed, ...]:
     """The parts of the references that no hit covers; `further` are hits down to where was searched, best first."""
-    found: dict[Passage, Missed] = {}
+    result: dict[Passage, Missed] = {}
     found_places = [place for hit in hits for place in hit.places]
     for reference in query.references:
         best = min(reference.places, key=lambda place: uncovered_share(place, found_places))
@@ -414,8 +413,8 @@ def missed(
             document = documents.get(place.doc_id)
             text = document.text[start : min(end, start + _SHOWN)] if document else ""
             if document is None or text.strip():
-                found.setdefault(place, Missed(*place, text, _rank(place, further)))
-    return tuple(found.values())
+                result.setdefault(place, Missed(*place, text, _rank(place, further)))
+    return tuple(result.values())
 
 
 class _Located(Protocol):
@@ -432,7 +431,7 @@ def uncovered(place: _Located, others: Iterable[_Located]) -> Spans:
     left: Spans = []
     at = place.start
     for start, end in sorted(
-        (each.start, each.end) for each in others if each.doc_id == place.doc_id
+        (other.start, other.end) for other in others if other.doc_id == place.doc_id
     ):
         if at >= place.end:
             break
@@ -452,7 +451,7 @@ def _rank(place: Passage, further: Sequence[Hit]) -> int | None:
     """The rank down to which the hits together hold half of the place."""
     seen: list[HitPlace] = []
     for hit in further:
-        if any(each.touches(*place) for each in hit.places):
+        if any(row.touches(*place) for row in hit.places):
             seen += hit.places
             if uncovered_share(place, seen) <= 0.5:
                 return hit.rank

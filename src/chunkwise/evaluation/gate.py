@@ -147,17 +147,21 @@ class Gate:
     @property
     def failing(self) -> tuple[GateCheck, ...]:
         """Metrics that are worse than they may be."""
-        return tuple(each for each in self.checks if each.is_worse) if self.fails_by_tests else ()
+        return (
+            tuple(check for check in self.checks if check.is_worse) if self.fails_by_tests else ()
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        found: dict[str, Any] = plain(self)
-        del found["comparison"]
-        return {"outcome": self.outcome, **found}
+        result: dict[str, Any] = plain(self)
+        del result["comparison"]
+        return {"outcome": self.outcome, **result}
 
     def __repr__(self) -> str:
         """What came out, metric by metric; not the comparison it was read from."""
-        checks = ", ".join(f"{each.metric}: {each.verdict}" for each in self.checks[:_MOST_SHOWN])
+        checks = ", ".join(
+            f"{check.metric}: {check.verdict}" for check in self.checks[:_MOST_SHOWN]
+        )
         more = ", …" if len(self.checks) > _MOST_SHOWN else ""
         return f"<Gate {self.outcome}; {checks or 'nothing was checked'}{more}>"
 
@@ -222,11 +226,11 @@ def gate(
     zeros: list[NewZero] = []
     changed: list[ChangedQuestions] = []
     if comparison is not None:
-        for own in comparison.contrasts:
-            if own.unpaired:
-                names = listed(own.unpaired)
+        for contrast in comparison.contrasts:
+            if contrast.unpaired:
+                names = listed(contrast.unpaired)
                 reasons.append(
-                    f"no question has a score for {names} in both {own.first} and {own.second}"
+                    f"no question has a score for {names} in both {contrast.first} and {contrast.second}"
                 )
         checks = [*_checks(comparison, scored, min_effect), *checks]
     for pair in scored:
@@ -240,7 +244,7 @@ def gate(
                 changed.append(ChangedQuestions(pair.names[1], metric, worse, better))
     return Gate(
         labels, min_effect, tuple(checks), tuple(reasons), left_out, no_new_zero, tuple(zeros), tuple(changed),
-        min((own.questions for own in comparison.contrasts), default=0) if comparison else 0,
+        min((contrast.questions for contrast in comparison.contrasts), default=0) if comparison else 0,
         comparison.tests if comparison else 0, comparison.warnings if comparison else (),
         fails_by_tests, comparison,
     )  # fmt: skip
@@ -293,22 +297,22 @@ def _differing(
 ) -> list[str]:
     """A sentence for each thing that makes a difference between the two say nothing."""
     a, b = names
-    found = [
+    texts = [
         f"{a} and {b} have different {what}; evaluate both with the same, or accept this: "
         f"{_accepting(what)}"
         for what in changed_data(first, second)
         if what not in accept
     ]
-    if not found and "questions" not in accept:
+    if not texts and "questions" not in accept:
         asked = {question.id for question in second.questions}
         gone = [question.id for question in first.questions if question.id not in asked]
         if gone:
-            found.append(
+            texts.append(
                 f"{counted(len(gone), 'question')} of {a} missing from {b}, such as "
                 f"{gone[0]!r}; evaluate both with the same questions, or accept this: "
                 f"{_accepting('questions')}"
             )
-    return [*found, *changed_rules(first, second, names)]
+    return [*texts, *changed_rules(first, second, names)]
 
 
 def _lost_scores(scored: Scored, judged: Sequence[NewZero]) -> list[str]:
@@ -326,41 +330,43 @@ def _lost_scores(scored: Scored, judged: Sequence[NewZero]) -> list[str]:
         if lost and metric not in failed:
             metrics.setdefault(lost, []).append(metric)
     a, b = scored.names
-    found = []
+    scores = []
     for lost, names in metrics.items():
         before = int(had[:, list(scored.metrics).index(names[0])].sum())
-        reasons = Counter(second[row].unscored.get(names[0], "no reason is kept") for row in lost)
-        found.append(
+        reasons = Counter(second[row].unscored.get(names[0], "no reason recorded") for row in lost)
+        scores.append(
             f"{thousands(len(lost))} of the {counted(before, 'question')} with a score by "
             f"{listed(names)} in {a} "
             f"{one_or_many(len(lost), 'has', 'have')} none in {b}, such as {first[lost[0]].id!r}: "
             f"{main_reason(reasons)}; score them, or accept this: {_accepting('questions')}"
         )
-    return found
+    return scores
 
 
 def _checks(comparison: Comparison, scored: Sequence[Scored], margin: float) -> list[GateCheck]:
     shares = _equivalences(scored, margin) if margin else {}
-    found = []
+    checks = []
     for contrast, own in zip(comparison.contrasts, scored, strict=True):
         for at, metric in enumerate(own.metrics):
             if (tested := contrast.metrics.get(metric)) is None:
                 continue
             p = shares.get((contrast.second, metric))
             lost = int(np.sum(~np.isnan(own.first[:, at]) & np.isnan(own.second[:, at])))
-            found.append(GateCheck(
+            checks.append(GateCheck(
                 contrast.second, contrast.first, metric, tested.first, tested.second,
                 _verdict(tested, contrast.first, margin, p), margin, tested, p, lost,
             ))  # fmt: skip
-    return found
+    return checks
 
 
 def _equivalences(scored: Sequence[Scored], margin: float) -> dict[tuple[str, str], float]:
     """By run and metric, after Holm's correction over all of them."""
     alone = {
-        (own.names[1], metric): p
-        for own in scored
-        for metric, p in zip(own.metrics, equivalence(own.first, own.second, margin), strict=True)
+        (item.names[1], metric): p
+        for item in scored
+        for metric, p in zip(
+            item.metrics, equivalence(item.first, item.second, margin), strict=True
+        )
         if p is not None
     }
     return dict(zip(alone, holm(list(alone.values())), strict=True))
@@ -383,7 +389,7 @@ def _whole_checks(
 ) -> list[GateCheck]:
     """Nothing is sampled, so nothing is tested: the margin alone decides."""
     figures = whole_figures(runs)
-    found = []
+    checks = []
     for at in range(1, len(runs)):
         for metric in metrics:
             before, after = figures[metric][0], figures[metric][at]
@@ -395,13 +401,13 @@ def _whole_checks(
                 verdict = "equivalent"
             elif gain < 0:
                 verdict = "worse"
-            found.append(GateCheck(run_name(at), "a", metric, before, after, verdict, margin))
-    return found
+            checks.append(GateCheck(run_name(at), "a", metric, before, after, verdict, margin))
+    return checks
 
 
 def _new_zeros(scored: Scored) -> list[NewZero]:
     """By each metric; where lower is better, the worst there is is 1."""
-    found = []
+    zeros = []
     for at, metric in enumerate(scored.metrics):
         is_lower = lower_is_better(metric)
         for question, before, after in zip(
@@ -413,16 +419,16 @@ def _new_zeros(scored: Scored) -> list[NewZero]:
             had_some = before < 1 if is_lower else before > 0
             has_none = np.isnan(after) or (after >= 1 if is_lower else after <= 0)
             if had_some and has_none:
-                found.append(NewZero(
+                zeros.append(NewZero(
                     scored.names[1], metric, question.id, question.text, before,
                     None if np.isnan(after) else after,
                 ))  # fmt: skip
-    return found
+    return zeros
 
 
 def check_words(check: GateCheck) -> str:
     """ "b is shown to be worse than a: -0.160 (-0.220 to -0.100), p < 0.001"."""
-    told = {
+    message = {
         "worse": f"{check.run} is significantly worse than {check.first}",
         "equivalent": f"{check.run} is as good as {check.first}, within {as_set(check.margin)}",
         "better": f"{check.run} is significantly better than {check.first}",
@@ -431,17 +437,17 @@ def check_words(check: GateCheck) -> str:
     }[check.verdict]
     if check.tested is None:
         if check.verdict == "worse":
-            told = f"{check.run} is worse than {check.first}"
-        return f"{told}: {format_change(check.difference, kind_of(check.metric))} (per corpus, not tested)"
-    found = check.tested
-    p = check.equivalence if check.verdict == "equivalent" else found.adjusted
+            message = f"{check.run} is worse than {check.first}"
+        return f"{message}: {format_change(check.difference, kind_of(check.metric))} (per corpus, not tested)"
+    tested = check.tested
+    p = check.equivalence if check.verdict == "equivalent" else tested.adjusted
     kind = kind_of(check.metric)
     shown = "p not known" if p is None else f"p = {format_number(p, 'p')}".replace("= <", "< ")
     ends = format_interval(
-        found.corrected.low, found.corrected.high, "change" if kind == "score" else kind
+        tested.corrected.low, tested.corrected.high, "change" if kind == "score" else kind
     )
-    lost = f"; {counted(check.lost, 'question')} without a score now" if check.lost else ""
-    return f"{told}: {format_change(found.difference.mean, kind)} ({ends}), {shown}{lost}"
+    lost = f"; {counted(check.lost, 'question')} no longer scored" if check.lost else ""
+    return f"{message}: {format_change(tested.difference.mean, kind)} ({ends}), {shown}{lost}"
 
 
 class MetricLimit(NamedTuple):
@@ -468,6 +474,6 @@ def missed_limits(results: Results, limits: list[MetricLimit]) -> list[str]:
             asked = format_score(name, limit)
             of = figure.of_how_many and f" ({figure.of_how_many})"
             lines.append(
-                f"{name} is {format_score(name, mean)}{of}, {gap} {side} the {asked} asked for"
+                f"{name} is {format_score(name, mean)}{of}, {gap} {side} the required {asked}"
             )
     return lines

@@ -152,7 +152,7 @@ def calibration(
     seed: int = 0,
 ) -> Calibration:
     """The figures of these verdicts; unscored ones are counted and in no figure."""
-    scored = [each for each in verdicts if each.said.value is not None]
+    scored = [verdict for verdict in verdicts if verdict.said.value is not None]
     groups = _groups(scored)
     right, wrong = groups[:, [0, 3]].sum(axis=1), groups[:, [1, 2]].sum(axis=1)
 
@@ -160,29 +160,30 @@ def calibration(
         counts = np.column_stack([part, rest])
         return clustered_interval(counts, _part, worst=(0, 1), best=(1, 0), seed=seed)
 
-    known = agreement(
-        [each.is_relevant for each in scored], [each.said.value == 1 for each in scored]
-    )
+    known = agreement([row.is_relevant for row in scored], [row.said.value == 1 for row in scored])
     kappa = _kappa_interval(groups, seed)
     if kappa is not None and known.kappa is not None:
         # Counted in whole numbers it is exact.
         kappa = kappa._replace(mean=known.kappa)
     return Calibration(
-        judge, name, against, question_set, len({each.question for each in verdicts}),
+        judge, name, against, question_set, len({verdict.question for verdict in verdicts}),
         share(right, wrong), kappa, share(groups[:, 1], groups[:, 0]), share(groups[:, 2], groups[:, 3]),
         Confusion(*(int(count) for count in groups.sum(axis=0))),
-        dict(Counter(each.said.reason for each in verdicts if each.said.value is None)), cost,
+        dict(Counter(verdict.said.reason for verdict in verdicts if verdict.said.value is None)), cost,
     )  # fmt: skip
 
 
 def _groups(scored: Sequence[Verdict]) -> ScoreMatrix:
     """Questions × the four counts of a `Confusion`."""
-    row = {id: number for number, id in enumerate(dict.fromkeys(each.question for each in scored))}
+    row = {
+        id: number
+        for number, id in enumerate(dict.fromkeys(verdict.question for verdict in scored))
+    }
     table = np.zeros((len(row), 4))
-    for each in scored:
-        wrong = each.is_relevant != (each.said.value == 1)
-        column = int(wrong) if each.is_relevant else 3 - int(wrong)
-        table[row[each.question], column] += 1
+    for verdict in scored:
+        wrong = verdict.is_relevant != (verdict.said.value == 1)
+        column = int(wrong) if verdict.is_relevant else 3 - int(wrong)
+        table[row[verdict.question], column] += 1
     return table
 
 
@@ -195,9 +196,9 @@ def _kappa_interval(groups: ScoreMatrix, seed: int) -> Interval | None:
 
 
 def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    found = np.full(len(whole), np.nan)
-    np.divide(part, whole, out=found, where=whole > 0)
-    return found
+    result = np.full(len(whole), np.nan)
+    np.divide(part, whole, out=result, where=whole > 0)
+    return result
 
 
 def _part(counts: ScoreMatrix) -> NDArray[np.float64]:
@@ -238,12 +239,12 @@ def best_threshold(
     known = ~np.isnan(np.asarray(cosines, dtype=np.float64))
     near = np.asarray(cosines, dtype=np.float64)[known]
     truth = np.asarray(is_relevant, dtype=bool)[known]
-    found = _best(near, truth)
-    if found is None:
+    result = _best(near, truth)
+    if result is None:
         return None
     number = {id: at for at, id in enumerate(dict.fromkeys(questions))}
     half = np.array([number[id] % 2 for id in questions])[known]
-    return Threshold(*found, _elsewhere(near, truth, half))
+    return Threshold(*result, _elsewhere(near, truth, half))
 
 
 def _elsewhere(
@@ -298,20 +299,20 @@ def known_calibration(judge_identity: str, question_set: str = "") -> Calibratio
         is_own = each.question_set == question_set and each.confusion.scored >= FEWEST_VERDICTS
         return is_own, each.confusion.scored, each.when
 
-    known = (each for each in _read(calibrations_file()) if each.judge == judge_identity)
+    known = (item for item in _read(calibrations_file()) if item.judge == judge_identity)
     return max(known, key=worth, default=None)
 
 
 def same_calibration(judge: str, against: Against, question_set: str) -> Calibration | None:
     """What was measured before of this judge on these very questions."""
     key = (judge, against, question_set)
-    return next((each for each in _read(calibrations_file()) if _key(each) == key), None)
+    return next((item for item in _read(calibrations_file()) if _key(item) == key), None)
 
 
 def keep_calibration(calibration: Calibration) -> bool:
     """Writes it down, unless a larger one of the same judge on the same questions is there; whether it did."""
     path = calibrations_file()
-    known = {_key(each): each for each in _read(path)}
+    known = {_key(item): item for item in _read(path)}
     before = known.get(_key(calibration))
     if before is not None and before.confusion.scored > calibration.confusion.scored:
         return False
@@ -362,8 +363,8 @@ def calibrations_told(
             known.against, known.question_set == question_set, known.accuracy and known.accuracy.mean,
             known.kappa and known.kappa.mean, known.confusion.scored, known.weakness,
         )
-        for name, each in judges.items()
-        if (known := known_calibration(each.identity, question_set)) is not None
+        for name, row in judges.items()
+        if (known := known_calibration(row.identity, question_set)) is not None
     }  # fmt: skip
 
 

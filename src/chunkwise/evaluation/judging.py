@@ -42,42 +42,42 @@ def judged(
 ) -> JudgeVerdicts:
     """Of every judge among the metrics but the language model, which is asked about more than hits (`LlmJudging`);
     gold spans are always asked, since they cost nothing."""
-    asked = [each.metric.judge for each in rules.wanted if each.metric.judge]
+    asked = [at.metric.judge for at in rules.wanted if at.metric.judge]
     names = [name for name in asked if name != LLM]
     if SpanJudge.name not in names and any(query.references for query in queries):
         names.append(SpanJudge.name)
     judges = {name: judge_of(name, rules) for name in names}
-    found: JudgeVerdicts = {name: [] for name in names}
+    result: JudgeVerdicts = {name: [] for name in names}
     for low in range(0, len(queries), _AT_ONCE):
         block = slice(low, low + _AT_ONCE)
         for name, judge in judges.items():
-            found[name] += judge.judge(queries[block], hits[block])
+            result[name] += judge.judge(queries[block], hits[block])
         advance(
             len(queries[block]),
             f"{thousands(min(low + _AT_ONCE, len(queries)))} of "
             f"{counted(len(queries), 'question')}",
         )
-    return found
+    return result
 
 
 def with_unjudged(
     summary: Mapping[str, Figure], verdicts: JudgeVerdicts, wanted: Sequence[MetricAt]
 ) -> dict[str, Figure]:
     """A share of the judged hits says nothing about the others: they are counted beside it."""
-    found = dict(summary)
-    for each in wanted:
-        figure = found.get(each.label)
-        own = verdicts.get(each.metric.judge)
+    result = dict(summary)
+    for at in wanted:
+        figure = result.get(at.label)
+        own = verdicts.get(at.metric.judge)
         if own is None or figure is None or figure.mean is None:
             continue
         if reasons := unjudged_hits(own).reasons:
-            found[each.label] = replace(figure, unjudged_hits=reasons)
-    return found
+            result[at.label] = replace(figure, unjudged_hits=reasons)
+    return result
 
 
 def agreement_of(verdicts: JudgeVerdicts, wanted: Sequence[MetricAt]) -> tuple[Agreement, ...]:
     """Every two judges that were asked for and gave a verdict somewhere."""
-    asked = {each.metric.judge for each in wanted}
+    asked = {at.metric.judge for at in wanted}
     told = {
         name: own
         for name, own in verdicts.items()
@@ -112,7 +112,7 @@ class _Absent:
         self._reason = reason
 
     def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
-        return [[Score(None, self._reason) for _ in own] for own in hits]
+        return [[Score(None, self._reason) for _ in hit] for hit in hits]
 
 
 class _Guarded:
@@ -124,12 +124,12 @@ class _Guarded:
 
     def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
         try:
-            found = [list(own) for own in self._judge.judge(queries, hits)]
-            if [len(own) for own in found] != [len(own) for own in hits]:
+            result = [list(scores) for scores in self._judge.judge(queries, hits)]
+            if [len(scores) for scores in result] != [len(hit) for hit in hits]:
                 raise ChunkwiseError(f"the judge {self.name} didn't return one score per hit")
         except Exception as error:  # somebody else's judge: its figure is unscored, the others stay
             return _Absent(self.name, error_words(error)).judge(queries, hits)
-        return found
+        return result
 
 
 class LlmJudging:
@@ -157,8 +157,8 @@ class LlmJudging:
         }
         cited = CitedTexts(texts)
         self._material = [
-            QuestionEvidence(query, own, answers.get(query.id), texts, cited)
-            for query, own in zip(queries, shown, strict=True)
+            QuestionEvidence(query, hits, answers.get(query.id), texts, cited)
+            for query, hits in zip(queries, shown, strict=True)
         ]
         self._before = client.spent
         self._relevance_metrics = [
@@ -185,8 +185,8 @@ class LlmJudging:
 
     def estimate(self) -> LlmEstimate:
         """What `ask` will take; verdicts of earlier runs count as kept."""
-        found = self._client.estimate([task.request for task in self.tasks])
-        return replace(found, kept=found.kept + self._model.verdicts.kept)
+        llm_estimate = self._client.estimate([task.request for task in self.tasks])
+        return replace(llm_estimate, kept=llm_estimate.kept + self._model.verdicts.kept)
 
     def ask(self, advance: OnProgress) -> None:
         """All of `tasks`; afterwards they are what the answers have left open, mostly nothing."""
@@ -199,10 +199,10 @@ class LlmJudging:
 
         error = ""
         # One metric after the other, so that it is known which of them spent what.
-        for name, own in self._planned_by.items():
+        for name, tasks in self._planned_by.items():
             before = self._client.spent
             client = CacheOnlyClient(self._client, error) if error else self._client
-            ended = work_through(client, own, tell)
+            ended = work_through(client, tasks, tell)
             error = error or ended.error
             self.unanswered += ended
             spent = self._client.spent.since(before)
@@ -231,7 +231,7 @@ class LlmJudging:
     def spent(self) -> dict[str, float]:
         """What asking took: another run finds most of it kept, so that this is no part of the result."""
         took = self._client.spent.since(self._before)
-        found: dict[str, float] = {
+        result: dict[str, float] = {
             "llm_calls": took.calls,
             "llm_kept": took.kept + self._model.verdicts.kept,
             "llm_failed": took.failed,
@@ -239,27 +239,27 @@ class LlmJudging:
             "llm_output_tokens": took.output_tokens,
         }
         if took.money is not None:
-            found["llm_money"] = took.money
-            found["llm_money_per_100_questions"] = 100 * took.money / max(len(self._queries), 1)
-        for name, own in self._spent_by.items():
-            if own.calls:
-                found[f"llm_calls.{name}"] = own.calls
-                found[f"llm_tokens.{name}"] = own.prompt_tokens + own.output_tokens
-                if own.money is not None:
-                    found[f"llm_money.{name}"] = own.money
-        return found
+            result["llm_money"] = took.money
+            result["llm_money_per_100_questions"] = 100 * took.money / max(len(self._queries), 1)
+        for name, usage in self._spent_by.items():
+            if usage.calls:
+                result[f"llm_calls.{name}"] = usage.calls
+                result[f"llm_tokens.{name}"] = usage.prompt_tokens + usage.output_tokens
+                if usage.money is not None:
+                    result[f"llm_money.{name}"] = usage.money
+        return result
 
     def _planned(self) -> dict[str, list[JudgeTask]]:
         """By metric; what two of them need is asked for the first."""
-        found: dict[str, list[JudgeTask]] = {}
+        result: dict[str, list[JudgeTask]] = {}
         if self.judge is not None:
             name = ", ".join(self._relevance_metrics)
-            found[name] = self.judge.tasks(self._queries, self._shown)
+            result[name] = self.judge.tasks(self._queries, self._shown)
         for metric, judgment in self._metrics.items():
-            found[metric.name] = [
+            result[metric.name] = [
                 task for given in self._material for task in metric.plan_tasks(judgment, given)
             ]
-        return {name: tasks for name, tasks in found.items() if tasks}
+        return {name: tasks for name, tasks in result.items() if tasks}
 
 
 def judge_error(results: Results) -> str:
@@ -271,8 +271,8 @@ def judge_error(results: Results) -> str:
 
 def judges_of(measuring: Measures, judging: LlmJudging | None) -> dict[str, AskedJudge]:
     """By the method that asked them; empty: nobody's opinion was asked."""
-    found: dict[str, AskedJudge] = {}
-    asked = {each.metric.judge for each in measuring.wanted}
+    judges: dict[str, AskedJudge] = {}
+    asked = {at.metric.judge for at in measuring.wanted}
     if SimilarityJudge.name in asked:
         try:
             model = get_embedder(measuring.judge_model or DEFAULT).identity
@@ -280,17 +280,17 @@ def judges_of(measuring: Measures, judging: LlmJudging | None) -> dict[str, Aske
             pass  # it judged nothing; the figure says why
         else:
             identity = similarity_identity(model, measuring.score.similarity_threshold)
-            found[SimilarityJudge.name] = AskedJudge(model, identity)
+            judges[SimilarityJudge.name] = AskedJudge(model, identity)
     for name in measuring.judges:
-        found[name] = AskedJudge(name, judge_identity(measuring.judges[name]))
+        judges[name] = AskedJudge(name, judge_identity(measuring.judges[name]))
     if judging is not None:
-        found["llm"] = AskedJudge(judging.model_identity, judging.judge_identity)
-    return found
+        judges["llm"] = AskedJudge(judging.model_identity, judging.judge_identity)
+    return judges
 
 
 def judges_told(judges: Mapping[str, AskedJudge], judging: LlmJudging | None) -> dict[str, Json]:
     """Who judged, as part of the results."""
-    found: dict[str, dict[str, Json]] = {name: {**each._asdict()} for name, each in judges.items()}
+    result: dict[str, dict[str, Json]] = {name: {**row._asdict()} for name, row in judges.items()}
     if judging is not None and (unanswered := str(judging.unanswered)):
-        found["llm"]["error"] = unanswered
-    return {"judges": {**found}} if found else {}
+        result["llm"]["error"] = unanswered
+    return {"judges": {**result}} if result else {}

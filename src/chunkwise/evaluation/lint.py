@@ -81,9 +81,9 @@ class LintResult(Table):
         }
 
     def __repr__(self) -> str:
-        told = "no chunks" if self.share is None else f"{percent(self.share)} with an issue"
+        message = "no chunks" if self.share is None else f"{percent(self.share)} with an issue"
         size = f"{counted(self.documents, 'document')}, {counted(self.cuts.chunks, 'chunk')}"
-        return f"<LintResult {self.label}: {size}, {told}>"
+        return f"<LintResult {self.label}: {size}, {message}>"
 
     def _repr_html_(self) -> str:
         return drawn(self)

@@ -39,14 +39,14 @@ _GIVE_UP = 10
 
 def hit_records(answer: object) -> Records:
     """Records of what a retriever handed out; a text in the place of one says why it is none."""
-    found = hits_in(answer)
-    if found is None:
+    result = hits_in(answer)
+    if result is None:
         raise RetrieverFailed("it returned None; expected a list of hits, which may be empty")
-    if isinstance(found, str | Mapping):
-        found = [found]
-    if not isinstance(found, Iterable):
-        raise RetrieverFailed(f"it returned {type(found).__name__}; expected a list of hits")
-    return [record_of_object(each) for each in islice(found, MOST_HITS)]
+    if isinstance(result, str | Mapping):
+        result = [result]
+    if not isinstance(result, Iterable):
+        raise RetrieverFailed(f"it returned {type(result).__name__}; expected a list of hits")
+    return [record_of_object(each) for each in islice(result, MOST_HITS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,14 @@ def _kept_answers(
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
     texts = {query.id: query.text for query in queries}
-    found = {}
+    answers = {}
     for line in lines:
         # The line at which the last run was ended is none.
         with suppress(msgspec.MsgspecError):
             kept = msgspec.json.decode(line, type=_KeptAnswer)
             if (kept.retriever, kept.k, kept.query) == (name, k, texts.get(kept.query_id)):
-                found[kept.query_id] = kept.hits, kept.seconds
-    return found
+                answers[kept.query_id] = kept.hits, kept.seconds
+    return answers
 
 
 class _KeptAnswer(msgspec.Struct):

@@ -127,7 +127,11 @@ def _part(text: str) -> object:
             )
         return part
     of_index, of_query = split_values(declared, values)
-    usual = {each.name: each.default for each in declared.values() if each.when == "index"}
+    usual = {
+        parameter.name: parameter.default
+        for parameter in declared.values()
+        if parameter.when == "index"
+    }
     changed = (
         f"{name} {sorted(of_index.items())!r}", Path(name.rpartition(":")[0]).stat().st_mtime_ns
     )  # fmt: skip
@@ -149,7 +153,9 @@ def _is_asked(part: object, declared: Collection[str]) -> bool:
     """Whether it has a method by which it is asked, or needs a question: else it makes what is asked."""
     if any(hasattr(part, method) for method in _METHODS):
         return True
-    return any(_is_needed(each) and each.name not in declared for each in _parameters(part))
+    return any(
+        _is_needed(parameter) and parameter.name not in declared for parameter in _parameters(part)
+    )
 
 
 def _is_needed(each: inspect.Parameter) -> bool:
@@ -217,7 +223,7 @@ class CallableRetriever:
         if isinstance(part, WithValues):
             self._values = part.values
             part = part.asked
-        method = next((each for each in _METHODS if hasattr(part, each)), "")
+        method = next((item for item in _METHODS if hasattr(part, item)), "")
         self._ask: Callable[..., Any] = getattr(part, method) if method else part  # type: ignore[assignment]
         if not callable(self._ask):
             raise InvalidParameter(
@@ -236,15 +242,15 @@ class CallableRetriever:
         if self._question:
             given[self._question] = query.text
         with within(self._timeout):
-            found = self._ask(**given) if self._question else self._ask(query.text, **given)
-            if inspect.isawaitable(found):
-                found = self._awaited(found)
-            elif hasattr(found, "__aiter__"):
-                found = self._awaited(_collected(found))
-            found = hits_in(found)
-            if isinstance(found, Iterable) and not isinstance(found, str | Mapping | Sequence):
-                found = list(islice(found, MOST_HITS))  # work that is done when it is looked at
-            return found
+            result = self._ask(**given) if self._question else self._ask(query.text, **given)
+            if inspect.isawaitable(result):
+                result = self._awaited(result)
+            elif hasattr(result, "__aiter__"):
+                result = self._awaited(_collected(result))
+            result = hits_in(result)
+            if isinstance(result, Iterable) and not isinstance(result, str | Mapping | Sequence):
+                result = list(islice(result, MOST_HITS))  # work that is done when it is looked at
+            return result
 
     def _awaited(self, awaitable: Any) -> object:
         """In one loop for all questions: clients belong to the loop they were first used in."""
@@ -259,11 +265,11 @@ class CallableRetriever:
                 self._runner = asyncio.Runner()
             return self._runner.run(waited())
         # Somebody's loop runs here already, as in a notebook.
-        found: list[object] = []
-        thread = threading.Thread(target=lambda: found.append(asyncio.run(waited())))
+        result: list[object] = []
+        thread = threading.Thread(target=lambda: result.append(asyncio.run(waited())))
         thread.start()
         thread.join()
-        return found[0]
+        return result[0]
 
     def close(self) -> None:
         if self._runner is not None:
@@ -283,18 +289,18 @@ async def _collected(found: Any) -> list[object]:
 def _asked_by(ask: object, name: str, values: Mapping[str, object]) -> tuple[str, str | None]:
     """The name of the question where it must be named, and that of the number of hits where it takes one."""
     every = _parameters(ask)
-    if not any(each.kind is each.VAR_KEYWORD for each in every):
-        for other in values.keys() - {each.name for each in every}:
+    if not any(item.kind is item.VAR_KEYWORD for item in every):
+        for other in values.keys() - {item.name for item in every}:
             raise InvalidParameter(
                 f"{name} takes no {other!r}; question parameters are given with each question"
             )
-    every = [each for each in every if each.name not in values]
-    number = next((each.name for each in every if each.name in _KS), None)
-    others = [each for each in every if each.name != number and each.kind is not each.VAR_KEYWORD]
+    every = [item for item in every if item.name not in values]
+    number = next((item.name for item in every if item.name in _KS), None)
+    others = [item for item in every if item.name != number and item.kind is not item.VAR_KEYWORD]
     if not others:
         raise InvalidParameter(f"{name} takes no question; its first parameter is the question")
     first, *rest = others
-    needed = [each.name for each in rest if _is_needed(each)]
+    needed = [item.name for item in rest if _is_needed(item)]
     if needed:
         raise InvalidParameter(
             f"{name} needs {', '.join(needed)} in addition to the question; give them "
@@ -328,21 +334,21 @@ class HttpShape:
 
     def read(self, answer: object) -> object:
         """The hits of an answer, with the fields that are called otherwise under their usual names."""
-        found = _inside(answer, self.hits) if self.hits else answer
-        if self.hits and not isinstance(found, list):
+        result = _inside(answer, self.hits) if self.hits else answer
+        if self.hits and not isinstance(result, list):
             raise RetrieverFailed(f"the response has no list in {self.hits!r}")
         renamed = {
             name: at
             for name in ("text", "doc_id", "start", "end", "score")
             if (at := getattr(self, name))
         }
-        if not renamed or not isinstance(found := hits_in(found), list):
-            return found
+        if not renamed or not isinstance(result := hits_in(result), list):
+            return result
         return [
-            {**each, **{name: _inside(each, at) for name, at in renamed.items()}}
-            if isinstance(each, Mapping)
-            else each
-            for each in found
+            {**record, **{name: _inside(record, at) for name, at in renamed.items()}}
+            if isinstance(record, Mapping)
+            else record
+            for record in result
         ]
 
 

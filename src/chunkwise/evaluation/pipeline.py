@@ -70,7 +70,7 @@ def declared_parameters(name: str, part: Any) -> dict[str, PipelineParameter]:
 
 def _of_dataclass(part: Any) -> dict[str, PipelineParameter]:
     """Fields of a dataclass that say their bounds or choices (`param`): the index is built with them."""
-    found = {}
+    result = {}
     for field in parameters.fields(part) if isinstance(part, type) else ():
         bounds = parameters.bounds(field)
         given: dict[str, object] = {"when": "index", "default": field.default}
@@ -80,8 +80,8 @@ def _of_dataclass(part: Any) -> dict[str, PipelineParameter]:
             given |= {"low": bounds.low, "high": bounds.high}
         else:
             continue
-        found[field.name] = _parameter(field.name, given)
-    return found
+        result[field.name] = _parameter(field.name, given)
+    return result
 
 
 class _Declared(msgspec.Struct, forbid_unknown_fields=True):
@@ -125,8 +125,8 @@ def _range(name: str, declared: _Declared) -> Sequence[PipelineValue]:
         )
     made = [low + (high - low) * at / (steps - 1) for at in range(steps)]
     if isinstance(low, int) and isinstance(high, int):
-        return list(dict.fromkeys(round(each) for each in made))
-    return [float(f"{each:.6g}") for each in made]
+        return list(dict.fromkeys(round(value) for value in made))
+    return [float(f"{value:.6g}") for value in made]
 
 
 def split_values(
@@ -145,7 +145,7 @@ def check_builder(
     name: str, part: Any, declared: Mapping[str, PipelineParameter], fixed: Mapping[str, Any]
 ) -> None:
     """That it takes what it declares and what is named in brackets, told before anything is built."""
-    usual = {each.name: each.default for each in declared.values()}
+    usual = {parameter.name: parameter.default for parameter in declared.values()}
     of_index, _ = split_values(declared, {**usual, **fixed})
     try:
         inspect.signature(part).bind(**of_index)
@@ -166,8 +166,8 @@ def build_pipeline(name: str, part: Any, values: Mapping[str, Any]) -> object:
 
 def pipeline_label(name: str, values: Mapping[str, Any]) -> str:
     """The specification that `--retriever` takes, too."""
-    told = ", ".join(f"{each}={value!r}" for each, value in values.items())
-    return f"{name}({told})" if told else name
+    message = ", ".join(f"{item}={value!r}" for item, value in values.items())
+    return f"{name}({message})" if message else name
 
 
 def parse_pipeline(text: str) -> tuple[str, dict[str, Any]]:

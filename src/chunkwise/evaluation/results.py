@@ -36,13 +36,13 @@ def versions() -> dict[str, str]:
 
 @cache
 def _versions() -> Mapping[str, str]:
-    found = {"chunkwise": __version__, "python": platform.python_version()}
+    result = {"chunkwise": __version__, "python": platform.python_version()}
     for name in _COUNTED:
         try:
-            found[name] = version(name)
+            result[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return result
 
 
 _LIBRARIES = ("endpoint", "fastembed", "sentence-transformers", "sentence-transformers-reranker")
@@ -72,11 +72,11 @@ Json = str | int | float | bool | None | list[Any] | dict[str, Any]
 
 def positions_by(groups: Iterable[Iterable[str]]) -> dict[str, list[int]]:
     """The positions of things by the names of their groups: types of a question, its documents."""
-    found: dict[str, list[int]] = {}
+    result: dict[str, list[int]] = {}
     for at, names in enumerate(groups):
         for name in dict.fromkeys(names):
-            found.setdefault(name, []).append(at)
-    return found
+            result.setdefault(name, []).append(at)
+    return result
 
 
 LATENCY = "retriever_"
@@ -154,7 +154,7 @@ class FoundSpan:
     def places(self) -> tuple[Passage, ...]:
         """All its spans."""
         own = self.summarized or ((self.doc_id, self.start, self.end),)
-        return tuple(Passage(*each) for each in own)
+        return tuple(Passage(*row) for row in own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,12 +316,12 @@ class Results(Table):
 
     def __repr__(self) -> str:
         figure = self.summary.get(self.objective)
-        told = (
+        message = (
             ""
             if figure is None or figure.mean is None
             else f", {self.objective} {format_score(self.objective, figure.mean)}"
         )
-        return f"<Results {self.label}: {counted(len(self.questions), 'question')}{told}>"
+        return f"<Results {self.label}: {counted(len(self.questions), 'question')}{message}>"
 
 
 def results_text(results: Results) -> str:

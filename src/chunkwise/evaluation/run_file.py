@@ -48,9 +48,9 @@ from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 T = TypeVar("T")
 Offset = Annotated[int, Meta(ge=0)]
-_UNSCORED = "it is not scored"
+_UNSCORED = "it isn't scored"
 _WRONG = "it counts as wrong"
-_IRRELEVANT = "it counts as a hit that is not relevant"
+_IRRELEVANT = "it counts as an irrelevant hit"
 COUNTED = (_UNSCORED, _WRONG, _IRRELEVANT)
 """How lines end about what is no part of the documents, and counts all the same: nothing is skipped."""
 _IDS = ("query_id", "qid", "question_id", "query-id")
@@ -80,12 +80,12 @@ class Questions:
         if id in self._by_id:
             return [self._by_id[id]]
         text = string_in(fields, *_QUESTION_TEXTS)
-        if text is not None and (found := self._by_text.get(_folded(text))):
-            return found
+        if text is not None and (result := self._by_text.get(_folded(text))):
+            return result
         if id is None and text is None:
             return f"no question; expected its id in {_IDS[0]} or its text in {_QUESTION_TEXTS[0]}"
-        told = f"with the id {id!r}" if id is not None else shown(text or "", 60)
-        return f"no test question {told}"
+        message = f"with the id {id!r}" if id is not None else shown(text or "", 60)
+        return f"no test question {message}"
 
 
 def _folded(text: str) -> str:
@@ -113,7 +113,7 @@ def read_answers(
     """
     questions = Questions(queries)
     chunks = ChunkNames(documents) if chunks is None else chunks
-    found: dict[str, Answer] = {}
+    answers: dict[str, Answer] = {}
     rows = list(read_rows(path, on_bad, ("answers", "rows", "data")))
     given = (each for _, fields in rows if isinstance(each := fields.get("citations"), list))
     # All at once: a document is read once for all of them.
@@ -135,13 +135,13 @@ def read_answers(
                 citations = _citations(fields.get("citations"), where, cited, tell)
                 refusal = not citations and _is_refusal(answer, fields.get("found"))
                 id = queries[question].id
-                if id in found:
+                if id in answers:
                     on_bad(f"{where}: duplicate answer to {id!r}; using the first")
                 else:
-                    found[id] = Answer(answer, citations, refusal)
+                    answers[id] = Answer(answer, citations, refusal)
     if not rows:
         raise ChunkwiseError(f"no answers in {path}; expected records with query_id and answer")
-    return found
+    return answers
 
 
 def _is_refusal(answer: str, found: object) -> bool:
@@ -163,7 +163,7 @@ def _citations(
     if not isinstance(given, list):
         on_bad(f"{where}: citations are {kind(given)}, not a list; skipped")
         return ()
-    found = []
+    citations = []
     for at, each in enumerate(given, 1):
         if isinstance(each, Mapping | str):
             citation, wrong = cited.citation(each)
@@ -171,10 +171,10 @@ def _citations(
                 on_bad(f"{where}, citation {at}: {citation.unresolved}; {_UNSCORED}")
             elif wrong:
                 on_bad(f"{where}, citation {at}: {wrong}; {_WRONG}")
-            found.append(citation)
+            citations.append(citation)
         else:
             on_bad(f"{where}, citation {at}: expected a record, got {kind(each)}")
-    return tuple(found)
+    return tuple(citations)
 
 
 NESTED = ("hits", "results", "retrieved", "retrieved_contexts", "contexts", "documents", "chunks")
@@ -227,13 +227,13 @@ def read_hits(
     line to `on_bad`; a hit that cannot be found, or may be in several documents, keeps its rank in a document of
     its own: were it left out, those below it would move up.
     """
-    found = list(_rows(path, Questions(queries), on_bad))
-    if not found:
+    hits = list(_rows(path, Questions(queries), on_bad))
+    if not hits:
         raise ChunkwiseError(
             f"no hits for the test questions in {path}; expected query_id, doc_id, start and "
             "end, or a text"
         )
-    return _located(found, queries, documents, on_bad, chunks, tokenizer)
+    return _located(hits, queries, documents, on_bad, chunks, tokenizer)
 
 
 def locate_records(
@@ -250,11 +250,11 @@ def locate_records(
     """
     chunks = ChunkNames(documents) if chunks is None else chunks
     rows = [
-        _row(f"question {queries[number].id!r}, hit {at}", [number], *_usable(each))._replace(
+        _row(f"question {queries[number].id!r}, hit {at}", [number], *_usable(record))._replace(
             rank=at
         )
         for number, own in enumerate(records)
-        for at, each in enumerate(own, 1)
+        for at, record in enumerate(own, 1)
     ]
     rows = [
         row._replace(said=row.said._replace(names=(), links=()))
@@ -290,18 +290,18 @@ def _located(
         for question in row.questions:
             hits[question].append((row, place))
     named = {each.doc_id for row in rows for each in row.elsewhere}
-    analyzed = {each.id: Analyzed(each) for each in documents if each.id in named}
-    return [_ranked(own, analyzed, tokenizer) for own in hits]
+    analyzed = {item.id: Analyzed(item) for item in documents if item.id in named}
+    return [_ranked(hit, analyzed, tokenizer) for hit in hits]
 
 
 def _ranked(
     own: list[tuple[_HitRow, _Place]], analyzed: dict[str, Analyzed], tokenizer: TokenizerLike
 ) -> list[Hit]:
     if all(row.rank is not None for row, _ in own):
-        own = sorted(own, key=lambda each: each[0].rank or 0)
+        own = sorted(own, key=lambda pair: pair[0].rank or 0)
     elif all(row.score is not None for row, _ in own):
-        own = sorted(own, key=lambda each: -(each[0].score or 0.0))
-    found = []
+        own = sorted(own, key=lambda pair: -(pair[0].score or 0.0))
+    hits = []
     for rank, (row, (document, start, end)) in enumerate(own, 1):
         if document.id not in analyzed:
             analyzed[document.id] = Analyzed(document)
@@ -319,8 +319,8 @@ def _ranked(
             )  # fmt: skip
         else:
             hit = Hit(document, start, end, row.score or 0.0, rank, measure.count(start, end))
-        found.append(hit)
-    return found
+        hits.append(hit)
+    return hits
 
 
 def _rows(path: str, questions: Questions, on_bad: OnBadRow) -> Iterator[_HitRow]:
@@ -365,9 +365,9 @@ class _OtherPlace(msgspec.Struct):
 
 def _elsewhere(given: object) -> tuple[Passage, ...]:
     """Places in other documents; none where they are something else."""
-    found = _converted(given, list[_OtherPlace])
+    result = _converted(given, list[_OtherPlace])
     return tuple(
-        Passage(each.doc_id, each.start, each.end) for each in found if each.start < each.end
+        Passage(item.doc_id, item.start, item.end) for item in result if item.start < item.end
     )
 
 
@@ -411,9 +411,11 @@ def _unpacked(row: FileRow) -> Iterator[FileRow]:
     elif inner is not None:
         entries = enumerate(inner, 1)
         yield from (
-            FileRow(f"{where}, hit {at}", each) for at, each in entries if isinstance(each, dict)
+            FileRow(f"{where}, hit {at}", record)
+            for at, record in entries
+            if isinstance(record, dict)
         )
-    elif fields and all(isinstance(each, list) for each in fields.values()):
+    elif fields and all(isinstance(field, list) for field in fields.values()):
         for id, each in fields.items():
             yield FileRow(f"{where}, {id!r}", {"query_id": id, "hits": each})
     else:
@@ -470,14 +472,14 @@ def _named_chunk(row: _HitRow, number: int | str | None, chunks: ChunkNames) -> 
         return ""
     document = number if isinstance(number, int) else None
     if id is not None:
-        found = chunks.find(id, document)
-        if isinstance(found, Passage):
-            return found
+        result = chunks.find(id, document)
+        if isinstance(result, Passage):
+            return result
         if said.start is None and (is_sure or number is None):
-            return found
+            return result
     if isinstance(number, str):
         every = (chunks.find(name) for name in said.names)
-        return next((each for each in every if isinstance(each, Passage)), "")
+        return next((row for row in every if isinstance(row, Passage)), "")
     if document is not None and said.start is not None and said.end is None:
         span = chunks.holding(document, said.start)
         inside = 0 <= said.start < len(chunks.documents[document].text)
@@ -488,23 +490,23 @@ def _named_chunk(row: _HitRow, number: int | str | None, chunks: ChunkNames) -> 
 
 
 def _anywhere(
-    said: StatedPlace, places: TextPlaces | None, documents: Sequence[Document]
+    place: StatedPlace, places: TextPlaces | None, documents: Sequence[Document]
 ) -> _Place | str:
     """Of several documents with the text its offset may tell the one; nothing else does."""
     if places is not None and len(several := np.unique(places.document)) > 1:
-        at = np.flatnonzero(places.start == (-1 if said.start is None else said.start))
+        at = np.flatnonzero(places.start == (-1 if place.start is None else place.start))
         if len(at) != 1:
             first, second = (documents[number].id for number in several[:2].tolist())
             return (
                 f"its text is in {counted(len(several), 'document')}, such as {first!r} and "
                 f"{second!r}; add doc_id"
             )
-    return _by_text(said, places, documents)
+    return _by_text(place, places, documents)
 
 
-def _lost(said: StatedPlace, document: Document) -> str:
+def _lost(place: StatedPlace, document: Document) -> str:
     """Why a text that is said to be the document's own is none."""
-    if is_in_blank_head(document, said.start, said.text or ""):
+    if is_in_blank_head(document, place.start, place.text or ""):
         return f"it is front matter of {document.id}, not text"
     extracted = document.format not in AS_WRITTEN
     how = f", whose text is extracted from {document.format}" if extracted else ""
@@ -512,21 +514,21 @@ def _lost(said: StatedPlace, document: Document) -> str:
 
 
 def _by_text(
-    said: StatedPlace, places: TextPlaces | None, documents: Sequence[Document]
+    place: StatedPlace, places: TextPlaces | None, documents: Sequence[Document]
 ) -> _Place | str:
     if places is None:
-        told = "its text isn't in any document"
-        return told if said.text else "no document or text"
-    number, start, end = places.nearest(said.start)
+        message = "its text isn't in any document"
+        return message if place.text else "no document or text"
+    number, start, end = places.nearest(place.start)
     return _Place(documents[number], start, end)
 
 
-def _by_offsets(said: StatedPlace, document: Document) -> _Place | str:
-    start, end, size = said.start, said.end, len(document.text)
+def _by_offsets(place: StatedPlace, document: Document) -> _Place | str:
+    start, end, size = place.start, place.end, len(document.text)
     if start is None and end is None:
         return _Place(document, 0, size) if size else f"{document.id} is empty"
     if start is not None and end is None:
-        end = start + len(said.text or "")
+        end = start + len(place.text or "")
     if start is None or end is None or not 0 <= start < end <= size:
         return (
             f"{shown_offset(start)}–{shown_offset(end)} isn't a span of {document.id}, which "
@@ -544,7 +546,7 @@ def nowhere(where: str, said: StatedPlace, taken: Iterable[str]) -> Document:
     return Document(id, without_half_characters(text), format="text", metadata={NOWHERE: True})
 
 
-def _length(said: StatedPlace) -> int:
+def _length(place: StatedPlace) -> int:
     """As its offsets say, where they can be believed."""
-    size = 0 if said.start is None or said.end is None else said.end - said.start
+    size = 0 if place.start is None or place.end is None else place.end - place.start
     return size if 0 < size <= _LONGEST_NOWHERE else 1

@@ -78,7 +78,7 @@ class Measures:
     def objective(self) -> str:
         """The metric questions are ordered by: the first that was named; of groups recall, else their first."""
         named = [name for name in self.named if parse(name).metric.per == "question"]
-        first = [each.label for each in self.wanted if each.metric.headline]
+        first = [at.label for at in self.wanted if at.metric.headline]
         return (named or first or [*self.metrics, ""])[0]
 
     def configuration(self) -> dict[str, Json]:
@@ -93,7 +93,7 @@ class Measures:
 
     def _judge_name(self) -> str:
         """What says how near a hit is; empty where nobody is asked."""
-        if not any("embedder" in each.metric.needs for each in self.wanted):
+        if not any("embedder" in at.metric.needs for at in self.wanted):
             return ""
         model = self.judge_model or DEFAULT
         return model if isinstance(model, str) else model.identity

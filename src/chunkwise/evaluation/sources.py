@@ -94,7 +94,9 @@ class Skipped:
                 mended += [] if problem.where in dropped else [line]
                 continue
             if (near := problem.nearest) is not None:
-                text = next((each.text for each in documents if each.id == near.doc_id), "")
+                text = next(
+                    (document.text for document in documents if document.id == near.doc_id), ""
+                )
                 shown = " ".join(text[near.start : near.end].split())[:_SHOWN_NEAREST]
                 line += f"; nearest is {near.doc_id} {from_to(near.start, near.end)}: {shown!r}"
             # What is skipped may be an alternative or a label alone.
@@ -197,14 +199,14 @@ def with_places(
     )  # fmt: skip
     left_out.question_problems(problems, documents)
     placed = {query.id: query for query in read.queries}
-    found = (placed.get(each.id) if each.id in drafts else each for each in testset.queries)
-    queries = tuple(each for each in found if each is not None)
+    result = (placed.get(item.id) if item.id in drafts else item for item in testset.queries)
+    queries = tuple(item for item in result if item is not None)
     return TestSet(queries, testset.name, hash_of(queries), origins=read.origins)
 
 
 def refuse_bare(queries: Sequence[Query], file: str, or_else: str = "") -> None:
     """Questions of which nothing is known measure nothing: what is left says that of chunks, which look fine."""
-    known = (each.references or each.answer or each.facts or each.labels for each in queries)
+    known = (query.references or query.answer or query.facts or query.labels for query in queries)
     if queries and not any(known):
         raise InvalidParameter(
             f"no question of {file or 'the test set'} has a reference, answer, facts or "
@@ -243,8 +245,8 @@ def no_documents(source: Inputs | Index, questions: str | os.PathLike[str]) -> l
     """What is left out of the documents: the file of questions, unless it is named as a source and brings its own."""
     file = Path(questions).resolve()
     inputs = [] if isinstance(source, Index) else each_input(source)
-    named = (each for each in inputs if not isinstance(each, Document))
-    is_source = any(os.path.realpath(each) == os.fspath(file) for each in named)
+    named = (item for item in inputs if not isinstance(item, Document))
+    is_source = any(os.path.realpath(item) == os.fspath(file) for item in named)
     return [] if is_source and carries_documents(file) else [file]
 
 
@@ -315,10 +317,10 @@ def new_index(
 def documents_of(source: Inputs | Index, options: LoadOptions, left_out: Skipped) -> list[Document]:
     """The documents themselves."""
     ordered = source if isinstance(source, Index) else in_reading_order(source)
-    found = list(documents_in(ordered, left_out.reading(options)))
-    if not found:
+    documents = list(documents_in(ordered, left_out.reading(options)))
+    if not documents:
         raise ChunkwiseError(NOTHING)
-    return found
+    return documents
 
 
 def in_reading_order(source: Inputs) -> Inputs:

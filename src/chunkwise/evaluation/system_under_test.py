@@ -94,15 +94,15 @@ def index_system(
         budget: int | None,
         advance: OnProgress | None = None,
     ) -> list[list[Hit]]:
-        found: list[list[Hit]] = []
+        result: list[list[Hit]] = []
         for low in range(0, len(queries), _AT_ONCE):
             block = queries[low : low + _AT_ONCE]
-            found += index.search(block, options=replace(options, k=k, budget=budget))
+            result += index.search(block, options=replace(options, k=k, budget=budget))
             if advance:
                 advance(
-                    len(block), f"{thousands(len(found))} of {counted(len(queries), 'question')}"
+                    len(block), f"{thousands(len(result))} of {counted(len(queries), 'question')}"
                 )
-        return found
+        return result
 
     settings = index.settings
     configuration: dict[str, Json] = {
@@ -171,7 +171,7 @@ def hits_system(
 ) -> EvaluatedSystem:
     """Hits of each question; those found nowhere stand in documents of their own."""
     by_id = {query.id: own for query, own in zip(queries, hits, strict=True)}
-    lost = {hit.doc_id: hit.document for own in hits for hit in own if is_nowhere(hit)}
+    lost = {hit.doc_id: hit.document for group in hits for hit in group if is_nowhere(hit)}
 
     def ask(
         queries: Sequence[Query],
@@ -181,7 +181,7 @@ def hits_system(
         advance: OnProgress | None = None,
     ) -> list[list[Hit]]:
         own = [list(by_id.get(query.id, ()))[:k] for query in queries]
-        return own if budget is None else [list(_fitting(each, budget, tokenizer)) for each in own]
+        return own if budget is None else [list(_fitting(hits, budget, tokenizer)) for hits in own]
 
     configuration = {**configuration, "tokenizer": get_tokenizer(tokenizer).name}
     return EvaluatedSystem(
@@ -262,17 +262,17 @@ class SearchRun:
         depth = max([*self._known, self.k or 1]) if deeper else self.k or 1
         before = [0] * len(self.queries)
         while True:
-            found = self.top(depth)
-            sizes = [sum(hit.token_count for hit in own) for own in found]
+            result = self.top(depth)
+            sizes = [sum(hit.token_count for hit in hits) for hits in result]
             # A question with fewer hits than asked for has no more, unless neighbors were made one: then it has
             # no more when asking for more brings no more text.
             has_more = [
-                len(own) >= depth or (not deeper and size > last)
-                for own, size, last in zip(found, sizes, before, strict=True)
+                len(hits) >= depth or (not deeper and size > last)
+                for hits, size, last in zip(result, sizes, before, strict=True)
             ]
             short = any(more and size < tokens for more, size in zip(has_more, sizes, strict=True))
             if not short or depth >= _DEEPEST:
-                return found
+                return result
             before, depth = sizes, depth * 4
 
     def hits(self, wanted: MetricAt) -> Hits:
@@ -296,9 +296,9 @@ class SearchRun:
         return self._known[max(self._known)]
 
     def _ask(self, k: int | None, budget: int | None) -> Hits:
-        found = self.system.ask(self.queries, k=k, budget=budget, advance=self.advance)
-        return [sorted(own, key=lambda hit: hit.rank) for own in found]
+        result = self.system.ask(self.queries, k=k, budget=budget, advance=self.advance)
+        return [sorted(hits, key=lambda hit: hit.rank) for hits in result]
 
 
 def _first(hits: Hits, k: int) -> Hits:
-    return [own[:k] for own in hits]
+    return [hit[:k] for hit in hits]

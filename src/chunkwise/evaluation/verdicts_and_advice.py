@@ -142,8 +142,8 @@ def remedy_text(known: Remedy) -> str:
 def _joined(phrases: str | tuple[str, ...], words: Mapping[str, str], last: str) -> str:
     """The phrases that are left in the words of a run, the last of them behind `last`."""
     every = (phrases,) if isinstance(phrases, str) else phrases
-    said = [each for phrase in every if (each := phrase.format_map(words))]
-    return last.join(each for each in (", ".join(said[:-1]), said[-1]) if each)
+    texts = [each for phrase in every if (each := phrase.format_map(words))]
+    return last.join(item for item in (", ".join(texts[:-1]), texts[-1]) if item)
 
 
 def _unless(strategy: str, name: str) -> str:
@@ -176,16 +176,16 @@ def _text(
 ) -> str:
     targets = targets_of(metrics[0])
     assert targets is not None
-    told = ", ".join(_figure(metric, summary[metric]) for metric in metrics)
+    message = ", ".join(_figure(metric, summary[metric]) for metric in metrics)
     side = "under" if targets.lower_is_better else "over"
     limits = "".join(
-        f" With this many hits, {metric} can't exceed {format_score(metric, most)}, since "
-        f"questions have fewer relevant chunks."
+        f" With so many hits, {metric} can't exceed {format_score(metric, most)}: questions "
+        f"have fewer relevant chunks."
         for metric in metrics
         if (most := reachable.get(metric)) is not None and out_of_reach(metric, most)
     )
     good = format_score(metrics[0], targets.good)
-    return f"{told}: good is {side} {good}.{limits} {remedy_text(known)}"
+    return f"{message}: good is {side} {good}.{limits} {remedy_text(known)}"
 
 
 def _figure(metric: str, figure: Figure) -> str:
@@ -218,7 +218,7 @@ class AnsweredQuestion(NamedTuple):
 
 def four_questions(results: Results) -> list[AnsweredQuestion]:
     """Those that were measured, in their order; methods without any score come last."""
-    found = []
+    result = []
     for metric, question in key_questions().items():
         figures = {
             _method(name, metric): replace(figure, verdict=_word(results, name, figure))
@@ -228,8 +228,8 @@ def four_questions(results: Results) -> list[AnsweredQuestion]:
         if figures:
             scored = sorted(figures, key=lambda method: figures[method].mean is None)
             by_method = {name: figures[name] for name in scored}
-            found.append(AnsweredQuestion(question.text, metric, by_method))
-    return found
+            result.append(AnsweredQuestion(question.text, metric, by_method))
+    return result
 
 
 def _method(name: str, metric: str) -> str:
@@ -264,8 +264,12 @@ def type_robustness(results: Results, types: tuple[str, str] | None = None) -> R
 
 def _scores_by_type(results: Results) -> dict[str, list[float]]:
     """Of the objective, the types by name."""
-    scored = [each for each in results.questions if each.scores.get(results.objective) is not None]
-    groups = positions_by(each.types for each in scored)
+    scored = [
+        question
+        for question in results.questions
+        if question.scores.get(results.objective) is not None
+    ]
+    groups = positions_by(result.types for result in scored)
     return {
         type: [scored[at].scores[results.objective] or 0.0 for at in groups[type]]
         for type in sorted(groups)

@@ -52,17 +52,19 @@ def label_agreement(labels: Sequence[QuestionLabels]) -> LabelAgreement:
     shared = [
         own
         for question in labels
-        if (own := [each for each in question.passages if len(each.grades) > 1])
+        if (own := [passage for passage in question.passages if len(passage.grades) > 1])
     ]
-    people = sorted({who for own in shared for each in own for who in each.grades})
-    passages = [each for own in shared for each in own]
+    people = sorted(
+        {who for judged_passages in shared for passage in judged_passages for who in passage.grades}
+    )
+    passages = [passage for judged_passages in shared for passage in judged_passages]
     return LabelAgreement(
         len(shared),
         len(passages),
         _alpha(shared),
         tuple(_pair(shared, one, other) for one, other in combinations(people, 2)),
-        sum(each.is_disputed for each in passages),
-        sum(each.is_relevance_disputed for each in passages),
+        sum(passage.is_disputed for passage in passages),
+        sum(passage.is_relevance_disputed for passage in passages),
     )
 
 
@@ -70,15 +72,20 @@ def disputed_passages(
     labels: Sequence[QuestionLabels],
 ) -> list[tuple[QuestionLabels, JudgedPassage]]:
     """What is to be adjudicated: disagreements on whether a passage answers first, then on how well."""
-    found = [(own, each) for own in labels for each in own.passages if each.is_disputed]
-    return sorted(found, key=lambda pair: not pair[1].is_relevance_disputed)
+    passages = [
+        (label, passage) for label in labels for passage in label.passages if passage.is_disputed
+    ]
+    return sorted(passages, key=lambda pair: not pair[1].is_relevance_disputed)
 
 
 def _alpha(shared: Sequence[Sequence[JudgedPassage]]) -> Interval | None:
     if not shared:
         return None
     tables = np.stack(
-        [coincidences([[*each.grades.values()] for each in own], _VALUES) for own in shared]
+        [
+            coincidences([[*passage.grades.values()] for passage in passages], _VALUES)
+            for passages in shared
+        ]
     )
     margins = tables.sum(axis=(0, 1))
     worst = np.zeros((_VALUES, _VALUES))
@@ -92,11 +99,11 @@ def _alpha(shared: Sequence[Sequence[JudgedPassage]]) -> Interval | None:
 def _pair(shared: Sequence[Sequence[JudgedPassage]], one: str, other: str) -> PairAgreement:
     both: list[tuple[bool, bool]] = []
     groups: list[list[int]] = []
-    for own in shared:
+    for passages in shared:
         pairs = [
-            (each.grades[one] >= RELEVANT, each.grades[other] >= RELEVANT)
-            for each in own
-            if one in each.grades and other in each.grades
+            (passage.grades[one] >= RELEVANT, passage.grades[other] >= RELEVANT)
+            for passage in passages
+            if one in passage.grades and other in passage.grades
         ]
         both += pairs
         groups.append(

@@ -47,7 +47,9 @@ def next_questions(
     for at, query in enumerate(queries):
         known = labels.get(query.id)
         done = (
-            set() if known is None else {each for each in _people(known) if known.is_done_by(each)}
+            set()
+            if known is None
+            else {person for person in _people(known) if known.is_done_by(person)}
         )
         if who in done:
             continue
@@ -83,9 +85,11 @@ _GRAIN = 32
 
 def _covered(places: Sequence[Hit | Passage]) -> set[tuple[str, int]]:
     return {
-        (each.doc_id, part)
-        for each in places
-        for part in range(each.start // _GRAIN, (max(each.end, each.start + 1) - 1) // _GRAIN + 1)
+        (place.doc_id, part)
+        for place in places
+        for part in range(
+            place.start // _GRAIN, (max(place.end, place.start + 1) - 1) // _GRAIN + 1
+        )
     }
 
 
@@ -128,21 +132,26 @@ def label_progress(
     events = store.events()
     now = standing(events)
     labels = question_labels(events, store.pools())
-    by_id = {each.query_id: each for each in labels}
+    by_id = {label.query_id: label for label in labels}
     ids = [query.id for query in queries] or list(by_id)
     names = sorted({event.who for event in events})
     people = []
     for who in names:
-        own = [each for each in now if each.who == who]
-        times = [each.seconds for each in own if each.seconds is not None]
+        label_events = [label_event for label_event in now if label_event.who == who]
+        times = [
+            label_event.seconds for label_event in label_events if label_event.seconds is not None
+        ]
         people.append(
             PersonProgress(
                 who,
                 sum(
-                    who in (*each.people, *each.skipped) and each.is_done_by(who) for each in labels
+                    who in (*label.people, *label.skipped) and label.is_done_by(who)
+                    for label in labels
                 ),
-                len(own),
-                sum(each.kind == "undo" and each.who == who for each in events),
+                len(label_events),
+                sum(
+                    label_event.kind == "undo" and label_event.who == who for label_event in events
+                ),
                 round(median(times), 2) if times else None,
             )
         )
@@ -154,7 +163,7 @@ def label_progress(
             done += finished >= people_needed(id, share)
     return LabelProgress(
         len(ids), done, sum(people_needed(id, share) == 2 for id in ids), len(now), len(events),
-        sum(len(each.pool.passages) for each in labels if each.pool), sum(len(each.unjudged) for each in labels),
+        sum(len(label.pool.passages) for label in labels if label.pool), sum(len(label.unjudged) for label in labels),
         tuple(people), label_agreement(labels),
     )  # fmt: skip
 

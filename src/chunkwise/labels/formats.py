@@ -38,10 +38,10 @@ _PLACE = re.compile(r"(?P<doc_id>.+)#(?P<start>[0-9]{1,15})-(?P<end>[0-9]{1,15})
 def format_of(path: Path, named: str | None = None) -> LabelFormat:
     """By name, else by what the path looks like: a folder is BEIR, .json Argilla or Label Studio, else JSON lines."""
     if named:
-        found = next((each for each in FORMATS if each == named), None)
-        if found is None:
+        result = next((item for item in FORMATS if item == named), None)
+        if result is None:
             raise InvalidParameter(f"format is {named!r}; allowed: {', '.join(FORMATS)}")
-        return found
+        return result
     if path.is_dir() or not path.suffix:
         return "beir"
     if path.suffix.lower() != ".json":
@@ -64,12 +64,17 @@ def export_labels(store: LabelStore, path: Path, format: LabelFormat) -> tuple[i
     if format == "beir":
         return _write_beir(store, path)
     now = standing(events)
-    placed = [each for each in now if each.kind in ("grade", "gold", "adjudicate")]
+    placed = [
+        label_event for label_event in now if label_event.kind in ("grade", "gold", "adjudicate")
+    ]
     record = _argilla if format == "argilla" else _label_studio
     groups: dict[tuple[object, ...], list[LabelEvent]] = {}
     for event in placed:
         groups.setdefault((event.query_id, *event.place), []).append(event)
-    write_json(path, [record(number, own) for number, own in enumerate(groups.values(), 1)])
+    write_json(
+        path,
+        [record(number, label_events) for number, label_events in enumerate(groups.values(), 1)],
+    )
     return len(placed), _lost(format, events, placed)
 
 
@@ -103,22 +108,22 @@ def _write_beir(store: LabelStore, path: Path) -> tuple[int, list[str]]:
     texts: dict[str, str] = {}
     lines: list[tuple[str, str, int]] = []
     open_ones = 0
-    for own in labels:
-        for each in own.passages:
-            if each.grade is None:
+    for label in labels:
+        for passage in label.passages:
+            if passage.grade is None:
                 open_ones += 1
                 continue
-            name = "{}#{}-{}".format(*each.place)
-            texts[name] = each.text
-            lines.append((own.query_id, name, each.grade))
+            name = "{}#{}-{}".format(*passage.place)
+            texts[name] = passage.text
+            lines.append((label.query_id, name, passage.grade))
     (path / "qrels").mkdir(parents=True, exist_ok=True)
-    asked = [own for own in labels if any(line[0] == own.query_id for line in lines)]
+    asked = [label for label in labels if any(line[0] == label.query_id for line in lines)]
     write_json_lines(
         path / "corpus.jsonl",
         ({"_id": id, "title": "", "text": text} for id, text in texts.items()),
     )
     write_json_lines(
-        path / "queries.jsonl", ({"_id": own.query_id, "text": own.query} for own in asked)
+        path / "queries.jsonl", ({"_id": item.query_id, "text": item.query} for item in asked)
     )
     with text_file(path / "qrels" / "test.tsv") as handle:
         handle.write("query-id\tcorpus-id\tscore\n")
@@ -145,7 +150,7 @@ def _argilla(number: int, events: list[LabelEvent]) -> dict[str, Any]:
         "metadata": _about(first),
         "suggestions": {},
         "responses": {
-            name: [{"value": _value(each), "user_id": each.who} for each in events if _question(each) == name]
+            name: [{"value": _value(event), "user_id": event.who} for event in events if _question(event) == name]
             for name in dict.fromkeys(map(_question, events))
         },
         "status": "completed",
@@ -174,14 +179,14 @@ def _label_studio(number: int, events: list[LabelEvent]) -> dict[str, Any]:
         "data": {"query": first.query, "passage": first.text, **_about(first)},
         "annotations": [
             {
-                "id": at, "completed_by": each.who, "created_at": each.when, "lead_time": each.seconds,
+                "id": at, "completed_by": event.who, "created_at": event.when, "lead_time": event.seconds,
                 "was_cancelled": False,
                 "result": [
-                    {"from_name": _question(each), "to_name": "passage", "type": "choices",
-                     "value": {"choices": [_value(each)]}}
+                    {"from_name": _question(event), "to_name": "passage", "type": "choices",
+                     "value": {"choices": [_value(event)]}}
                 ],
             }
-            for at, each in enumerate(events, 1)
+            for at, event in enumerate(events, 1)
         ],
     }  # fmt: skip
 
@@ -256,9 +261,15 @@ def _read_argilla(path: Path) -> Iterator[LabelEvent]:
         where = f"{path}, record {number}"
         about, fields = _record(row, "metadata", where), _record(row, "fields", where)
         for name, answers in _record(row, "responses", where).items():
-            for each in answers if isinstance(answers, list) else ():
+            for answer in answers if isinstance(answers, list) else ():
                 yield _answer(
-                    "argilla", where, name, each.get("value"), each.get("user_id"), about, fields
+                    "argilla",
+                    where,
+                    name,
+                    answer.get("value"),
+                    answer.get("user_id"),
+                    about,
+                    fields,
                 )
 
 
@@ -290,7 +301,7 @@ def _read_label_studio(path: Path) -> Iterator[LabelEvent]:
 
 def _listed(path: Path) -> list[dict[str, Any]]:
     rows = read_json(str(path))
-    if not isinstance(rows, list) or not all(isinstance(each, dict) for each in rows):
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise LabelProblem(f"{path} has no list of records")
     return rows
 
@@ -325,6 +336,6 @@ def _answer(
 
 def _made(format: str, **values: Any) -> LabelEvent:
     """With a key that follows from what it says, so that it is taken in once."""
-    said = "\n".join(f"{name}={value}" for name, value in sorted(values.items()))
-    key = hashlib.sha256(f"{format}\n{said}".encode("utf-8", "replace")).hexdigest()[:24]
+    text = "\n".join(f"{name}={value}" for name, value in sorted(values.items()))
+    key = hashlib.sha256(f"{format}\n{text}".encode("utf-8", "replace")).hexdigest()[:24]
     return LabelEvent(key=key, when=utc_now(), **values)

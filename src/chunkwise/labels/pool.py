@@ -57,8 +57,8 @@ def pool_of(
         raise InvalidParameter(
             f"only {named[0]} given; a pool needs at least two retrievers to be fair"
         )
-    found = {name: _hits(index, query.text, name, depth, embedder) for name in named}
-    return pooled(query, found, depth)
+    result = {name: _hits(index, query.text, name, depth, embedder) for name in named}
+    return pooled(query, result, depth)
 
 
 def _hits(
@@ -87,13 +87,13 @@ def pooled(query: Query, hits: Mapping[str, Sequence[Hit]], depth: int) -> Pool:
     passages = []
     for doc_id, covered in spans.items():
         document = documents[doc_id]
-        for start, end in _parted(document, merged_spans(Span(*each[:2]) for each in covered)):
+        for start, end in _parted(document, merged_spans(Span(*row[:2]) for row in covered)):
             ranks: dict[str, int] = {}
             for low, high, name, rank in covered:
                 if low < end and high > start:
                     ranks[name] = min(rank, ranks.get(name, rank))
             passages.append(PooledPassage(doc_id, start, end, document.text[start:end], ranks))
-    passages.sort(key=lambda each: (each.doc_id, each.start))
+    passages.sort(key=lambda passage: (passage.doc_id, passage.start))
     content = [
         query.id,
         query.text,
@@ -144,7 +144,7 @@ def find_evidence(
     question: str, documents: Iterable[Analyzed], most: int = 20
 ) -> list[FoundEvidence]:
     """The best places first; no two overlap."""
-    found: list[tuple[Analyzed, np.ndarray[tuple[int], np.dtype[np.int64]], list[int]]] = []
+    result: list[tuple[Analyzed, np.ndarray[tuple[int], np.dtype[np.int64]], list[int]]] = []
     holds: dict[int, int] = {}
     wanted: dict[str, list[int]] = {}
     count = 0
@@ -157,21 +157,21 @@ def find_evidence(
         own = wanted[terms.language]
         at = np.flatnonzero(np.isin(terms.hash, np.array(own, np.uint64)))
         hashes = terms.hash[at].tolist()
-        for each in set(hashes):
-            holds[each] = holds.get(each, 0) + 1
+        for digest in set(hashes):
+            holds[digest] = holds.get(digest, 0) + 1
         if len(at):
-            found.append((analyzed, terms.start[at], hashes))
+            result.append((analyzed, terms.start[at], hashes))
     weight = {term: log(1 + count / times) for term, times in holds.items()}
-    found.sort(key=lambda each: -sum(weight[term] for term in set(each[2])))
+    result.sort(key=lambda item: -sum(weight[term] for term in set(item[2])))
     places = [
         made
-        for analyzed, starts, hashes in found[:_DOCUMENTS]
+        for analyzed, starts, hashes in result[:_DOCUMENTS]
         for made in _stretches(analyzed, starts.tolist(), hashes, weight)
     ]
     best: list[FoundEvidence] = []
-    for each in sorted(places, key=lambda each: (-each.score, each.place)):
-        if not any(each.place.overlaps(other.place) for other in best):
-            best.append(each)
+    for place in sorted(places, key=lambda place: (-place.score, place.place)):
+        if not any(place.place.overlaps(other.place) for other in best):
+            best.append(place)
             if len(best) == most:
                 break
     return best
@@ -197,7 +197,7 @@ def _stretches(
         low, high = trimmed(text, low, high)
         if low < high and (low, high) not in seen:
             seen.add((low, high))
-            score = sum(weight[each] for each in together) / (1 + spread / REACH)
+            score = sum(weight[number] for number in together) / (1 + spread / REACH)
             yield FoundEvidence(
                 Passage(analyzed.document.id, low, high),
                 text[low:high],

@@ -25,8 +25,8 @@ class JudgedPassage:
         """The decision, else the lower middle of the majority; None: as many call it relevant as not."""
         if self.adjudicated is not None:
             return self.adjudicated
-        yes = sorted(each for each in self.grades.values() if each >= RELEVANT)
-        no = sorted(each for each in self.grades.values() if each < RELEVANT)
+        yes = sorted(number for number in self.grades.values() if number >= RELEVANT)
+        no = sorted(number for number in self.grades.values() if number < RELEVANT)
         if len(yes) == len(no):
             return None
         side = yes if len(yes) > len(no) else no
@@ -40,7 +40,7 @@ class JudgedPassage:
     @property
     def is_relevance_disputed(self) -> bool:
         """Whether they disagree on more than how well it answers."""
-        return self.is_disputed and len({each >= RELEVANT for each in self.grades.values()}) > 1
+        return self.is_disputed and len({grade >= RELEVANT for grade in self.grades.values()}) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +71,19 @@ class QuestionLabels:
     @property
     def people(self) -> tuple[str, ...]:
         """Who said anything of it, skips apart."""
-        graded = [who for each in self.passages for who in each.grades]
-        return tuple(dict.fromkeys([*graded, *(each.who for each in self.gold), *self.nothing]))
+        graded = [who for passage in self.passages for who in passage.grades]
+        return tuple(dict.fromkeys([*graded, *(span.who for span in self.gold), *self.nothing]))
 
     def is_done_by(self, who: str) -> bool:
         """Whether a person has nothing left to say: all of the pool graded, nothing answers it, or skipped."""
         if who in self.nothing or who in self.skipped:
             return True
-        graded = {each.place for each in self.passages if who in each.grades}
+        graded = {passage.place for passage in self.passages if who in passage.grades}
         if self.pool is None:
-            return bool(graded) or any(each.who == who for each in self.gold)
+            return bool(graded) or any(span.who == who for span in self.gold)
         return all(
-            Passage(each.doc_id, each.start, each.end) in graded for each in self.pool.passages
+            Passage(passage.doc_id, passage.start, passage.end) in graded
+            for passage in self.pool.passages
         )
 
 
@@ -123,18 +124,18 @@ def _labels(
     for event in events:
         if event.kind == "nothing" and (judged := pools.get(event.pool)) is not None:
             # Who has read the pool and says that nothing answers it has said so of every passage.
-            for each in judged.passages:
-                place = Passage(each.doc_id, each.start, each.end)
-                texts.setdefault(place, each.text)
+            for passage in judged.passages:
+                place = Passage(passage.doc_id, passage.start, passage.end)
+                texts.setdefault(place, passage.text)
                 grades.setdefault(place, {}).setdefault(event.who, 0)
     waiting = [] if pool is None else [Passage(p.doc_id, p.start, p.end) for p in pool.passages]
     return QuestionLabels(
         query_id,
         events[-1].query if events else pool.query if pool else "",
         tuple(JudgedPassage(place, texts[place], said, decided.get(place)) for place, said in grades.items()),
-        tuple(GoldSpan(each.place, each.text, each.who) for each in events if each.kind == "gold"),
-        tuple(each.who for each in events if each.kind == "nothing"),
-        tuple(each.who for each in events if each.kind == "skip"),
+        tuple(GoldSpan(gold.place, gold.text, gold.who) for gold in events if gold.kind == "gold"),
+        tuple(skipped.who for skipped in events if skipped.kind == "nothing"),
+        tuple(label_event.who for label_event in events if label_event.kind == "skip"),
         pool,
         tuple(place for place in waiting if place not in grades),
     )  # fmt: skip

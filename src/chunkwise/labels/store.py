@@ -128,16 +128,16 @@ def standing(events: Iterable[LabelEvent]) -> list[LabelEvent]:
     """What counts now, in order: undone events are left out, and so is what the same person said of it before."""
     known = list(events)
     gone = {event.undoes for event in known if event.kind == "undo"}
-    found: dict[tuple[object, ...], LabelEvent] = {}
+    result: dict[tuple[object, ...], LabelEvent] = {}
     for event in known:
         if event.kind == "undo" or event.key in gone:
             continue
         # A question is skipped, or nothing answers it, as a whole; a passage is graded by itself.
         about = ("whole",) if event.kind in ("nothing", "skip") else (event.kind, *event.place)
         about_all = (event.query_id, event.who, *about)
-        found.pop(about_all, None)
-        found[about_all] = event
-    return list(found.values())
+        result.pop(about_all, None)
+        result[about_all] = event
+    return list(result.values())
 
 
 LABELS_VARIABLE = "CHUNKWISE_LABELS"
@@ -214,8 +214,14 @@ class LabelStore:
         if not given:
             return 0
         with self._database.writing() as statements:
-            known = _known_keys(statements, [each.key for each in given])
-            new = list({each.key: each for each in given if each.key not in known}.values())
+            known = _known_keys(statements, [label_event.key for label_event in given])
+            new = list(
+                {
+                    label_event.key: label_event
+                    for label_event in given
+                    if label_event.key not in known
+                }.values()
+            )
             _check_undone(statements, new)
             statements.many(
                 "insert into events (key, query_id, undoes, content) values (?, ?, ?, ?)",
@@ -287,13 +293,13 @@ class LabelStore:
 
 
 def _known_keys(statements: Statements, keys: Sequence[str]) -> set[str]:
-    found: set[str] = set()
+    result: set[str] = set()
     for at in range(0, len(keys), 500):
         some = keys[at : at + 500]
         marks = ", ".join("?" * len(some))
         rows = statements.rows(f"select key from events where key in ({marks})", *some)
-        found |= {str(row[0]) for row in rows}
-    return found
+        result |= {str(row[0]) for row in rows}
+    return result
 
 
 def _check_undone(statements: Statements, new: Sequence[LabelEvent]) -> None:

@@ -30,7 +30,7 @@ class LabeledQuestions:
 
     @property
     def unjudged(self) -> int:
-        return sum(int(str(each["unjudged"])) for each in self.pools.values())
+        return sum(int(str(pool["unjudged"])) for pool in self.pools.values())
 
 
 def questions_from_labels(
@@ -43,33 +43,37 @@ def questions_from_labels(
     queries: list[Query] = []
     pools: dict[str, Mapping[str, object]] = {}
     disputed = empty = 0
-    for own in labels:
-        graded = [(each.place, grade) for each in own.passages if (grade := each.grade) is not None]
-        disputed += len(own.passages) - len(graded)
+    for label in labels:
+        graded = [
+            (passage.place, grade)
+            for passage in label.passages
+            if (grade := passage.grade) is not None
+        ]
+        disputed += len(label.passages) - len(graded)
         places = _references(
-            [each.place for each in own.gold], [p for p, g in graded if g >= RELEVANT]
+            [span.place for span in label.gold], [p for p, g in graded if g >= RELEVANT]
         )
-        nothing = bool(own.nothing) and not places
+        nothing = bool(label.nothing) and not places
         if not places and not nothing and not graded:
-            empty += bool(own.people)
+            empty += bool(label.people)
             continue
-        before = (known or {}).get(own.query_id) or Query(own.query_id, own.query)
+        before = (known or {}).get(label.query_id) or Query(label.query_id, label.query)
         types = (
             *before.types,
             *((UNANSWERABLE,) if nothing and UNANSWERABLE not in before.types else ()),
         )
         queries.append(
             replace(
-                before, text=before.text or own.query, types=types,
+                before, text=before.text or label.query, types=types,
                 references=tuple(Reference(*place) for place in places),
                 labels=tuple(Label(*place, grade >= RELEVANT, grade) for place, grade in graded),
             )
         )  # fmt: skip
-        if own.pool is not None:
-            pools[own.query_id] = {
-                "depth": own.pool.depth, "retrievers": list(own.pool.retrievers),
-                "passages": len(own.pool.passages), "unjudged": len(own.unjudged),
-                "left": [place._asdict() for place in own.unjudged],
+        if label.pool is not None:
+            pools[label.query_id] = {
+                "depth": label.pool.depth, "retrievers": list(label.pool.retrievers),
+                "passages": len(label.pool.passages), "unjudged": len(label.unjudged),
+                "left": [place._asdict() for place in label.unjudged],
             }  # fmt: skip
     return LabeledQuestions(tuple(queries), pools, disputed, empty)
 
@@ -96,9 +100,9 @@ def write_questions(
     """In our own form, each with its pool; places with what stands there, by which they are found again."""
     known = {document.id: document.text for document in documents}
     said: dict[Passage, str] = {}
-    for own in texts:
-        said |= {each.place: each.text for each in own.passages}
-        said |= {each.place: each.text for each in own.gold}
+    for labels in texts:
+        said |= {passage.place: passage.text for passage in labels.passages}
+        said |= {span.place: span.text for span in labels.gold}
     rows = []
     for query in made.queries:
         row = row_of(query, known)

@@ -196,7 +196,7 @@ def evaluate(
         list[dict[str, Any]],
         Field(
             max_length=MOST_QUESTIONS,
-            description='records such as {"query": "…", "relevant_text": "…"}, unless you give a file',
+            description='records such as {"query": "…", "relevant_text": "…"}; or pass a file',
         ),
     ] = [],  # noqa: B006
     test_queries: Annotated[
@@ -291,7 +291,7 @@ def compare(
         str,
         Field(min_length=1, description="a result file, or the number of a run, such as 12"),
     ],
-    after: Annotated[str, Field(min_length=1, description="the other one, of the same kind")],
+    after: Annotated[str, Field(min_length=1, description="a second run of the same kind")],
     metrics: Metrics = [],  # noqa: B006
 ) -> ToolAnswer[CompareAnswer]:
     """Compare two runs on the same questions: two files of results, or two runs of the history by their numbers."""
@@ -357,7 +357,7 @@ def update_index(
     workspace: Workspace,
     call: ToolCall,
     paths: Annotated[
-        Strings, Field(min_length=1, description="files or folders of the project folder")
+        Strings, Field(min_length=1, description="files or folders in the project folder")
     ],
 ) -> ToolAnswer[UpdateAnswer]:
     """Read new and changed files of the project folder into the index; its other documents stay."""

@@ -55,7 +55,7 @@ def shown_id(id: str) -> str:
 def quoted(texts: Sequence[Quotation]) -> list[str]:
     """Each between marks of its own, which stand in none of the others."""
     every = {
-        str(at): fenced(as_data(each.text), each.name, each.number) for at, each in enumerate(texts)
+        str(at): fenced(as_data(row.text), row.name, row.number) for at, row in enumerate(texts)
     }
     return list(with_distinct_fences(every).values())
 

@@ -66,11 +66,11 @@ def add_document_resources(server: MCPServer[Any], workspace: Workspace, run: Ru
     ) -> str:
         def read(call: ToolCall) -> str:
             with workspace.index(call) as index:
-                _, found = workspace.document(index, id)
-            text = found.text
+                _, document = workspace.document(index, id)
+            text = document.text
             first = min(start, len(text))
             last = min(len(text) if end is None else end, word_end(text, first + MOST_CHARACTERS))
-            head = "\n".join(filter(None, (shown_id(found.id), as_line(found.title))))
+            head = "\n".join(filter(None, (shown_id(document.id), as_line(document.title))))
             shown = quoted([Quotation(head, "document"), Quotation(text[first:last], "text")])
             place = f"Characters {thousands(first)} to {thousands(last)} of {thousands(len(text))}"
             more = f"; continue with ?start={last}" if last < len(text) else ""
@@ -123,8 +123,8 @@ def add_run_resources(server: MCPServer[Any], workspace: Workspace, run: RunBoun
     )
     async def runs() -> str:
         def read(call: ToolCall) -> str:
-            found = list_runs(workspace.known_history(), last=_MAX_RUNS)
-            return answer_text(*quoted([Quotation(terminal_text(runs_report(found)), "runs")]))
+            run_list = list_runs(workspace.known_history(), last=_MAX_RUNS)
+            return answer_text(*quoted([Quotation(terminal_text(runs_report(run_list)), "runs")]))
 
         return str(await run(None, read))
 
@@ -134,9 +134,9 @@ def add_run_resources(server: MCPServer[Any], workspace: Workspace, run: RunBoun
     )  # fmt: skip
     async def one_run(number: int, context: Context[Any, Any]) -> str:
         def read(call: ToolCall) -> str:
-            found = workspace.known_history().run(number)
+            run = workspace.known_history().run(number)
             names = [field.name for field in fields(RunSummary) if field.name != "source"]
-            return as_data(json_text({name: getattr(found, name) for name in names}, 2))
+            return as_data(json_text({name: getattr(run, name) for name in names}, 2))
 
         return str(await run(context, read))
 
@@ -152,7 +152,7 @@ def add_prompts(server: MCPServer[Any], workspace: Workspace, run: RunBounded) -
                 hits = index.search(query, budget=budget)
             blocks = passage_blocks(found_passages(hits))
             system, user = load_prompt(template).filled(
-                passages="\n\n".join(blocks) or "No passage was found.", count=str(len(blocks)), **values
+                passages="\n\n".join(blocks) or "No passages found.", count=str(len(blocks)), **values
             )  # fmt: skip
             return f"{system}\n\n{user}"
 

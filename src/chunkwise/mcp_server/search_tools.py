@@ -55,7 +55,7 @@ Strings = Annotated[list[str], BeforeValidator(_listed)]
 """Assistants often write one string instead of a list of one."""
 Query = Annotated[
     str,
-    Field(min_length=1, max_length=10_000, pattern=r"\S", description="the question, in words"),
+    Field(min_length=1, max_length=10_000, pattern=r"\S", description="the question"),
 ]
 StrategySpec = Annotated[
     str, Field(description='chunking strategy with its parameters, "sentences(max_tokens=200)"')
@@ -148,7 +148,7 @@ def _nothing_found(index: Index, query: str) -> str:
     source = index.source
     documents = (source.document(number) for number in source.document_numbers())
     unmatched = unmatched_told(unmatched_words(source, source.languages, query, documents))
-    return f"nothing was found{': ' + as_line(unmatched) if unmatched else ''}"
+    return f"no hits{': ' + as_line(unmatched) if unmatched else ''}"
 
 
 def found_passages(hits: Sequence[Hit]) -> Iterator[FoundPassage]:
@@ -195,13 +195,13 @@ def described_passage(passage: FoundPassage) -> str:
 
 def _search_text(answer: SearchAnswer, budget: int | None) -> str:
     if not answer.passages:
-        return answer.note or "the passages don't fit; ask for fewer"
+        return answer.note or "the passages don't fit; request fewer"
     summary = f"{counted(len(answer.passages), 'passage')}, {counted(answer.token_count, 'token')}"
     summary += f" within a budget of {thousands(budget)}" if budget is not None else ""
     if answer.left_out:
         summary += (
-            f"; {thousands(answer.left_out)} more omitted for length: ask for fewer, or set a "
-            "budget"
+            f"; {thousands(answer.left_out)} more omitted for length: request fewer, or set a "
+            f"budget"
         )
     hint = "To see the text around a passage, call `read` with its document, start and end."
     return answer_text(*passage_blocks(answer.passages), f"{summary}. {hint}")
@@ -248,9 +248,9 @@ def read(
     A long document is read in several calls, each from the `next_start` of the last.
     """
     with workspace.index(call) as index:
-        number, found = workspace.document(index, document)
+        number, result = workspace.document(index, document)
         atoms = index.source.atoms(number)
-    text = found.text
+    text = result.text
     end = word_end(text, start + _DEFAULT_SPAN) if end is None else end
     if start > len(text) or end < start:
         raise InvalidParameter(
@@ -270,8 +270,8 @@ def read(
         as_data(part) for part in (text[low:start], text[start:end], text[end:high])
     )
     answer = ReadAnswer(
-        shown_id(found.id), as_line(found.title), start, end, len(text), found.page(start), before, inside, after,
-        end if end < len(text) else None, document_uri(found.id),
+        shown_id(result.id), as_line(result.title), start, end, len(text), result.page(start), before, inside, after,
+        end if end < len(text) else None, document_uri(result.id),
     )  # fmt: skip
     parts = ((before, "before"), (inside, "passage"), (after, "after"))
     head = Quotation(f"{answer.doc_id}\n{answer.title}".strip(), "document")
@@ -311,12 +311,12 @@ def chunk(
     workspace: Workspace,
     call: ToolCall,
     text: Annotated[str, Field(description="the text to chunk")] = "",
-    document: Annotated[str, Field(description="or the id of a document of the index")] = "",
-    path: Annotated[str, Field(description="or a file of the project folder")] = "",
+    document: Annotated[str, Field(description="or the id of a document in the index")] = "",
+    path: Annotated[str, Field(description="or a file in the project folder")] = "",
     strategy: StrategySpec = DEFAULT_STRATEGY,
     most: Annotated[int, Field(ge=1, le=500, description="maximum chunks to show")] = 50,
 ) -> ToolAnswer[ChunkAnswer]:
-    """Show how a strategy cuts a text, a document of the index or a file of the project folder; nothing is stored."""
+    """Show how a strategy cuts a text, a document of the index or a file in the project folder; nothing is stored."""
     if sum(map(bool, (text, document, path))) != 1:
         raise InvalidParameter("give one of text, document and path")
     problems: list[str] = []

@@ -126,9 +126,9 @@ class RunningCalls:
         if isinstance(error, ChunkwiseError):
             return self.workspace.shown(as_data(str(error))[:_MAX_ERROR_CHARACTERS])
         if isinstance(error, MemoryError):
-            return "not enough memory; ask for less at once"
+            return "not enough memory; request less at once"
         if isinstance(error, TimeoutError):
-            return "timed out; ask for less at once"
+            return "timed out; request less at once"
         kind = type(error).__name__
         self.on_fault(f"internal error in chunkwise: {kind}: {error}")
         return f"internal error in chunkwise ({kind}); see the server's stderr"
@@ -182,9 +182,11 @@ def _sdk_tool(
 
     signature = inspect.signature(function, eval_str=True)
     _, _, *parameters = signature.parameters.values()
-    options = next((each.name for each in parameters if each.annotation is SearchOptions), None)
+    options = next(
+        (parameter.name for parameter in parameters if parameter.annotation is SearchOptions), None
+    )
     if options is not None:
-        parameters = [each for each in parameters if each.name != options]
+        parameters = [parameter for parameter in parameters if parameter.name != options]
         parameters += [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
             for name in SERVED_SEARCH_OPTIONS
@@ -229,19 +231,18 @@ def _without_unset(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _instructions(workspace: Workspace) -> str:
     writing = (
-        "Tools may write: a run to the history, documents to the index."
+        "Tools can write runs to the history and documents to the index."
         if workspace.allow_write
-        else "Nothing is written."
+        else "Tools are read-only."
     )
     files = (
-        "Paths are relative to the project folder; no other files are opened."
+        "Paths are relative to the project folder; other files aren't accessible."
         if workspace.project
         else "Files are unavailable: the server was started without a project folder."
     )
     return (
-        "Documents of one index. Use `search` before you answer from them, `read` for the text "
-        "around a passage, "
-        f"and cite document and characters. {files} {writing} {NOTICE}"
+        f"Access to one index of documents. `search` before you answer, `read` the text around "
+        f"a passage, and cite document and characters. {files} {writing} {NOTICE}"
     )
 
 

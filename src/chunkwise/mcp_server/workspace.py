@@ -153,10 +153,10 @@ class Workspace:
         if "://" in self.sources.index:
             return None
         try:
-            found = os.stat(Path(self.sources.index) / INDEX_FILE)
+            result = os.stat(Path(self.sources.index) / INDEX_FILE)
         except OSError:
             return None  # opening it says what is wrong
-        return found.st_mtime_ns, found.st_ino, found.st_size
+        return result.st_mtime_ns, result.st_ino, result.st_size
 
     def document(self, index: Index, id: str) -> tuple[int, Document]:
         """By its id, as it is or as it was shown; the number that the index knows it by, too."""
@@ -164,17 +164,17 @@ class Workspace:
         # On a server another writer may replace documents between two questions.
         with source.snapshot():
             ids = source.ids()
-            for number, each in zip(source.document_numbers(), ids, strict=True):
-                if id in (each, shown_id(each)):
+            for number, item in zip(source.document_numbers(), ids, strict=True):
+                if id in (item, shown_id(item)):
                     return number, source.document(number)
                 # A path, as `lint` and `chunk` name it, begins above the folder that was indexed.
-                if id.endswith(f"/{each}") and source.document(number).source.endswith(id):
+                if id.endswith(f"/{item}") and source.document(number).source.endswith(id):
                     return number, source.document(number)
-        known = ", ".join(repr(shown_id(each)) for each in ids[:3])
+        known = ", ".join(repr(shown_id(item)) for item in ids[:3])
         raise InvalidParameter(
-            f"no document has the id {one_line(id, 120)!r}; "
-            f"{'ids are as in ' + known if known else 'there is none'}: "
-            "take one that `search` or the list of resources gave"
+            f"no document has the id {one_line(id, 120)!r}; use one returned by `search` or "
+            f"the resource "
+            f"list{f', such as {known}' if known else ''}"
         )
 
     def history(self) -> History | None:
@@ -189,18 +189,18 @@ class Workspace:
         place = self.project / FOLDER / FILE
         if place.parent.is_symlink() or place.is_symlink():
             raise NotAllowed(
-                f"{FOLDER}/{FILE} of the project leads elsewhere by a link; name it with --history"
+                f"{FOLDER}/{FILE} of the project is a link; use --history with its target"
             )
         return History(place)
 
     def known_history(self) -> History:
         """The same, or a sentence."""
-        found = self.history()
-        if found is None:
+        result = self.history()
+        if result is None:
             raise InvalidParameter(
                 "no runs: the server was started without --project FOLDER or --history PLACE"
             )
-        return found
+        return result
 
     def shown(self, text: str) -> str:
         """A text with paths of the project as an assistant names them: where the folder lies is nothing to it."""
@@ -239,16 +239,15 @@ class Workspace:
 
     def file(self, name: str) -> Path:
         """A file of the project whose neighbors lead nowhere else: formats of several files read these, too."""
-        found = self.path(name)
-        if not found.is_file():
+        path = self.path(name)
+        if not path.is_file():
             raise InvalidParameter(f"{one_line(name, 120)!r} is a folder; expected a file")
-        if any(self._outward(found.parent)):
+        if any(self._outward(path.parent)):
             raise NotAllowed(
-                f"beside {one_line(name, 120)!r} lies a link that leads out of the project "
-                "folder; move the file "
-                "into a folder without such links"
+                f"the folder of {one_line(name, 120)!r} contains a link out of the project "
+                f"folder; move the file to a folder without such links"
             )
-        return found
+        return path
 
     def loading(self, *places: Path) -> LoadOptions:
         """How files at these places are read: as was said at the start, without links that lead out of the project."""

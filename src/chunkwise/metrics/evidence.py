@@ -57,7 +57,7 @@ class Answer:
     @property
     def scored(self) -> Answer:
         """With the citations alone of which one can say where they point."""
-        known = tuple(each for each in self.citations if not each.unresolved)
+        known = tuple(citation for citation in self.citations if not citation.unresolved)
         return self if len(known) == len(self.citations) else replace(self, citations=known)
 
     @property
@@ -118,7 +118,7 @@ class Evidence:
     def verdicts(self, judge: str) -> Verdicts:
         """One score per hit by this judge."""
         if self.ask_judge is None:
-            return [[Score(None, f"{judge} was not used") for _ in own] for own in self.hits]
+            return [[Score(None, f"{judge} was not used") for _ in hit] for hit in self.hits]
         return self.ask_judge(judge, self.queries, self.hits)
 
     def with_hits(self, hits: Hits) -> Evidence:
@@ -142,17 +142,17 @@ class Evidence:
 
     def tables(self) -> tuple[Gold, HitTable]:
         """References and hits as arrays, in the run's unit."""
-        gold, found = self.gold, HitTable.of(self.hits, self.numbers)
+        gold, table = self.gold, HitTable.of(self.hits, self.numbers)
         if self.unit == "tokens":
-            gold, found, *_ = in_tokens(gold, found, None, self.documents, self.tokenizer)
-        return gold, found
+            gold, table, *_ = in_tokens(gold, table, None, self.documents, self.tokenizer)
+        return gold, table
 
     def chunk_spans(self) -> Iterator[tuple[Analyzed, list[Span]]]:
         """Documents with their chunks, or with their hits if chunks are unknown."""
         own: list[list[Span]] = [[] for _ in self.documents]
         numbers = self.numbers
-        found = [hit for each in self.hits for hit in each if not is_nowhere(hit) and not hit.level]
-        rows = sorted({(numbers[hit.doc_id], hit.start, hit.end) for hit in found})
+        hits = [hit for hits in self.hits for hit in hits if not is_nowhere(hit) and not hit.level]
+        rows = sorted({(numbers[hit.doc_id], hit.start, hit.end) for hit in hits})
         if self.chunking is not None:
             chunks = self.chunking.without_summaries
             columns = (chunks.document, chunks.start, chunks.end)

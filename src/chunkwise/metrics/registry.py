@@ -57,29 +57,29 @@ _handed_over: dict[str, Metric] = {}
 
 @cache
 def _own() -> dict[str, Metric]:
-    found = [
+    metrics = [
         metric
         for file in _FILES
         for metric in importlib.import_module(f"chunkwise.metrics.{file}").METRICS
     ]
     order = list(GROUPS)
-    return {each.name: each for each in sorted(found, key=lambda each: order.index(each.group))}
+    return {each.name: each for each in sorted(metrics, key=lambda item: order.index(item.group))}
 
 
 @lru_cache(maxsize=4)
 def _others(path: tuple[str, ...]) -> dict[str, Metric]:
     """Of the packages on this path."""
-    found = {}
+    others = {}
     for name, part in registry.all().items():
         try:
-            found[_checked(name, part).name] = part
+            others[_checked(name, part).name] = part
         except InvalidParameter as error:
             warn_user(str(error))
     for judge in judges.names():
         if judge not in judges.builtin:
             metric = retrieval_precision.of_judge(judge)
-            found[metric.name] = metric
-    return found
+            others[metric.name] = metric
+    return others
 
 
 def _checked(name: str, part: object) -> Metric:
@@ -106,9 +106,9 @@ def known_metrics() -> dict[str, Metric]:
 
 def listed_metrics() -> list[RegisteredPart]:
     """Our own and those of other packages, as every registry lists its parts."""
-    own = [RegisteredPart(name, "chunkwise", "") for name in _own()]
-    return own + [
-        replace(each, problem=each.problem or _why_not(each.name)) for each in registry.listed()
+    parts = [RegisteredPart(name, "chunkwise", "") for name in _own()]
+    return parts + [
+        replace(part, problem=part.problem or _why_not(part.name)) for part in registry.listed()
     ]
 
 
@@ -165,28 +165,28 @@ def of_judge(judge: str) -> Metric:
 def described(metrics: Iterable[Metric]) -> dict[str, dict[str, str]]:
     """What files of results keep of metrics that are not ours: who reads them may not have the package."""
     return {
-        each.name: {
-            "help": each.help, "better": each.better, "group": each.group, "per": each.per
+        metric.name: {
+            "help": metric.help, "better": metric.better, "group": metric.group, "per": metric.per
         }
-        for each in metrics
-        if not is_own(each) and not each.judge
+        for metric in metrics
+        if not is_own(metric) and not metric.judge
     }  # fmt: skip
 
 
 def remember(told: object) -> None:
     """Metrics as a file describes them, where nobody here declares them; what makes no sense is left alone."""
-    for name, each in told.items() if isinstance(told, dict) else ():
+    for name, record in told.items() if isinstance(told, dict) else ():
         if (
             metric_of(name) is not None
-            or not isinstance(each, dict)
-            or not isinstance(each.get("help"), str)
+            or not isinstance(record, dict)
+            or not isinstance(record.get("help"), str)
         ):
             continue
         try:
             _handed_over[name] = Metric(
-                name, each["help"], group=str(each.get("group", "others")),
-                better="lower" if each.get("better") == "lower" else "higher",
-                per="chunking" if each.get("per") == "chunking" else "question", at="hits or tokens",
+                name, record["help"], group=str(record.get("group", "others")),
+                better="lower" if record.get("better") == "lower" else "higher",
+                per="chunking" if record.get("per") == "chunking" else "question", at="hits or tokens",
             )  # fmt: skip
         except InvalidParameter:
             continue
@@ -203,12 +203,12 @@ def help_of(label: str) -> str:
     metric = metric_of(label)
     if metric is None:
         return ""
-    told = [metric.help]
+    messages = [metric.help]
     if label.partition("@")[2].endswith("t"):
-        told.append("Within this many context tokens.")
+        messages.append("Within this many context tokens.")
     if metric.better == "lower":
-        told.append("Less is better.")
-    return " ".join(told)
+        messages.append("Less is better.")
+    return " ".join(messages)
 
 
 def title_of(metric: Metric) -> str:
@@ -222,8 +222,8 @@ def title_of(metric: Metric) -> str:
 
 def key_questions() -> dict[str, KeyQuestion]:
     """The four questions about a chunking by their metrics' name, in their order."""
-    asked = [each.question for each in known_metrics().values() if each.question]
-    return {each.name: each for each in dict.fromkeys(asked)}
+    asked = [metric.question for metric in known_metrics().values() if metric.question]
+    return {question.name: question for question in dict.fromkeys(asked)}
 
 
 def groups(asked: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
@@ -232,11 +232,11 @@ def groups(asked: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
     `asked`: judges that may be asked, whose metrics are members even if they are not installed.
     """
     every = known_metrics() | {metric.name: metric for metric in map(of_judge, asked)}
-    found: dict[str, list[str]] = {name: [] for name in GROUPS}
+    result: dict[str, list[str]] = {name: [] for name in GROUPS}
     families: dict[str, list[str]] = {}
     later: dict[str, list[str]] = {}
     for metric in every.values():
-        own = found.setdefault(metric.group, [])
+        own = result.setdefault(metric.group, [])
         for at in metric.usual:
             (later.setdefault(metric.group, []) if at else own).append(
                 f"{metric.name}@{at}" if at else metric.name
@@ -244,11 +244,11 @@ def groups(asked: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
         if metric.family != metric.name:
             families.setdefault(metric.family, []).append(metric.name)
     for group, names in later.items():
-        found[group] += names
+        result[group] += names
     several = {
-        name: own for name, own in families.items() if name not in found and name not in every
+        name: own for name, own in families.items() if name not in result and name not in every
     }
-    return {name: tuple(own) for name, own in {**found, **several}.items() if own}
+    return {name: tuple(own) for name, own in {**result, **several}.items() if own}
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,17 +325,17 @@ def chosen(
     wanted = _named(names)
     if not wanted:
         raise InvalidParameter(f"no metrics given; allowed: all, {', '.join(groups())}")
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for name in wanted:
-        for each in _members(name, budget, asked):
-            which = parse(each, k=k, budget=budget)
+        for member in _members(name, budget, asked):
+            which = parse(member, k=k, budget=budget)
             if type(which.metric) is Metric and which.metric.score is None:
-                raise _unknown(each)  # a file describes it, and nobody here can score it
+                raise _unknown(member)  # a file describes it, and nobody here can score it
             if which.metric.asks and which.metric.asks not in asked:
                 raise InvalidParameter(_unnamed(which.metric))
-            found[which.label] = None
+            result[which.label] = None
     order: dict[str, int] = {}
-    for name in (name for own in groups(asked).values() for name in own):
+    for name in (name for group in groups(asked).values() for name in group):
         order.setdefault(name, len(order))
         order.setdefault(
             name.partition("@")[0], len(order)
@@ -346,14 +346,14 @@ def chosen(
         # Within a budget all are at the same number: none has a place of its own.
         return base if budget is not None else order.get(name, base)
 
-    return sorted(found, key=place)
+    return sorted(result, key=place)
 
 
 def _named(names: str | Metric | Iterable[str | Metric]) -> list[str]:
     several = [names] if isinstance(names, Metric) else names
     given = several.split(",") if isinstance(several, str) else named_list("metrics", several)
     named = (
-        each if isinstance(each, str) else handed_over(_called(each), each).name for each in given
+        item if isinstance(item, str) else handed_over(_called(item), item).name for item in given
     )
     return [name.strip() for name in named if name.strip()]
 
@@ -385,15 +385,15 @@ def _members(name: str, budget: int | None, asked: Collection[str]) -> tuple[str
     known = groups(asked)
     named = known if name == "all" else {name: known[name]} if name in known else {}
     # A name of a group that is a metric, too, stands for the group: it holds that metric.
-    members = tuple(dict.fromkeys(each for own in named.values() for each in own))
+    members = tuple(dict.fromkeys(item for group in named.values() for item in group))
     if not members:
         return (name,)
     # A search within a budget gives what fits: to look at more or at other amounts would need another search.
     return tuple(
-        each
-        for each in members
-        if (budget is None or "@" not in each)
-        and ((metric := metric_of(each)) is None or not metric.asks or metric.asks in asked)
+        member
+        for member in members
+        if (budget is None or "@" not in member)
+        and ((metric := metric_of(member)) is None or not metric.asks or metric.asks in asked)
     )
 
 

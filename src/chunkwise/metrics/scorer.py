@@ -73,9 +73,12 @@ def span_scores(
 ) -> dict[str, Scores]:
     """By label, one value a question; NaN: unscored, for the reason `why_unscored` gives."""
     whole = SpanEvidence(gold, found, chunking, threshold)
-    budgets = {each.at for each in wanted if each.tokens}
+    budgets = {metric_at.at for metric_at in wanted if metric_at.tokens}
     cuts = {at: SpanEvidence(gold, within(found, at, cut), chunking, threshold) for at in budgets}
-    return {each.label: _scores(each, cuts[each.at] if each.tokens else whole) for each in wanted}
+    return {
+        metric_at.label: _scores(metric_at, cuts[metric_at.at] if metric_at.tokens else whole)
+        for metric_at in wanted
+    }
 
 
 def _scores(wanted: MetricAt, evidence: SpanEvidence) -> Scores:
@@ -93,20 +96,20 @@ def score_spans(
 ) -> dict[str, Scores]:
     """Of the metrics over spans among these; those that look at the same hits share what is found about them."""
     tables: dict[int, tuple[HitTable, list[MetricAt]]] = {}
-    for each in wanted:
-        if isinstance(each.metric, SpanMetric):
-            table = retrieved.table(each)
-            tables.setdefault(id(table), (table, []))[1].append(each)
-    found: dict[str, Scores] = {}
+    for at in wanted:
+        if isinstance(at.metric, SpanMetric):
+            table = retrieved.table(at)
+            tables.setdefault(id(table), (table, []))[1].append(at)
+    spans: dict[str, Scores] = {}
     gold, chunking, threshold = rules.gold, rules.chunking, rules.threshold
-    for table, own in tables.values():
-        found |= span_scores(own, gold, table, chunking, rules.cut, threshold)
+    for table, ats in tables.values():
+        spans |= span_scores(ats, gold, table, chunking, rules.cut, threshold)
         if rules.unit == "tokens":
             # Hits are counted, not measured: which one is relevant, and which is the same, characters tell.
-            measured = [each for each in own if not _counts_hits(each.metric)]
+            measured = [at for at in ats if not _counts_hits(at.metric)]
             other = in_tokens(gold, table, chunking, rules.documents, rules.tokenizer)
-            found |= span_scores(measured, *other, threshold)
-    return found
+            spans |= span_scores(measured, *other, threshold)
+    return spans
 
 
 def _counts_hits(metric: Metric) -> bool:
@@ -140,26 +143,26 @@ class Scorer:
 
     def columns(self, wanted: Sequence[MetricAt]) -> dict[str, ScoreColumn]:
         """One column a metric that scores questions, in the order they were asked for."""
-        found = self._over_spans(wanted)
-        for each in wanted:
-            metric = each.metric
-            if each.label in found or metric.per != "question":
+        result = self._over_spans(wanted)
+        for at in wanted:
+            metric = at.metric
+            if at.label in result or metric.per != "question":
                 continue
             if metric.name in self.by_llm:
-                found[each.label] = ScoreColumn.of(self.by_llm[metric.name])
+                result[at.label] = ScoreColumn.of(self.by_llm[metric.name])
             elif metric.score is not None:
                 evidence = self.evidence
                 if metric.at != "none":
-                    evidence = evidence.with_hits(self.run.hits(each))
-                found[each.label] = ScoreColumn.of(question_scores(metric, evidence))
-        return {each.label: found[each.label] for each in wanted if each.label in found}
+                    evidence = evidence.with_hits(self.run.hits(at))
+                result[at.label] = ScoreColumn.of(question_scores(metric, evidence))
+        return {at.label: result[at.label] for at in wanted if at.label in result}
 
     def whole(self, wanted: Sequence[MetricAt]) -> dict[str, WholeScore]:
         """Of the metrics that score a whole chunking."""
         return {
-            each.label: whole_score(each.metric, self.evidence)
-            for each in wanted
-            if each.metric.per == "chunking"
+            at.label: whole_score(at.metric, self.evidence)
+            for at in wanted
+            if at.metric.per == "chunking"
         }
 
     def _over_spans(self, wanted: Sequence[MetricAt]) -> dict[str, ScoreColumn]:
@@ -172,15 +175,15 @@ class Scorer:
         scores = score_spans(wanted, self.run, rules)
         references = np.bincount(gold.question, minlength=len(evidence.queries)).tolist()
         return {
-            each.label: ScoreColumn(
-                values := scores[each.label],
+            at.label: ScoreColumn(
+                values := scores[at.label],
                 tuple(
-                    why_unscored(each, references=count, chunking=chunking) if missing else ""
+                    why_unscored(at, references=count, chunking=chunking) if missing else ""
                     for count, missing in zip(references, np.isnan(values).tolist(), strict=True)
                 ),
             )
-            for each in wanted
-            if each.label in scores
+            for at in wanted
+            if at.label in scores
         }
 
 
@@ -227,7 +230,7 @@ def checked_scores(metric: Metric, evidence: Evidence, given: object) -> list[Sc
             f"{metric.name} returned {counted(len(values), 'value')} for "
             f"{counted(len(evidence.queries), 'question')}"
         )
-    return [_score(metric, each) for each in values]
+    return [_score(metric, value) for value in values]
 
 
 def _failed(error: Exception) -> Score:

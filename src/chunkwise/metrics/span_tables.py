@@ -44,13 +44,13 @@ class Gold:
         def missing(doc_id: str) -> int:
             return unknown.setdefault(doc_id, -1 - len(unknown))
 
-        references = [(q, each) for q, query in enumerate(queries) for each in query.references]
+        references = [(q, item) for q, query in enumerate(queries) for item in query.references]
         solid: dict[Passage, Passage] = {}
         for _, reference in references:
             for place in reference.places:
                 if place not in solid:
                     solid[place] = _without_edges(place, texts.get(place.doc_id, ""))
-        places = [(r, solid[p]) for r, (_, each) in enumerate(references) for p in each.places]
+        places = [(r, solid[p]) for r, (_, item) in enumerate(references) for p in item.places]
         return cls(
             len(queries),
             _array([q for q, _ in references]),
@@ -81,12 +81,12 @@ class HitTable:
     @classmethod
     def of(cls, hits: Sequence[Sequence[Hit]], numbers: Mapping[str, int]) -> HitTable:
         """Hits in the order of their ranks, whatever order they are handed out in."""
-        ranked = [sorted(own, key=lambda hit: hit.rank) for own in hits]
-        flat = [hit for own in ranked for hit in own]
+        ranked = [sorted(group, key=lambda hit: hit.rank) for group in hits]
+        flat = [hit for group in ranked for hit in group]
         sizes = [len(hit.places) for hit in flat]
         places = [place for hit in flat for place in hit.places]
         return cls(
-            np.concatenate(([0], np.cumsum([len(own) for own in ranked], dtype=np.int64))),
+            np.concatenate(([0], np.cumsum([len(group) for group in ranked], dtype=np.int64))),
             _array([numbers[place.doc_id] for place in places]),
             _array([place.start for place in places]),
             _array([place.end for place in places]),

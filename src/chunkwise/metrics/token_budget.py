@@ -43,20 +43,20 @@ def within(found: HitTable, budget: int, cut: TokenEnds) -> HitTable:
     return _kept(replace(found, end=end, tokens=tokens), fits)
 
 
-def _kept(found: HitTable, which: NDArray[np.bool_]) -> HitTable:
+def _kept(table: HitTable, which: NDArray[np.bool_]) -> HitTable:
     """A hit none of whose places is kept is gone."""
     hits = np.flatnonzero(which)
-    if found.hits_of is not None:
-        hits, numbers = np.unique(found.hits_of[which], return_inverse=True)
-    counts = np.bincount(found.hit_question[hits], minlength=len(found.first) - 1)
+    if table.hits_of is not None:
+        hits, numbers = np.unique(table.hits_of[which], return_inverse=True)
+    counts = np.bincount(table.hit_question[hits], minlength=len(table.first) - 1)
     return HitTable(
         np.concatenate(([0], np.cumsum(counts))),
-        found.document[which],
-        found.start[which],
-        found.end[which],
-        found.tokens[which],
-        None if found.hits_of is None else numbers.reshape(-1),
-        None if found.summary is None else found.summary[hits],
+        table.document[which],
+        table.start[which],
+        table.end[which],
+        table.tokens[which],
+        None if table.hits_of is None else numbers.reshape(-1),
+        None if table.summary is None else table.summary[hits],
     )
 
 

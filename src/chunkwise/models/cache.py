@@ -107,14 +107,14 @@ class ModelCache:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that are there, as they were written."""
         nothing: tuple[dict[bytes, bytes], int] = ({}, 0)
-        found, damaged = self._or_without(lambda connection: _select(connection, keys), nothing)
+        result, damaged = self._or_without(lambda connection: _select(connection, keys), nothing)
         if damaged and not self._told_damage:
             self._told_damage = True
             warn_user(
                 f"the cache {self.path} has {counted(damaged, 'damaged entry')} of "
                 f"{thousands(len(keys))} read; recomputing. Check the disk"
             )
-        return found
+        return result
 
     def put(self, identity: str, values: Mapping[bytes, bytes]) -> None:
         """Keeps results of one model; they survive a kill when this returns, if not a loss of power."""
@@ -126,7 +126,7 @@ class ModelCache:
 
     def size(self) -> int:
         """Bytes on disk, with what SQLite has not folded in yet."""
-        return sum(each.stat().st_size for each in self._files() if each.exists())
+        return sum(file.stat().st_size for file in self._files() if file.exists())
 
     def clear(self, model: str | None = None) -> int:
         """Forgets all, or the models whose identity starts so; how many entries that were."""
@@ -134,7 +134,7 @@ class ModelCache:
             raise InvalidParameter(
                 "model is ''; expected the start of a model identity, or None for all"
             )
-        return self._or_error(lambda each: _delete(each, model)) if self.path.exists() else 0
+        return self._or_error(lambda item: _delete(item, model)) if self.path.exists() else 0
 
     def close(self) -> None:
         with self._lock:
@@ -220,7 +220,7 @@ def _select(
     connection: sqlite3.Connection, keys: Sequence[bytes]
 ) -> tuple[dict[bytes, bytes], int]:
     """Values by key, and how many were damaged, which are forgotten."""
-    found: dict[bytes, bytes] = {}
+    result: dict[bytes, bytes] = {}
     damaged: list[tuple[bytes, bytes]] = []
     for first in range(0, len(keys), _AT_ONCE):
         some = keys[first : first + _AT_ONCE]
@@ -230,14 +230,14 @@ def _select(
         )
         for key, value, seal in rows:
             if seal == _seal(key, value):
-                found[key] = value
+                result[key] = value
             else:
                 damaged.append((key, seal))
     if damaged:
         # What was read is sound all the same where it may not be written to, or another writes for long.
         with suppress(sqlite3.OperationalError), transaction(connection):
             connection.executemany("delete from vectors where key = ? and seal = ?", damaged)
-    return found, len(damaged)
+    return result, len(damaged)
 
 
 def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes, bytes]) -> None:
@@ -285,8 +285,8 @@ class CachedTexts:
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, str]:
         """Those that are known."""
-        found = self.cache.get(list(keys))
-        return {key: value.decode("utf-8", "surrogatepass") for key, value in found.items()}
+        result = self.cache.get(list(keys))
+        return {key: value.decode("utf-8", "surrogatepass") for key, value in result.items()}
 
     def put(self, texts: Mapping[bytes, str]) -> None:
         """On disk when this returns."""
@@ -302,7 +302,7 @@ def kept_or_made(
 ) -> dict[bytes, bytes]:
     """The value of every key, from the cache where it is known; the others are made together, and kept."""
     known = cache.get(list(wanted)) if cache else {}
-    missing = {key: each for key, each in wanted.items() if key not in known}
+    missing = {key: item for key, item in wanted.items() if key not in known}
     if missing:
         fresh = dict(zip(missing, make(list(missing.values())), strict=True))
         if cache:

@@ -99,8 +99,8 @@ class EndpointError(ChunkwiseError):
         self.status = status
 
     def __str__(self) -> str:
-        said = f"{self.endpoint} {self.reason}"
-        return f"{said}; {self.advice}" if self.advice else said
+        text = f"{self.endpoint} {self.reason}"
+        return f"{text}; {self.advice}" if self.advice else text
 
 
 class NoAnswer(EndpointError):
@@ -150,7 +150,9 @@ class Endpoint:
     url: str = field(repr=False)
     model: str = ""
     key_variable: str | None = None
-    timeout: float = param(60.0, "the longest answer", unit="seconds", low=0.001, high=86_400.0)
+    timeout: float = param(
+        60.0, "maximum size of an answer", unit="seconds", low=0.001, high=86_400.0
+    )
     attempts: int = param(5, "maximum attempts per request", low=1, high=20)
     backoff: float = param(
         0.5,
@@ -160,16 +162,16 @@ class Endpoint:
         high=86_400.0,
     )
     longest_wait: float = param(
-        60.0, "longest delay between attempts", unit="seconds", low=0.0, high=86_400.0
+        60.0, "maximum delay between attempts", unit="seconds", low=0.0, high=86_400.0
     )
-    most_bytes: int = param(64 << 20, "the largest answer taken", unit="bytes", low=1)
+    most_bytes: int = param(64 << 20, "maximum size of an answer", unit="bytes", low=1)
     method: str = "POST"
     key_form: str = "Authorization: Bearer {}"
     """The header that holds the key."""
     headers: tuple[tuple[str, str], ...] = ()
     """Others that it wants."""
     connect_timeout: float = param(
-        15.0, "the longest wait for somebody to be there", unit="seconds", low=0.001, high=86_400.0
+        15.0, "maximum wait for a connection", unit="seconds", low=0.001, high=86_400.0
     )
 
     def __post_init__(self) -> None:
@@ -354,9 +356,9 @@ class JsonClient:
             raise _NotReached(self._late, was_sent=was_sent) from None
         except httpx2.HTTPError as error:
             # Without its cause: the request that hangs on it has the key in a header.
-            said = excerpt(f"{type(error).__name__}: {error}", key)
+            text = excerpt(f"{type(error).__name__}: {error}", key)
             was_sent = not isinstance(error, httpx2.ConnectError)
-            raise _NotReached(f"failed ({said})", was_sent=was_sent) from None
+            raise _NotReached(f"failed ({text})", was_sent=was_sent) from None
 
     def _read(self, response: Any, until: float) -> bytes:
         """The whole body, no longer than allowed; of a refusal the beginning is enough."""
@@ -377,8 +379,8 @@ class JsonClient:
         try:
             return json.loads(body, parse_constant=_no_number)
         except (ValueError, RecursionError):  # a UnicodeDecodeError is a ValueError
-            said = excerpt(body[:4096].decode("utf-8", "replace"), self.endpoint.key())
-            raise self._failure(f"returned invalid JSON: {said or 'nothing'}") from None
+            text = excerpt(body[:4096].decode("utf-8", "replace"), self.endpoint.key())
+            raise self._failure(f"returned invalid JSON: {text or 'nothing'}") from None
 
     @property
     def _late(self) -> str:
@@ -388,8 +390,8 @@ class JsonClient:
         return kind(self.endpoint.place, reason, "check the URL and that the server runs")
 
     def _refusal(self, answer: _Answer, more: str = "") -> EndpointError:
-        said = excerpt(answer.body.decode("utf-8", "replace"), self.endpoint.key())
-        reason = f"answered {answer.status}: {said}" if said else f"answered {answer.status}"
+        text = excerpt(answer.body.decode("utf-8", "replace"), self.endpoint.key())
+        reason = f"answered {answer.status}: {text}" if text else f"answered {answer.status}"
         advice = self._advice(answer.status)
         return EndpointError(self.endpoint.place, f"{reason}{more}", advice, answer.status)
 

@@ -26,18 +26,18 @@ _SAID = re.compile(rf"(.+?)(\(\s*(?:{'|'.join(_NAMES)})\s*=[^()]*\))\s*", re.DOT
 
 def split_patience(model: str) -> tuple[str, dict[str, Any]]:
     """The name, and what stands behind it in brackets: seconds an answer may take, requests made at most."""
-    found = _SAID.fullmatch(model)
-    if found is None:
+    match = _SAID.fullmatch(model)
+    if match is None:
         return model, {}
     try:
-        values = spec.parse(f"endpoint{found[2]}")[1]
+        values = spec.parse(f"endpoint{match[2]}")[1]
     except InvalidParameter:
         values = {}
     if not values or values.keys() - set(_NAMES) or not all(map(_is_number, values.values())):
         raise InvalidParameter(
-            f"cannot parse {found[2]} after a model name; expected (timeout=10, attempts=2)"
+            f"cannot parse {match[2]} after a model name; expected (timeout=10, attempts=2)"
         )
-    return found[1], values
+    return match[1], values
 
 
 def _is_number(value: object) -> bool:

@@ -42,16 +42,16 @@ def names_in_stretches(
     finder: NameFinder, text: str, starts: NDArray[np.int64]
 ) -> list[tuple[int, int]]:
     """The names of a whole document; `starts` are those of its sentences, over which no name runs."""
-    found = [
+    result = [
         (low + start, low + end)
         for low, high in _stretches(len(text), starts)
         for start, end in names_found(finder, text[low:high])
     ]
-    if not found:
+    if not result:
         return []
-    places = np.array(found, np.int64)
+    places = np.array(result, np.int64)
     first, last = starts.searchsorted(places - np.array([0, 1]), "right").T
-    return [place for place, is_one in zip(found, (first == last).tolist(), strict=True) if is_one]
+    return [place for place, is_one in zip(result, (first == last).tolist(), strict=True) if is_one]
 
 
 @contextmanager
@@ -64,16 +64,16 @@ def naming_document(finder: NameFinder, doc_id: str) -> Iterator[None]:
     except ChunkwiseError:  # a library or a model that is not there: no matter of the document
         raise
     except Exception as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
+        text = " ".join(f"{type(error).__name__}: {error}".split())
         raise ChunkwiseError(
-            f"{doc_id}: the name finder {finder.identity} failed ({said[:_SAID]}); fix it, use "
+            f"{doc_id}: the name finder {finder.identity} failed ({text[:_SAID]}); fix it, use "
             f"another, or use rules only (without --names; names=None)"
         ) from error
 
 
 def names_found(finder: NameFinder, text: str) -> list[tuple[int, int]]:
     """Its names in a text, each a place of it; halves of characters, at which libraries fail, are hidden from it."""
-    return [_checked(each, text, finder) for each in finder.names(_HALVES.sub("\ufffd", text))]
+    return [_checked(name, text, finder) for name in finder.names(_HALVES.sub("\ufffd", text))]
 
 
 def _stretches(length: int, starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -123,8 +123,8 @@ class SpacyNames:
 
     def names(self, text: str) -> list[tuple[int, int]]:
         """Without dates, amounts and numbers."""
-        found = self._pipeline(text).ents
-        return [(each.start_char, each.end_char) for each in found if each.label_ not in _NO_NAMES]
+        result = self._pipeline(text).ents
+        return [(each.start_char, each.end_char) for each in result if each.label_ not in _NO_NAMES]
 
     @cached_property
     def _pipeline(self) -> Any:
@@ -133,7 +133,7 @@ class SpacyNames:
         except ImportError:
             raise MissingExtra("finding names with spaCy", "ner") from None
         try:
-            found = spacy.load(self.model, exclude=_ONLY_NAMES)
+            result = spacy.load(self.model, exclude=_ONLY_NAMES)
         except OSError:
             raise ChunkwiseError(
                 f"the spaCy model {self.model!r} isn't installed; install it: python -m spacy "
@@ -141,12 +141,12 @@ class SpacyNames:
                 f"{self.model}, or use another: "
                 "--names 'spacy(model=NAME)'"
             ) from None
-        if not {"ner", "entity_ruler"} & set(found.pipe_names):
+        if not {"ner", "entity_ruler"} & set(result.pipe_names):
             raise InvalidParameter(
                 f"the spaCy model {self.model!r} has no ner component, only "
-                f"{', '.join(found.pipe_names)}; use another model"
+                f"{', '.join(result.pipe_names)}; use another model"
             )
-        return found
+        return result
 
 
 _LAC_NAMES = frozenset("PER LOC ORG nr ns nt nw nz".split())

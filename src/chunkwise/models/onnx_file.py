@@ -54,14 +54,14 @@ def model_files(
     path = Path(model)
     if not path.is_file():
         raise InvalidParameter(f"{role} is {str(model)!r}; no such file")
-    found = Path(tokenizer) if tokenizer else beside(path, "tokenizer.json")
-    if found is None:
+    result = Path(tokenizer) if tokenizer else beside(path, "tokenizer.json")
+    if result is None:
         raise InvalidParameter(
             f"no tokenizer.json for {path}; copy the model's tokenizer.json into its folder"
         )
-    if not found.is_file():
-        raise InvalidParameter(f"tokenizer is {str(found)!r}; no such file")
-    return ModelFiles(path, found)
+    if not result.is_file():
+        raise InvalidParameter(f"tokenizer is {str(result)!r}; no such file")
+    return ModelFiles(path, result)
 
 
 def load_tokenizer(path: Path) -> Any:
@@ -156,13 +156,13 @@ class OnnxSession:
             ) from None
         self._inputs: dict[str, str] = {each.name: each.type for each in self._session.get_inputs()}
         self.outputs: dict[str, Sequence[int | str]] = {
-            each.name: each.shape for each in self._session.get_outputs()
+            output.name: output.shape for output in self._session.get_outputs()
         }
         for name, kind in self._inputs.items():
             if name not in _INPUTS or kind not in _INTEGERS:
                 raise InvalidParameter(
-                    f"{path} has the input {name!r} ({kind}); a text model has integer inputs "
-                    f"named {', '.join(_INPUTS)}"
+                    f"{path} has the input {name!r} ({kind}); expected integer inputs named "
+                    f"{', '.join(_INPUTS)}"
                 )
 
     def run(self, output: str, ids: ArrayLike, types: ArrayLike | None = None) -> NDArray[Any]:
@@ -175,13 +175,13 @@ class OnnxSession:
             name: known[name][None].astype(_INTEGERS[kind]) for name, kind in self._inputs.items()
         }
         try:
-            found: NDArray[Any] = self._session.run([output], feed)[0]
+            result: NDArray[Any] = self._session.run([output], feed)[0]
         except Exception as error:  # as above
             raise ChunkwiseError(
                 f"{self.path} failed on {counted(row.size, 'token')} ({_first_line(error)}); "
                 f"window is {self._window}: try a smaller one"
             ) from None
-        return found
+        return result
 
 
 def _first_line(error: Exception) -> str:

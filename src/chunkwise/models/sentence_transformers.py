@@ -60,12 +60,12 @@ def model_hash(model: Any) -> str:
 
 def _modules(model: Any) -> list[Any]:
     """Kinds and settings: pooling, lower case, which has no weights and yet makes other vectors."""
-    found = []
+    modules = []
     for name, module in model.named_modules():
         settings = getattr(module, "get_config_dict", None)
         if name and (callable(settings) or "." not in name):
-            found.append([name, _kind(module), settings() if callable(settings) else None])
-    return found
+            modules.append([name, _kind(module), settings() if callable(settings) else None])
+    return modules
 
 
 def _tokenizer(tokenizer: Any) -> object:
@@ -172,12 +172,14 @@ class SentenceTransformersReranker(_LibraryModel):
             return np.zeros(0, np.float32)
         pairs = [(SURROGATE.sub("\ufffd", query), SURROGATE.sub("\ufffd", text)) for text in texts]
         given = self._model.predict(pairs, batch_size=self.batch, show_progress_bar=False)
-        found = np.asarray(given, np.float32)
-        if found.ndim == 2 and found.shape[1] in (1, 2):
-            found = found[:, -1] - (found[:, 0] if found.shape[1] == 2 else 0)
-        if found.shape != (len(texts),):
+        result = np.asarray(given, np.float32)
+        if result.ndim == 2 and result.shape[1] in (1, 2):
+            result = result[:, -1] - (result[:, 0] if result.shape[1] == 2 else 0)
+        if result.shape != (len(texts),):
             raise InvalidParameter(
-                f"{self.name!r} gives {found.shape} numbers for {len(texts)} pairs;"
-                " a reranker gives one score or two classes a pair"
+                f"{self.name!r} gives {result.shape} numbers for {len(texts)} pairs; a reranker "
+                f"returns one score "
+                f"or two classes per "
+                f"pair"
             )
-        return found
+        return result

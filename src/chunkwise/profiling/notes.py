@@ -20,7 +20,7 @@ def notes(total: DocumentGroup, folders: Sequence[DocumentGroup]) -> tuple[str, 
     """Notes on the whole corpus, the folder most concerned named."""
     if not total.tokens:
         why = "every document is empty" if total.documents else "no document was read"
-        return (f"There is no text to look at: {why}.",)
+        return (f"No text to profile: {why}.",)
     return (
         *_mixed(total, folders),
         *_text(total, folders),
@@ -33,14 +33,15 @@ def notes(total: DocumentGroup, folders: Sequence[DocumentGroup]) -> tuple[str, 
 def _mixed(total: DocumentGroup, folders: Sequence[DocumentGroup]) -> Iterator[str]:
     if total.lengths.p95 > 10 * max(total.lengths.median, 1):
         yield (
-            f"Document lengths differ widely (median {thousands(total.lengths.median)}, 95% have at most"
-            f" {counted(total.lengths.p95, 'token')}): one setting may not fit all."
+            f"Document lengths differ widely (median {thousands(total.lengths.median)}, 95% have "
+            "at most"
+            f" {counted(total.lengths.p95, 'token')}): one configuration may not fit all."
         )
     elif len(total.formats) > 1 and len(folders) == 1 and total.documents >= 5:
         names = ", ".join(total.formats)
         yield (
-            f"Documents of several formats ({names}) lie in one folder: one setting may not fit all;"
-            " folders by kind would let you measure each."
+            f"One folder has several formats ({names}): one configuration may not fit all. "
+            f"Separate folders let you measure each."
         )
 
 
@@ -52,15 +53,40 @@ def _text(total: DocumentGroup, folders: Sequence[DocumentGroup]) -> Iterator[st
         place = f", most often in {where}" if len(folders) > 1 else ""
         is_are = one_or_many(oversized.over_100, "is", "are")
         yield (
-            f"{counted(oversized.over_100, 'sentence')} ({percent(oversized.share_over_100)}) {is_are} longer"
-            f" than 100 tokens and {thousands(oversized.over_200)} longer than 200{place}: chunks smaller than that"
-            " cut inside them. Look whether they are sentences or text without full stops."
+            f"{counted(oversized.over_100, 'sentence')} ({percent(oversized.share_over_100)}) "
+            f"{is_are} longer"
+            f" than 100 tokens and {thousands(oversized.over_200)} longer than 200{place}: "
+            f"smaller "
+            f"chunks "
+            f"split "
+            f"them. "
+            f"Check "
+            f"whether "
+            f"they "
+            f"are "
+            f"sentences "
+            f"or "
+            f"text "
+            f"without "
+            f"full "
+            f"stops."
         )
     if repeats.token_share >= _MANY_REPEATED:
         yield (
-            f"{percent(repeats.token_share)} of the tokens are passages that occur more than once"
-            f" ({counted(repeats.passages, 'passage')}): duplicates compete with each other in retrieval."
-            " Remove them, or count any copy as right."
+            f"{percent(repeats.token_share)} of the tokens are in repeated passages "
+            f"({counted(repeats.passages, 'passage')}): "
+            f"duplicates "
+            f"compete "
+            f"in "
+            f"retrieval. "
+            f"Remove "
+            f"them, "
+            f"or "
+            f"count "
+            f"every "
+            f"copy "
+            f"as "
+            f"relevant."
         )
 
 
@@ -69,14 +95,15 @@ def _languages(total: DocumentGroup) -> Iterator[str]:
     unspaced = {name: n for name, n in prose.items() if name in WITHOUT_SPACES}
     if sum(unspaced.values()) * 5 >= max(sum(prose.values()), 1):
         yield (
-            f"Words are not parted by spaces in {', '.join(unspaced)}: give sizes in tokens, not in words."
+            f"{', '.join(unspaced)} text has no spaces between words: give sizes in tokens, not "
+            "in words."
         )
     known = {name: n for name, n in prose.items() if name != UNKNOWN}
     # Together: of twenty-five languages none may have many documents.
     others = sum(known.values()) - max(known.values(), default=0)
     if others and others >= _MANY_FOREIGN * sum(known.values()):
         names = listed(list(known))
-        yield f"Several languages ({names}): the same text has more tokens in some than in others."
+        yield f"Several languages ({names}): the same text has more tokens in some of them."
 
 
 def _long_sections(total: DocumentGroup) -> Iterator[str]:
@@ -85,8 +112,8 @@ def _long_sections(total: DocumentGroup) -> Iterator[str]:
         return
     where = f"“{longest.section}” in {longest.document}" if longest.section else longest.document
     yield (
-        f"{percent(1 - total.fits[800])} of the sections are longer than 800 tokens, the longest has"
-        f" {thousands(longest.tokens)} ({where}): they are cut inside, so give them overlap."
+        f"{percent(1 - total.fits[800])} of the sections exceed 800 tokens, the longest has"
+        f" {thousands(longest.tokens)} ({where}): use overlap, since they will be split."
     )
 
 
@@ -96,8 +123,9 @@ def _contexts(total: DocumentGroup) -> Iterator[str]:
         return
     calls = counted(total.tokens // _CHUNK, "call")
     yield (
-        f"The documents are long ({thousands(total.lengths.median)} tokens in the median), so many chunks do not "
-        "say what they are about: contextual chunks may pay. --context headings costs nothing (3 points fewer missed "
-        "references of contracts and handbooks); --context neighbors asks a language model about each chunk, "
-        f"{calls} for chunks of {_CHUNK} tokens. chunkwise tune --llm NAME compares them."
+        f"The documents are long (median {thousands(total.lengths.median)} tokens), so many "
+        f"chunks don't name their topic: try contextual retrieval. --context headings is free "
+        f"(3 points fewer missed references in contracts and handbooks); --context neighbors "
+        f"calls a language model per chunk, {calls} for chunks of {_CHUNK} tokens. chunkwise "
+        f"tune --llm NAME compares them."
     )

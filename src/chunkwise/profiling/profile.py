@@ -89,8 +89,12 @@ class _DocumentMeasurer:
     accelerated = False
 
     def __call__(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-        for each in outcomes:
-            yield measured(each.document, self.tokenizer) if isinstance(each, Chunked) else each
+        for outcome in outcomes:
+            yield (
+                measured(outcome.document, self.tokenizer)
+                if isinstance(outcome, Chunked)
+                else outcome
+            )
 
 
 def measured(document: Document, tokenizer: TokenizerLike) -> MeasuredDocument:
@@ -233,15 +237,17 @@ def profile(
     outcomes = chunk_changed(
         source, _Uncut(), lambda source: False, options, jobs, _DocumentMeasurer(tokenizer)
     )
-    found = (each for each in outcomes if not isinstance(each, UnchangedSource))  # none is known
-    for done, each in enumerate(unreadables.of(found), start=1):
-        tell(each.document)
-        if isinstance(each, MeasuredDocument):
-            profiler.take(each)
+    result = (
+        outcome for outcome in outcomes if not isinstance(outcome, UnchangedSource)
+    )  # none is known
+    for done, chunked in enumerate(unreadables.of(result), start=1):
+        tell(chunked.document)
+        if isinstance(chunked, MeasuredDocument):
+            profiler.take(chunked)
         else:  # the only one, or known by another id than where it was read
-            profiler.add(each.document)
+            profiler.add(chunked.document)
         if advance is not None:
-            advance(len(each.document.text), counted(done, "document"))
+            advance(len(chunked.document.text), counted(done, "document"))
     return profiler.result()
 
 
@@ -394,8 +400,8 @@ class GroupTally:
             self._keep([_place(document, spans[index], sizes[index]) for index in top.tolist()])
 
     def _keep(self, places: list[PassagePlace]) -> None:
-        found = sorted([*self.oversized, *places], key=lambda place: -place.tokens)
-        self.oversized = found[:_EXAMPLES]
+        passage_places = sorted([*self.oversized, *places], key=lambda place: -place.tokens)
+        self.oversized = passage_places[:_EXAMPLES]
 
     def merge(self, other: GroupTally) -> None:
         """Count everything the other has counted."""

@@ -20,7 +20,7 @@ def fingerprints(text: str, spans: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Equal for spans that differ in white space at most."""
     solid = ("".join(text[start:end].split()) for start, end in spans.tolist())
     hashes = (
-        blake2b(each.encode("utf-8", "surrogatepass"), digest_size=8).digest() for each in solid
+        blake2b(item.encode("utf-8", "surrogatepass"), digest_size=8).digest() for item in solid
     )
     return np.frombuffer(b"".join(hashes), np.uint64)
 
@@ -48,14 +48,14 @@ class RepeatedPassages:
     def of(self, cells: Collection[int], total_tokens: int) -> Repeats:
         """What one group has of them."""
         rows = np.flatnonzero(np.isin(self.cell, list(cells)))
-        found, first = np.unique(self.passage[rows], return_index=True)
+        values, first = np.unique(self.passage[rows], return_index=True)
         tokens = int(self.tokens[rows].sum())
         # Most tokens spent on copies first.
-        weight = self.count[found] * self.tokens[rows[first]]
+        weight = self.count[values] * self.tokens[rows[first]]
         top = np.argsort(-weight, kind="stable")[:_EXAMPLES].tolist()
-        examples = tuple(self._example(int(found[index]), rows) for index in top)
+        examples = tuple(self._example(int(values[index]), rows) for index in top)
         share = tokens / total_tokens if total_tokens else 0.0
-        return Repeats(len(found), len(rows), share, examples, self.complete)
+        return Repeats(len(values), len(rows), share, examples, self.complete)
 
     def _example(self, passage: int, rows: NDArray[np.int64]) -> Repeat:
         here = rows[self.passage[rows] == passage]
@@ -122,9 +122,9 @@ def document_passages(document: Analyzed, tokens: NDArray[np.int64]) -> Document
     parent = np.where(parents >= 0, own[parents], 0).astype(np.uint64)
     # A line of code and the blank one below it are a paragraph: the same passage once more.
     other = own != parent
-    found, own, parent, spans = len(own), own[other], parent[other], spans[other]
+    result, own, parent, spans = len(own), own[other], parent[other], spans[other]
     bounds = tokens.searchsorted(spans)
-    return DocumentPassages(own, parent, bounds[:, 1] - bounds[:, 0], spans, found)
+    return DocumentPassages(own, parent, bounds[:, 1] - bounds[:, 0], spans, result)
 
 
 class RepeatFinder:

@@ -143,8 +143,8 @@ def streamed_encoding(
     # ASCII in 16 or 32 bits is valid UTF-8, too.
     if named is not None and (_is_wide(named) or _codec(named) in _SHIFTS):
         return None
-    if (found := _in(open, "utf-8")) is not None:
-        return found
+    if (encoding := _in(open, "utf-8")) is not None:
+        return encoding
     other = named is not None and not _is_utf8(named)
     return _in(open, named, without="\0") if named is not None and other else None
 
@@ -175,10 +175,10 @@ def charset(name: str) -> str | None:
     """The encoding that a file names as its own; None where texts are in no such encoding."""
     try:
         "".encode(name)  # a lookup alone knows base64, too
-        found = codecs.lookup(name).name
+        text = codecs.lookup(name).name
     except (LookupError, ValueError):
         return None
-    return None if found.replace("_", "-") in _OF_PYTHON else found
+    return None if text.replace("_", "-") in _OF_PYTHON else text
 
 
 def extends_ascii(encoding: str) -> bool:

@@ -84,7 +84,7 @@ def string(record: Fields, *names: str) -> str:
         value = record.get(name)
         if value is not None:
             if not isinstance(value, str):
-                raise WrongField(f"its {name!r} is {kind(value)}, not a text")
+                raise WrongField(f"its {name!r} is {kind(value)}, not text")
             return without_half_characters(value)
     raise WrongField(f"no {' or '.join(map(repr, names))} among {listed(record)}")
 
@@ -134,7 +134,7 @@ def offset(value: object, what: str) -> int:
 def label_of(value: object, what: str) -> str:
     """A text; a number is written as one."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise WrongField(f"its {what} is {shown(value)}; a text")
+        raise WrongField(f"its {what} is {shown(value)}; expected text")
     return without_half_characters(str(value))
 
 
@@ -216,7 +216,7 @@ def no_text(record: Mapping[str, object], chosen: str | None) -> str:
     """Why a record is no document, and what to do."""
     name = text_field_of(record, chosen)
     if name is not None:
-        return f"its {name!r} is {kind(record[name])}, not a text"
+        return f"its {name!r} is {kind(record[name])}, not text"
     if chosen is not None:
         return f"no text in its field {chosen!r}"
     return f"no text field among {listed(record)}; set it with --text-field"

@@ -77,7 +77,7 @@ def saved_text(value: Any, format: str, version: int, rows: str) -> str:
 def _plain(value: Any) -> object:
     if is_dataclass(value):
         own = ((field.name, getattr(value, field.name)) for field in fields(value))
-        return {name: _object(each) if isinstance(each, tuple) else each for name, each in own}
+        return {name: _object(group) if isinstance(group, tuple) else group for name, group in own}
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, msgspec.Struct):

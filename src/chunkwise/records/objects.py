@@ -35,16 +35,16 @@ def record_of_object(item: object, depth: int = 0) -> dict[str, object] | str:
         inner = record_of_object(node, depth + 1)
         score = _attribute(item, "score")
         return inner if isinstance(inner, str) or score is None else {**inner, "score": score}
-    found: dict[str, object] = {}
+    result: dict[str, object] = {}
     for name in _ATTRIBUTES:
         if (value := _attribute(item, name)) is not None:
-            found["metadata" if name == "meta" else name] = _plain(value, depth + 1)
-    if not {"text", "page_content", "content"} & {*found}:
+            result["metadata" if name == "meta" else name] = _plain(value, depth + 1)
+    if not {"text", "page_content", "content"} & {*result}:
         with suppress(Exception):  # somebody else's method, if there is one
-            found["text"] = str(item.get_content())  # type: ignore[attr-defined]
-    if not found:
+            result["text"] = str(item.get_content())  # type: ignore[attr-defined]
+    if not result:
         return f"expected a text, a span or a record, got {type(item).__name__}"
-    return found
+    return result
 
 
 def _of_tuple(item: Sequence[object], depth: int) -> dict[str, object] | str:
@@ -54,12 +54,12 @@ def _of_tuple(item: Sequence[object], depth: int) -> dict[str, object] | str:
         and isinstance(item[0], str)
         and all(type(each) is int for each in item[1:3])
     ):
-        found: dict[str, object] = dict(zip(("doc_id", "start", "end"), item[:3], strict=True))
-        return {**found, "score": _plain(item[3], depth + 1)} if len(item) == 4 else found
+        result: dict[str, object] = dict(zip(("doc_id", "start", "end"), item[:3], strict=True))
+        return {**result, "score": _plain(item[3], depth + 1)} if len(item) == 4 else result
     if len(item) == 2 and isinstance(item[1], int | float) and depth < _DEEPEST:
         inner = record_of_object(item[0], depth + 1)
         return inner if isinstance(inner, str) else {**inner, "score": float(item[1])}
-    return f"(document, start, end) or (hit, score) is needed, this is {item!r:.40}"
+    return f"expected (document, start, end) or (hit, score), got {item!r:.40}"
 
 
 def _attribute(item: object, name: str) -> object:

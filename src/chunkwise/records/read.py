@@ -158,7 +158,7 @@ def read_json(name: str) -> object:
         raise ChunkwiseError(f"{place}: not valid JSON: {error.msg}; fix it there") from None
     except (ValueError, RecursionError) as error:
         raise ChunkwiseError(
-            f"{shown_name(name)} is not JSON that can be read: {json_problem(error)}"
+            f"{shown_name(name)} isn't valid JSON: {json_problem(error)}"
         ) from None
 
 
@@ -530,7 +530,7 @@ def parquet_rows(
             there = table.schema_arrow.names
             if needed and needed not in there:
                 raise ChunkwiseError(f"{name} has no column {needed!r} among {listed(there)}")
-            wanted = None if columns is None else [each for each in columns if each in there]
+            wanted = None if columns is None else [column for column in columns if column in there]
             for batch in table.iter_batches(batch_size=1024, columns=wanted):
                 for row in batch.to_pylist():
                     number += 1

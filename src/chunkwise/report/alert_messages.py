@@ -32,10 +32,10 @@ def alert_message(watched: WatchedRunReport) -> AlertMessage:
     outcome, alerts = watched.outcome, watched.outcome.alerts
     head = alerts_subject(alerts)
     reports = alert_reports(alerts, watched.texts, outcome.option)
-    told = [terminal_text(report, _WIDTH, verbose=True) for report in reports]
+    messages = [terminal_text(report, _WIDTH, verbose=True) for report in reports]
     drift = Report(head, tuple(drift_parts(watched.corpus, watched.live)))
     text = "\n\n".join(
-        [*told, *([terminal_text(drift, _WIDTH, verbose=True)] if drift.parts else [])]
+        [*messages, *([terminal_text(drift, _WIDTH, verbose=True)] if drift.parts else [])]
     )
     run = {
         "number": outcome.run.number,
@@ -45,7 +45,7 @@ def alert_message(watched: WatchedRunReport) -> AlertMessage:
     }
     rows = [
         {"kind": "chunkwise alert", "version": 1, "run": run, "alert": alert.to_dict(), "text": words}
-        for alert, words in zip(alerts, told, strict=True)
+        for alert, words in zip(alerts, messages, strict=True)
     ]  # fmt: skip
     payload: dict[str, Any] = {
         "kind": "chunkwise alerts", "version": 1, "subject": head, "text": text, "run": run,

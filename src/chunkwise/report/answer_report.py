@@ -23,7 +23,7 @@ from chunkwise.report.sanitize import one_line
 
 _QUOTE = 150
 """Characters of a quote that are shown unless whole quotes are asked for."""
-_MOVED = "The model named another passage; the quote is in this one."
+_MOVED = "The model cited another passage, but the quote is in this one."
 
 
 def answer_report(
@@ -97,8 +97,8 @@ def _unsupported(answered: CitedAnswer) -> Iterator[ReportPart]:
         if not claim.citation
     )
     if notes:
-        what = "The model said" if answered.refusal else "The model said as well"
-        yield Section(f"{what}, and the passages do not support it", notes)
+        what = "Text by the model" if answered.refusal else "Other text by the model"
+        yield Section(f"{what}, not supported by the passages", notes)
 
 
 def _sources(answered: CitedAnswer, is_whole: bool) -> Iterator[ReportPart]:
@@ -143,7 +143,7 @@ def _read(answered: CitedAnswer) -> Iterator[Note]:
     yield Note(", ".join(passage.id for passage in answered.passages), detail=True)
     if answered.left_out:
         left_out = counted(answered.left_out, "passage")
-        yield Note(f"Left out, as the model's window has no room: {left_out}", is_warning=True)
+        yield Note(f"Omitted, beyond the model's context window: {left_out}", is_warning=True)
 
 
 def _usage(answered: CitedAnswer) -> str:
@@ -151,7 +151,7 @@ def _usage(answered: CitedAnswer) -> str:
     if used is None:
         return ""
     if not used.calls:
-        return " · answered from an earlier run" if used.kept else ""
+        return " · cached answer" if used.kept else ""
     money = f" · {format_number(used.money, 'money')}" if used.money else ""
     if used.money is None:
         money = f" · {NO_PRICE}"

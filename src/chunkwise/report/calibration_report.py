@@ -38,19 +38,18 @@ def calibration_report(
     subtitle = (
         f"Compared with {what}: {counted(relevant, 'relevant passage')} and "
         f"{thousands(len(pairs) - relevant)} "
-        f"irrelevant, of {counted(len(pairs.queries), 'question')}"
+        f"irrelevant, from {counted(len(pairs.queries), 'question')}"
     )
     parts: list[ReportPart] = [_headline(measured), _table(measured)]
     if pairs.against == "spans":
         parts.append(
             Note(
-                "The irrelevant ones are the best by their words that touch no reference (cut "
-                f"by {pairs.strategy}): "
-                "presumably irrelevant, nobody has looked."
+                f"Irrelevant: the best BM25 hits without a reference (chunked by "
+                f"{pairs.strategy}). Presumed irrelevant, not reviewed."
             )
         )
     if pairs.disagreed:
-        parts.append(Note(f"{counted(pairs.disagreed, 'place')} left out: people disagree."))
+        parts.append(Note(f"{counted(pairs.disagreed, 'passage')} skipped: labelers disagree."))
     for run in measured:
         parts += [*_notes(run), _square(run), *_wrong(run, show)]
     return Report("Judges", tuple(parts), "calibration", subtitle)
@@ -62,12 +61,12 @@ def warning_of(measured: CalibrationRun) -> str:
     warnings = []
     if measured.error and known.confusion.scored:
         had = f"{thousands(known.confusion.scored)} of {counted(known.verdicts, 'verdict')}"
-        warnings.append(f"not everything could be asked, the scores are of {had}: {measured.error}")
+        warnings.append(f"incomplete, scores are from {had}: {measured.error}")
     elif measured.error:
-        warnings.append(f"this judge could not be asked, nothing is known of it: {measured.error}")
+        warnings.append(f"this judge failed, so it has no scores: {measured.error}")
     if weak:
         warnings.append(
-            f"this judge is too weak for these questions ({weak}): its scores say little"
+            f"this judge is too weak for these questions ({weak}): don't rely on its scores"
         )
     return "; ".join(warnings)
 
@@ -75,8 +74,8 @@ def warning_of(measured: CalibrationRun) -> str:
 def _headline(measured: Sequence[CalibrationRun]) -> Headline:
     known = [run.calibration for run in measured if run.calibration.kappa is not None]
     if not known:
-        return Headline("No judge gave verdicts that can be compared.", "bad")
-    best = max(known, key=lambda each: each.kappa.mean if each.kappa else -2.0)
+        return Headline("No judge returned verdicts to compare.", "bad")
+    best = max(known, key=lambda calibration: calibration.kappa.mean if calibration.kappa else -2.0)
     assert best.kappa is not None
     level: Level = "good" if best.kappa.low >= WEAK else "tie" if best.kappa.mean >= WEAK else "bad"
     verb = " agrees best" if len(measured) > 1 else ""
@@ -131,14 +130,10 @@ def _notes(measured: CalibrationRun) -> Iterator[Note]:
         yield Note(f"{known.name}: {warning}", is_warning=True)
     elif known.kappa is not None and known.kappa.low < WEAK:
         low = format_number(known.kappa.low, "number")
-        yield Note(
-            f"{known.name}: κ may be as low as {low}: more verdicts (-n) make it more certain"
-        )
-    kept = f"{counted(measured.kept, 'verdict')} kept from an earlier run" if measured.kept else ""
+        yield Note(f"{known.name}: κ may be as low as {low}; use more verdicts (-n)")
+    kept = f"{counted(measured.kept, 'verdict')} from the cache" if measured.kept else ""
     if known.cost is None:
-        yield Note(
-            f"{known.name}: cost not known: {kept or 'no verdict was asked for'}", detail=True
-        )
+        yield Note(f"{known.name}: unknown cost: {kept or 'no verdicts'}", detail=True)
     else:
         words = verdict_cost_words(known.cost) + (f" ({kept})" if kept else "")
         yield Note(f"{known.name}: 1,000 verdicts take {words}")
@@ -175,11 +170,9 @@ def _threshold(measured: CalibrationRun) -> Iterator[Note]:
         sentence += f"; chosen on half of the questions, {format_number(elsewhere, 'number')} on the other half"
     # A line drawn through chance looks well where it was drawn.
     if best.kappa <= kappa.mean or (elsewhere is not None and elsewhere < max(WEAK, kappa.mean)):
-        yield Note(f"{sentence}: no reason to change it")
+        yield Note(f"{sentence}: keep the current one")
     else:
-        yield Note(
-            f"{sentence}. Nothing is changed: take it with --similarity-threshold {best.value!r}"
-        )
+        yield Note(f"{sentence}. To use it: --similarity-threshold {best.value!r}")
 
 
 def _wrong(measured: CalibrationRun, show: int) -> Iterator[Section]:
@@ -202,11 +195,11 @@ def calibration_json(measured: Sequence[CalibrationRun], pairs: KnownPairs) -> d
     """What `--json` prints: what was compared with what, then a row a judge, with every passage it got wrong."""
     judges = [
         {
-            **plain(each.calibration), "verdicts": each.calibration.verdicts, "kept": each.kept,
-            "warning": warning_of(each), "error": each.error,
-            "best_threshold": each.threshold and each.threshold._asdict(), "disagreements": each.disagreements,
+            **plain(run.calibration), "verdicts": run.calibration.verdicts, "kept": run.kept,
+            "warning": warning_of(run), "error": run.error,
+            "best_threshold": run.threshold and run.threshold._asdict(), "disagreements": run.disagreements,
         }
-        for each in measured
+        for run in measured
     ]  # fmt: skip
     relevant = sum(map(sum, pairs.is_relevant))
     return {

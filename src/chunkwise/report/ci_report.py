@@ -47,10 +47,10 @@ def junit_xml(gate: Gate) -> str:
             out.text = _xml_text(check_words(check))
     if gate.no_new_zero:
         for (run, metric), zeros in _by_metric(gate).items():
-            case = _case(suite, f"no new zero: {metric} of {run}")
+            case = _case(suite, f"no question of {run} fell to 0 by {metric}")
             if zeros and not gate.not_comparable:
                 failures += 1
-                lines = [_zero_words(each) for each in zeros]
+                lines = [_zero_words(zero) for zero in zeros]
                 _tell(case, "failure", f"{counted(len(zeros), 'question')} broke", "\n".join(lines))
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(failures))
@@ -67,8 +67,8 @@ def _case(suite: ElementTree.Element, name: str) -> ElementTree.Element:
 
 
 def _tell(case: ElementTree.Element, kind: str, message: str, text: str) -> None:
-    found = ElementTree.SubElement(case, kind, message=_xml_text(one_line(message, 500)))
-    found.text = _xml_text(text)
+    result = ElementTree.SubElement(case, kind, message=_xml_text(one_line(message, 500)))
+    result.text = _xml_text(text)
 
 
 def _xml_text(text: str) -> str:
@@ -76,12 +76,12 @@ def _xml_text(text: str) -> str:
 
 
 def _by_metric(gate: Gate) -> dict[tuple[str, str], list[NewZero]]:
-    found: dict[tuple[str, str], list[NewZero]] = {
+    result: dict[tuple[str, str], list[NewZero]] = {
         (check.run, check.metric): [] for check in gate.checks if check.tested is not None
     }
-    for each in gate.new_zeros:
-        found.setdefault((each.run, each.metric), []).append(each)
-    return found
+    for zero in gate.new_zeros:
+        result.setdefault((zero.run, zero.metric), []).append(zero)
+    return result
 
 
 def _zero_words(zero: NewZero) -> str:

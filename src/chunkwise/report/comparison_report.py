@@ -79,7 +79,7 @@ def _headline(contrast: Contrast) -> Iterator[ReportPart]:
     first, second = contrast.first, contrast.second
     tested = contrast.metrics.get(contrast.objective)
     if tested is None:
-        yield Headline(f"No metric has a score in both {first} and {second}.", "bad")
+        yield Headline(f"{first} and {second} have no scored metric in common.", "bad")
         return
     verdict = verdict_of(contrast, tested)
     what = (
@@ -117,7 +117,7 @@ def _questions(contrast: Contrast) -> str:
     ]
     parts += [f"{count:,} only in {name}" for name, count in only if count]
     if contrast.other_text:
-        parts.append(f"{len(contrast.other_text):,} left out, as their texts differ")
+        parts.append(f"{len(contrast.other_text):,} skipped, as their texts differ")
     return ", ".join(parts)
 
 
@@ -183,13 +183,13 @@ def _caveats(contrast: Contrast, shown: Sequence[str]) -> Iterator[Note]:
     for name, tested in contrast.metrics.items():
         if name not in shown:
             rest.setdefault(verdict_of(contrast, tested).text, []).append(name)
-    told = [
+    messages = [
         f"{len(names)} {verdict}"
         + (f" ({listed(names, _NAMED)})" if verdict != "inconclusive" else "")
         for verdict, names in sorted(rest.items())
     ]  # fmt: skip
-    if told:
-        yield Note(f"Other metrics: {', '.join(told)}.")
+    if messages:
+        yield Note(f"Other metrics: {', '.join(messages)}.")
     if contrast.unpaired:
         yield Note(f"Not scored in both: {listed(contrast.unpaired)}.", detail=True)
     objective = contrast.metrics.get(contrast.objective)
@@ -197,11 +197,11 @@ def _caveats(contrast: Contrast, shown: Sequence[str]) -> Iterator[Note]:
         return
     if objective.unscored:
         gone = counted(objective.unscored, "question")
-        yield Note(f"{gone} left out: {contrast.objective} missing in one run.")
+        yield Note(f"{gone} skipped: {contrast.objective} is missing in one run.")
     verdict = verdict_of(contrast, objective).text
     if verdict.startswith("probably"):
         yield Note(
-            "Probably: significant for this metric alone, not after correction for all metrics."
+            "“Probably”: significant for this metric only, not after correction for all metrics."
         )
     if verdict == "inconclusive":
         yield from _not_shown(contrast, objective)
@@ -211,14 +211,16 @@ def _not_shown(contrast: Contrast, tested: Tested) -> Iterator[Note]:
     """That nothing is shown does not mean that nothing is there."""
     asked = counted(contrast.questions, "question")
     if contrast.questions < FEWEST:
-        yield Note(f"{asked} are too few to show a difference; use {FEWEST} or more.")
+        yield Note(f"{asked} are too few to detect a difference; use {FEWEST} or more.")
         return
     if tested.detectable is not None:
         kind: Kind = "change" if kind_of(contrast.objective) == "score" else "number"
         least = format_number(tested.detectable, kind).removeprefix("+")
-        yield Note(f"With {asked}, differences under {least} are not detectable.")
+        yield Note(f"With {asked}, the minimum detectable difference is {least}.")
     if tested.needed is not None and tested.needed > tested.pairs:
-        yield Note(f"{_many(tested.needed)} questions would show a difference of this size.")
+        yield Note(
+            f"{_many(tested.needed)} questions would make a difference of this size significant."
+        )
 
 
 def _many(questions: int) -> str:
@@ -237,8 +239,8 @@ def _changed_questions(contrast: Contrast) -> Iterator[ValueTable]:
     columns = (
         Column(contrast.first, kind), Column(contrast.second, kind), Column("question"), Column("id", "code"),
     )  # fmt: skip
-    rows = tuple((each.first, each.second, each.text, shortened(each.id, 40)) for each in changed)
-    yield ValueTable(columns, rows, "Questions that changed most", "question", brief_rows=3)
+    rows = tuple((item.first, item.second, item.text, shortened(item.id, 40)) for item in changed)
+    yield ValueTable(columns, rows, "Largest changes by question", "question", brief_rows=3)
 
 
 def _differences(contrast: Contrast) -> Iterator[Section]:
@@ -305,38 +307,38 @@ def _types(contrast: Contrast) -> Iterator[Section]:
     rows = tuple(
         (
             type or "(none)",
-            each.pairs,
-            score_of(objective, each.first),
-            score_of(objective, each.second),
-            change_of(objective, each.difference),
+            difference.pairs,
+            score_of(objective, difference.first),
+            score_of(objective, difference.second),
+            change_of(objective, difference.difference),
         )
-        for type, each in typed.items()
+        for type, difference in typed.items()
     )
-    lead = f"{objective}, each type with its own 95% interval: not tested, not corrected."
+    lead = f"{objective} by type, with 95% intervals: not tested, not corrected."
     yield Section("Question types", (ValueTable(columns, rows),), lead, detail=True)
 
 
 def _best_headline(comparison: Comparison) -> Headline:
     objective = comparison.contrasts[0].objective
-    found = comparison.best.get(objective)
-    if found is None:
+    best = comparison.best.get(objective)
+    if best is None:
         return Headline(
             f"No question has a score for {objective or 'a metric'} in all runs.", "bad"
         )
-    shares = found.best_share
+    shares = best.best_share
     if max(shares.values()) == min(shares.values()):
-        return Headline(f"All runs are equal by {objective}.", "tie")
-    others = [name for name in found.tied if name != found.best]
+        return Headline(f"All runs have the same {objective}.", "tie")
+    others = [name for name in best.tied if name != best.best]
     if not others:
-        return Headline(f"{found.best} is the best by {objective}; all others are worse.", "good")
+        return Headline(f"{best.best} is the best by {objective}; all others are worse.", "good")
     return Headline(
-        f"{found.best} has the highest {objective}, but {_tied(found, others)} may be as good.",
+        f"{best.best} has the highest {objective}, but {_tied(best, others)} may be as good.",
         "tie",
     )
 
 
-def _tied(found: Best, others: Sequence[str]) -> str:
-    likeliest = sorted(others, key=lambda name: -found.best_share[name])
+def _tied(best: Best, others: Sequence[str]) -> str:
+    likeliest = sorted(others, key=lambda name: -best.best_share[name])
     return listed(likeliest, 6)
 
 
@@ -345,9 +347,9 @@ def _several(comparison: Comparison) -> Iterator[ReportPart]:
     contrasts = comparison.contrasts
     objective = contrasts[0].objective
     first = comparison.runs[0].name
-    found = comparison.best.get(objective)
-    shares = found.best_share if found else {}
-    by_name = {each.second: each for each in contrasts}
+    best = comparison.best.get(objective)
+    shares = best.best_share if best else {}
+    by_name = {item.second: item for item in contrasts}
     rows: list[tuple[Value, ...]] = []
     points = []
     for run in comparison.runs:
@@ -376,8 +378,8 @@ def _several(comparison: Comparison) -> Iterator[ReportPart]:
             "“best in”: the share of 10,000 resamples of the questions in which a run is best.",
             detail=True,
         )
-    if found and found.needed and found.needed > found.questions:
-        yield Note(f"{_many(found.needed)} questions would separate the best two.")
+    if best and best.needed and best.needed > best.questions:
+        yield Note(f"{_many(best.needed)} questions would separate the best two.")
     if points and kind_of(objective) == "score":
         yield Chart(
             f"{objective} against {first}, with corrected intervals", "rows", Axis("run"),
@@ -392,39 +394,39 @@ def _several(comparison: Comparison) -> Iterator[ReportPart]:
 
 def _best_of_all(comparison: Comparison) -> Iterator[Section]:
     columns = (
-        Column("metric", "code"), Column("best"), Column("not shown to be worse"), Column("best in", 'share'),
+        Column("metric", "code"), Column("best"), Column("not significantly worse"), Column("best in", 'share'),
     )  # fmt: skip
     rows = tuple(
         (
             directed(metric),
-            found.best,
-            ", ".join(name for name in found.tied if name != found.best) or "none",
-            found.best_share[found.best],
+            best.best,
+            ", ".join(name for name in best.tied if name != best.best) or "none",
+            best.best_share[best.best],
         )
-        for metric, found in comparison.best.items()
+        for metric, best in comparison.best.items()
     )
     if rows:
-        lead = "By metric, on the questions that all runs have."
+        lead = "By metric, on the questions in all runs."
         yield Section("Best runs", (ValueTable(columns, rows, noun="metric"),), lead, detail=True)
 
 
 def _costs(comparison: Comparison) -> Iterator[ReportPart]:
     """The main ones in a line, all in a table; they are no samples, so nothing is tested."""
     figures = comparison.figures
-    told = [
+    messages = [
         f"{_cost_label(name)} {' → '.join(_cost(name, value) for value in figures[name])}"
         for name in _KEY_COSTS
         if name in figures and len(comparison.runs) == 2
     ]
-    if told:
-        yield Note(f"{'; '.join(told)}.")
+    if messages:
+        yield Note(f"{'; '.join(messages)}.")
     if figures:
         columns = (Column("what"), *(Column(run.name, "number") for run in comparison.runs))
         rows = tuple(
             (_cost_label(name), *(_cost(name, value) for value in values))
             for name, values in figures.items()
         )
-        lead = "Metrics of a whole run are not means over questions: not tested."
+        lead = "Metrics of a whole run, not means over questions: not tested."
         yield Section("Whole runs", (ValueTable(columns, rows),), lead, detail=True)
 
 
@@ -441,13 +443,13 @@ def _cost(name: str, value: float | None) -> str:
 
 def _method(tests: int) -> str:
     corrected = (
-        f"Intervals and p are after Holm’s correction over {counted(tests, 'test')}; a run is better where the "
-        "interval leaves out 0, and p says the same (of right and wrong it is the exact sign test). "
+        f"Intervals and p-values are Holm-corrected over {counted(tests, 'test')}. A run is "
+        f"better if the interval excludes 0 (for binary metrics, by the exact sign test). "
         if tests > 1
-        else "A run is better where the 95% interval leaves out 0, and p says the same (of right and wrong it is the "
-        "exact sign test). "
+        else "A run is better if the 95% interval excludes 0 (for binary metrics, by the exact "
+        "sign test). "
     )
     return (
-        f"Runs are compared question by question. {corrected}One more question is allowed for that was not seen, so an "
-        "interval has a width even where all questions are the same in both runs."
+        f"Runs are compared question by question. {corrected}Intervals allow for one unseen "
+        f"question, so they have a width even if all questions are equal."
     )

@@ -86,13 +86,13 @@ class ChunksView:
     @property
     def first(self) -> int:
         """Number of the document that is shown, where the address names none; of equals the first."""
-        bad_cuts = [each.bad_cuts for each in self._entries if self._shows_worst]
+        bad_cuts = [entry.bad_cuts for entry in self._entries if self._shows_worst]
         return bad_cuts.index(max(bad_cuts)) + 1 if bad_cuts else 1
 
     @property
     def overview(self) -> dict[str, Any]:
         """What the page's script reads first: what is known once all documents were gone through."""
-        kinds = [list(each) for each in KINDS.items()]
+        kinds = [list(pair) for pair in KINDS.items()]
         return {**self._about, "kinds": kinds, "documents": self._entries, "first": self.first}
 
     def write(self, out: TextIO) -> None:
@@ -111,7 +111,7 @@ def document_chunks(document: Analyzed, every: Sequence[Chunk]) -> DocumentChunk
     """One document; a summary has no cuts to draw."""
     chunks = [chunk for chunk in every if not chunk.level]
     number = {kind: index for index, kind in enumerate(KINDS)}
-    found = find_issues(document, chunks)
+    issues = find_issues(document, chunks)
     paths: dict[tuple[str, ...], int] = {}
     return DocumentChunks(
         id=document.document.id,
@@ -129,6 +129,6 @@ def document_chunks(document: Analyzed, every: Sequence[Chunk]) -> DocumentChunk
         if document.document.pages
         else None,
         context={str(at): chunk.context for at, chunk in enumerate(chunks) if chunk.context},
-        issues=tuple((number[issue.kind], issue.chunk, issue.offset) for issue in found),
-        bad_cuts=len({issue.cut for issue in found}),
+        issues=tuple((number[issue.kind], issue.chunk, issue.offset) for issue in issues),
+        bad_cuts=len({issue.cut for issue in issues}),
     )

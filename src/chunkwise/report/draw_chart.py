@@ -54,7 +54,7 @@ def chart_table(chart: Chart) -> ValueTable:
     """The numbers of a chart, but for the crowd behind them."""
     if chart.links:
         heads = (Column(chart.x.title), Column("with"), Column(chart.y.title, chart.y.kind))
-        links = tuple((each.one, each.other, each.value) for each in chart.links)
+        links = tuple((link.one, link.other, link.value) for link in chart.links)
         return ValueTable(heads, links, chart.title, detail=True)
     shown = [series for series in chart.series if not series.is_faint]
     are_named = len(shown) > 1
@@ -127,7 +127,11 @@ def _hint(chart: Chart, series: Series, point: Point) -> str:
 def _legend(chart: Chart, drawing: Drawing, looks: Sequence[Look]) -> None:
     if len(chart.series) > 1:
         drawing.legend(
-            [(each.name, look) for each, look in zip(chart.series, looks, strict=True) if each.name]
+            [
+                (series.name, look)
+                for series, look in zip(chart.series, looks, strict=True)
+                if series.name
+            ]
         )
 
 
@@ -206,7 +210,7 @@ def _over_numbers(chart: Chart, drawing: Drawing) -> None:
     looks = _looks(chart)
     named: list[tuple[float, float, str]] = []
     with_intervals = sum(
-        any(point.y.low is not None for point in each.points) for each in chart.series
+        any(point.y.low is not None for point in item.points) for item in chart.series
     )
     for at, (series, look) in enumerate(zip(chart.series, looks, strict=True)):
         # Beside each other, so that the intervals at one category can be told apart.

@@ -61,13 +61,13 @@ _MOST_HITS = 10
 _HIT_CHARACTERS, _HIT_LINES = 360, 3
 _RANGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _LLM: Mapping[str, tuple[str, Kind]] = {
-    "llm_calls": ("calls of a language model", "count"),
-    "llm_kept": ("verdicts of earlier runs", "count"),
-    "llm_failed": ("requests without a usable answer", "count"),
-    "llm_prompt_tokens": ("tokens read by a language model", "count"),
-    "llm_output_tokens": ("tokens written by a language model", "count"),
+    "llm_calls": ("LLM calls", "count"),
+    "llm_kept": ("cached verdicts", "count"),
+    "llm_failed": ("failed requests", "count"),
+    "llm_prompt_tokens": ("LLM input tokens", "count"),
+    "llm_output_tokens": ("LLM output tokens", "count"),
     "llm_money": ("paid", "money"),
-    "llm_money_per_100_questions": ("paid per 100 questions", "money"),
+    "llm_money_per_100_questions": ("cost per 100 questions", "money"),
 }
 
 
@@ -156,7 +156,7 @@ def _headline(results: Results, types: tuple[str, str] | None) -> Headline:
     name = results.objective
     figure = results.summary.get(name)
     if figure is None or figure.mean is None:
-        return Headline(f"{name} could not be computed.", "bad")
+        return Headline(f"{name} is unscored.", "bad")
     grade = figure.verdict or verdict(name, figure.mean)
     text = f"{name} {format_value(estimate_of(figure), kind_of(name))}"
     text += f", {grade}." if grade else "."
@@ -239,7 +239,7 @@ def _hardest_first(
     ]
     sign = -1 if lower_is_better(results.objective) else 1
     return (
-        sorted(scored, key=lambda each: (sign * (each[1].mean or 0.0), each[0]))
+        sorted(scored, key=lambda pair: (sign * (pair[1].mean or 0.0), pair[0]))
         if len(scored) > 1
         else []
     )
@@ -256,7 +256,7 @@ def _question_types(results: Results, types: tuple[str, str] | None) -> Iterator
     if spread is None or (spread.drop <= 0 and types is None):
         return
     drop = format_value(Estimate(spread.drop, spread.low, spread.high), "change").removeprefix("+")
-    proved = "" if spread.is_shown else "; not shown to be harder"
+    proved = "" if spread.is_shown else "; not significant"
     yield Note(
         f"From {shortened(spread.easiest, 40)} to {shortened(spread.hardest, 40)} questions "
         f"{results.objective} drops by {drop}{proved}.",
@@ -370,7 +370,7 @@ def _unscored(results: Results) -> Iterator[Note]:
 
 def reason_of(figure: Figure) -> str:
     """Why questions have no score, the most common reason first."""
-    reasons = sorted(figure.unscored.items(), key=lambda each: (-each[1], each[0]))
+    reasons = sorted(figure.unscored.items(), key=lambda pair: (-pair[1], pair[0]))
     named = [
         f"{shortened(reason, 300)} ({count:,})" if len(reasons) > 1 else shortened(reason, 300)
         for reason, count in reasons[:3]
@@ -397,13 +397,13 @@ def _latency(results: Results) -> Iterator[Note]:
         if name.startswith(LATENCY)
     ]
     if shown:
-        yield Note(f"latency of the retriever: {', '.join(shown)}")
+        yield Note(f"retriever latency: {', '.join(shown)}")
 
 
 def _advice(results: Results) -> Iterator[ReportPart]:
     if results.advice:
-        notes = tuple(Note(each.text) for each in results.advice)
-        yield Section("What to try", notes, detail=True)
+        notes = tuple(Note(advice.text) for advice in results.advice)
+        yield Section("Suggestions", notes, detail=True)
 
 
 def _four_questions(results: Results) -> Iterator[ReportPart]:
@@ -486,7 +486,7 @@ def _all_questions(results: Results) -> Iterator[ReportPart]:
     yield Section(
         "All questions",
         (*_distribution(results), table),
-        "● relevant, ○ not relevant, – unscored; the best hit first." if judges else "",
+        "● relevant, ○ not relevant, – unscored; best hit first." if judges else "",
         detail=True,
     )
 
@@ -525,7 +525,7 @@ def _distribution(results: Results) -> Iterator[ReportPart]:
         level: Level = "bad" if low < 0 else "" if low == high else "tie"
         points.append(Point(name, Estimate(count), level=level))
     yield Chart(
-        f"Questions by {results.objective}", "columns", Axis("score of a question"), Axis("questions", 'count'),
+        f"Questions by {results.objective}", "columns", Axis("score per question"), Axis("questions", 'count'),
         (Series("", tuple(points)),), is_half=True,
     )  # fmt: skip
 
@@ -536,11 +536,11 @@ def _certainty(results: Results) -> Iterator[ReportPart]:
     if least is not None:
         shown = format_number(least, "change").removeprefix("+")
         asked = counted(len(results.questions), "question")
-        yield Note(f"With {asked}, differences under about {shown} are not detectable.")
+        yield Note(f"With {asked}, the minimum detectable difference is about {shown}.")
         rows = tuple(results.detectable.items())
-        columns = (Column("metric", "code"), Column("smallest detectable difference", "change"))
+        columns = (Column("metric", "code"), Column("minimum detectable difference", "change"))
         parts.append(
-            ValueTable(columns, rows, "Detectable differences (80% power, 5% level, paired)")
+            ValueTable(columns, rows, "Minimum detectable difference (80% power, 5% level, paired)")
         )
     if results.agreement:
         heads = (
@@ -550,12 +550,17 @@ def _certainty(results: Results) -> Iterator[ReportPart]:
             Column("hits", "count"),
         )
         pairs = tuple(
-            (f"{each.first} and {each.second}", each.kappa, each.same, each.hits)
-            for each in results.agreement
+            (
+                f"{agreement.first} and {agreement.second}",
+                agreement.kappa,
+                agreement.same,
+                agreement.hits,
+            )
+            for agreement in results.agreement
         )
-        parts.append(ValueTable(heads, pairs, "Agreement of the judges"))
+        parts.append(ValueTable(heads, pairs, "Judge agreement"))
     if parts:
-        yield Section("How sure is this?", tuple(parts), is_beside=True, detail=True)
+        yield Section("Statistical power", tuple(parts), is_beside=True, detail=True)
 
 
 def _costs(results: Results) -> Iterator[KeyFigure]:

@@ -47,10 +47,10 @@ def _headline(gate: Gate) -> Headline:
         return Headline("Not comparable", "bad")
     if gate.outcome == "passed":
         return Headline("Passed", "good")
-    told = [f"worse by {counted(len(gate.failing), 'metric')}"] if gate.failing else []
+    messages = [f"worse by {counted(len(gate.failing), 'metric')}"] if gate.failing else []
     if gate.no_new_zero and gate.new_zeros:
-        told.append(counted(len(gate.new_zeros), "new zero"))
-    return Headline(f"Failed: {', '.join(told)}", "bad")
+        messages.append(counted(len(gate.new_zeros), "new zero"))
+    return Headline(f"Failed: {', '.join(messages)}", "bad")
 
 
 def _checks(checks: Iterable[GateCheck]) -> ValueTable:
@@ -78,31 +78,32 @@ def _verdict(check: GateCheck) -> Badge:
     if check.verdict == "equivalent":
         words = f"equivalent within {as_set(check.margin)}"
     if check.lost:
-        words += f"; {counted(check.lost, 'question')} without a score now"
+        words += f"; {counted(check.lost, 'question')} no longer scored"
     return Badge(words, _LEVELS.get(check.verdict, "tie"))
 
 
 def _method(gate: Gate) -> str:
     tested = (
-        f"{counted(gate.questions, 'question')}, paired; interval and p after Holm’s correction over "
+        f"{counted(gate.questions, 'question')}, paired; intervals and p-values are "
+        "Holm-corrected over "
         f"{counted(gate.tests, 'test')}"
     )
     if not gate.margin:
-        return f"{tested}; fails: shown to be worse"
+        return f"{tested}; fails: significantly worse"
     margin = as_set(gate.margin)
     return (
-        f"{tested}; fails: shown to be worse and by more than {margin}; equivalent: two one-sided tests show less than "
-        f"{margin} either way"
+        f"{tested}; fails: significantly worse, by more than {margin}; equivalent: within "
+        f"±{margin} by two one-sided tests"
     )
 
 
 def _questions(gate: Gate) -> Iterator[Section]:
     if gate.new_zeros:
-        what = "a break" if gate.no_new_zero else "told, not asked for"
-        title = f"{counted(len(gate.new_zeros), 'question')} with nothing found any more ({what})"
+        what = "a break" if gate.no_new_zero else "informational"
+        title = f"{counted(len(gate.new_zeros), 'question')} that fell to 0 ({what})"
         rows = [
-            (each.metric, each.before, each.after, each.text, each.id)
-            for each in gate.new_zeros[:_ZEROS_MOST]
+            (zero.metric, zero.before, zero.after, zero.text, zero.id)
+            for zero in gate.new_zeros[:_ZEROS_MOST]
         ]
         yield _moved(title, rows)
     for changed in gate.changed:
@@ -110,8 +111,8 @@ def _questions(gate: Gate) -> Iterator[Section]:
             if changes:
                 title = f"{changed.metric} of {changed.run}: questions that {words}"
                 rows = [
-                    (changed.metric, each.first, each.second, each.text, each.id)
-                    for each in changes
+                    (changed.metric, change.first, change.second, change.text, change.id)
+                    for change in changes
                 ]
                 yield _moved(title, rows)
 

@@ -63,7 +63,8 @@ def names_report(
     size = f"{counted(overview.mentions, 'mention')} in {counted(overview.passages, 'passage')}"
     parts: list[ReportPart] = [
         Headline(
-            f"{counted(overview.names, 'name')}; {thousands(overview.linking)} of them {lead} from one passage to "
+            f"{counted(overview.names, 'name')}; {thousands(overview.linking)} of them {lead} "
+            "from one passage to "
             "another."
         ),
         *_names(overview, details, brief_names),
@@ -72,13 +73,16 @@ def names_report(
         verb = one_or_many(overview.common, "is", "are")
         parts.append(
             Note(
-                f"{counted(overview.common, 'name')} {verb} in too many passages to lead anywhere: not followed."
+                f"{counted(overview.common, 'name')} {verb} in too many passages, so links "
+                "through them are ignored."
             )
         )
     if overview.statements:
-        parts.append(Note(f"{counted(overview.statements, 'statement')} read by a language model"))
-    named = [(each.name, each.passages) for each in overview.most_linked]
-    parts += _picture("How they hang together", named, overview.links)
+        parts.append(
+            Note(f"{counted(overview.statements, 'relation')} extracted by a language model")
+        )
+    named = [(count.name, count.passages) for count in overview.most_linked]
+    parts += _picture("Connections", named, overview.links)
     parts += _communities(overview)
     parts += [Next(next_command)] if next_command else []
     subtitle = f"{counted(overview.documents, 'document')} · {size}"
@@ -104,13 +108,13 @@ def name_report(
         f"{counted(counts.mentions, 'mention')} in {counted(counts.documents, 'document')}, "
         f"{counted(counts.passages, 'passage')}"
     )
-    common = "; too common to be followed" if counts.is_common else ""
-    named = [(each.name, each.passages) for each in found.neighbors]
+    common = "; too common to follow" if counts.is_common else ""
+    named = [(neighbor.name, neighbor.passages) for neighbor in found.neighbors]
     parts = [
         Headline(f"{text}{common}."),
         *_stated(found),
         *_mentions(found),
-        *_picture("How its neighbors hang together", named, links),
+        *_picture("Connections of its neighbors", named, links),
         *_neighbors(found),
         *_passages(found),
         *([Next(next_command)] if next_command else []),
@@ -123,68 +127,70 @@ def _names(
 ) -> Iterator[ReportPart]:
     if not overview.most_linked:
         return
-    known = {each.counts.name: each for each in details}
+    known = {detail.counts.name: detail for detail in details}
     columns = [
         Column("name"), Column("passages", "count"), Column("mentions", "count"), Column("documents", "count"),
     ]  # fmt: skip
     rows = [
         (
-            f"{each.name} (not followed)" if each.is_common else each.name,
-            each.passages,
-            each.mentions,
-            each.documents,
+            f"{count.name} (not followed)" if count.is_common else count.name,
+            count.passages,
+            count.mentions,
+            count.documents,
         )
-        for each in overview.most_linked
+        for count in overview.most_linked
     ]
-    opened = tuple(_opened(each, known) for each in overview.most_linked)
+    opened = tuple(_opened(count, known) for count in overview.most_linked)
     yield ValueTable(
-        tuple(columns), tuple(rows), "Names that link most", "name", opened if known else (), brief_rows
+        tuple(columns), tuple(rows), "Most linked names", "name", opened if known else (), brief_rows
     )  # fmt: skip
 
 
 def _opened(counts: NameCount, known: Mapping[str, NameDetails]) -> tuple[ReportPart, ...]:
     """What is said of a name, and what stands beside it."""
-    found = known.get(counts.name)
-    if found is None:
+    details = known.get(counts.name)
+    if details is None:
         return ()
-    beside = ", ".join(each.name for each in found.neighbors[:_NEIGHBORS])
+    beside = ", ".join(neighbor.name for neighbor in details.neighbors[:_NEIGHBORS])
     return (
         *([Note(f"Beside it: {beside}")] if beside else []),
-        *_stated(found),
-        *map(_mention, found.mentions),
+        *_stated(details),
+        *map(_mention, details.mentions),
     )
 
 
-def _stated(found: NameDetails) -> Iterator[ReportPart]:
+def _stated(details: NameDetails) -> Iterator[ReportPart]:
     """What a language model read of it."""
     described = [
         Excerpt(
-            (TextRun(each.text),), place=f"{each.doc_id} {from_to(each.start, each.end)}", title=""
+            (TextRun(description.text),),
+            place=f"{description.doc_id} {from_to(description.start, description.end)}",
+            title="",
         )
-        for each in found.descriptions
+        for description in details.descriptions
     ]
     if described:
         yield Section("Summary by a language model", tuple(described))
     related = [
         Excerpt(
-            (TextRun(f"“{each.quote}”"),),
-            f"{each.subject} — {each.relation} → {each.object}",
-            f"{each.doc_id} {from_to(each.start, each.end)}",
+            (TextRun(f"“{relation.quote}”"),),
+            f"{relation.subject} — {relation.relation} → {relation.object}",
+            f"{relation.doc_id} {from_to(relation.start, relation.end)}",
         )
-        for each in found.relations
+        for relation in details.relations
     ]
     if related:
-        yield Section("Relations, each with its quote", tuple(related))
+        yield Section("Relations with quotes", tuple(related))
 
 
-def _mentions(found: NameDetails) -> Iterator[ReportPart]:
-    excerpts = tuple(map(_mention, found.mentions))
+def _mentions(details: NameDetails) -> Iterator[ReportPart]:
+    excerpts = tuple(map(_mention, details.mentions))
     if not excerpts:
         return
     yield Section("Mentions", excerpts[:_BRIEF_MENTIONS])
     if excerpts[_BRIEF_MENTIONS:]:
         yield Section("More mentions", excerpts[_BRIEF_MENTIONS:], is_folded=True, detail=True)
-    left = found.counts.mentions - len(excerpts)
+    left = details.counts.mentions - len(excerpts)
     if left > 0:
         yield Note(f"… {counted(left, 'more mention')}", detail=True)
 
@@ -205,27 +211,33 @@ def _mention(mention: NameMention) -> Excerpt:
     return Excerpt(tuple(run for run in runs if run.text), mention.doc_id, place)
 
 
-def _neighbors(found: NameDetails) -> Iterator[ReportPart]:
-    rows = tuple((each.name, each.shared, each.passages) for each in found.neighbors)
+def _neighbors(name_details: NameDetails) -> Iterator[ReportPart]:
+    rows = tuple(
+        (neighbor.name, neighbor.shared, neighbor.passages) for neighbor in name_details.neighbors
+    )
     if not rows:
         return
     columns = (
         Column("name"),
-        Column("passages with both", "count"),
-        Column("passages in all", "count"),
+        Column("shared passages", "count"),
+        Column("passages", "count"),
     )
-    details = tuple((_mention(each.evidence),) for each in found.neighbors)
-    yield ValueTable(columns, rows, "Names beside it", "name", details, _BRIEF_NEIGHBORS)
+    details = tuple((_mention(neighbor.evidence),) for neighbor in name_details.neighbors)
+    yield ValueTable(columns, rows, "Neighboring names", "name", details, _BRIEF_NEIGHBORS)
 
 
-def _passages(found: NameDetails) -> Iterator[ReportPart]:
+def _passages(details: NameDetails) -> Iterator[ReportPart]:
     rows = tuple(
-        (each.doc_id, from_to(each.start, each.end), "about it" if each.is_about else "")
-        for each in found.passages
+        (
+            passage.doc_id,
+            from_to(passage.start, passage.end),
+            "about it" if passage.is_about else "",
+        )
+        for passage in details.passages
     )
     if rows:
         columns = (Column("document"), Column("characters"), Column(""))
-        left = found.counts.passages - len(rows)
+        left = details.counts.passages - len(rows)
         more = (Note(f"… {counted(left, 'more passage')}"),) if left > 0 else ()
         yield Section(
             "Passages",
@@ -237,14 +249,14 @@ def _passages(found: NameDetails) -> Iterator[ReportPart]:
 def _communities(overview: NameOverview) -> Iterator[ReportPart]:
     excerpts = tuple(
         Excerpt(
-            (TextRun(each.summary),),
-            f"level {each.level}",
-            f"{counted(each.documents, 'document')}, {counted(each.tokens, 'token')}",
+            (TextRun(community.summary),),
+            f"level {community.level}",
+            f"{counted(community.documents, 'document')}, {counted(community.tokens, 'token')}",
         )
-        for each in overview.communities
+        for community in overview.communities
     )
     if excerpts:
-        yield Section("What hangs together, in a model’s words", excerpts, detail=True)
+        yield Section("Community summaries by a language model", excerpts, detail=True)
 
 
 def _picture(
@@ -267,6 +279,6 @@ def _picture(
         yield Section(
             title,
             (chart,),
-            "A line where passages have both, thicker for more of them.",
+            "Lines connect names that share passages; thicker lines share more.",
             detail=True,
         )

@@ -91,16 +91,16 @@ def lint_report(
     if places:
         total = cuts.cuts_with_issues or 0
         shown = f" ({len(places):,} of {total:,})" if total > len(places) else ""
-        parts.append(Section(f"Cuts that hurt{shown}", places))
+        parts.append(Section(f"Examples{shown}", places))
     parts += [Note(text) for text in _advice(cuts, label)]
     parts += [Next(next_command)] if next_command else []
     return Report(f"Boundary issues of {label}", tuple(parts), "lint")
 
 
 def _headline(cuts: CutCounts) -> Headline:
-    """Only where every kind is counted does the share mean what it is judged by."""
+    """Only where every kind is counted does the share mean meaning judged by."""
     if not cuts.chunks:
-        return Headline("There are no chunks.", "tie")
+        return Headline("No chunks.", "tie")
     words = cuts_words(cuts.chunks, cuts.with_issues, cuts.cuts_with_issues)
     text = f"{words[0].upper()}{words[1:]}"
     if len(cuts.counts) < len(KINDS):
@@ -108,8 +108,8 @@ def _headline(cuts: CutCounts) -> Headline:
     grade = verdict(QUESTION.name, cuts.with_issues / cuts.chunks)
     good, excellent = (percent(limit) for limit in QUESTION.targets)
     if grade == "below":
-        return Headline(f"{text}; good is under {good}.", "bad")
-    limit = f"good is under {good}, excellent under {excellent}"
+        return Headline(f"{text}; under {good} is good.", "bad")
+    limit = f"under {good} is good, under {excellent} excellent"
     return Headline(f"{text}: {grade} ({limit}).", "good")
 
 
@@ -123,9 +123,9 @@ def _advice(cuts: CutCounts, label: str) -> Iterator[str]:
 def cuts_words(chunks: int, with_issues: int, cuts: int | None) -> str:
     """How many chunks are hurt, and by how many cuts: both are counted once, whatever is wrong there."""
     if chunks and not with_issues:
-        return f"none of {counted(chunks, 'chunk')} begins or ends badly"
+        return f"none of {counted(chunks, 'chunk')} has a boundary issue"
     share = f" ({percent(with_issues / chunks)})" if chunks else ""
-    verb = one_or_many(with_issues, "begins or ends badly", "begin or end badly")
+    verb = one_or_many(with_issues, "has a boundary issue", "have a boundary issue")
     text = f"{with_issues:,} of {counted(chunks, 'chunk')}{share} {verb}"
     return text if cuts is None else f"{text}, at {counted(cuts, 'cut')}"
 
@@ -146,10 +146,10 @@ def boundary_table(cuts: CutCounts) -> Iterator[ReportPart]:
         tuple(cut_excerpt(cut) for cut in cuts.examples if cut.kind == kind) for kind in kinds
     )
     if rows:
-        columns = (Column("kind"), Column("cuts", "count"), Column("what it is"))
+        columns = (Column("kind"), Column("cuts", "count"), Column("meaning"))
         yield ValueTable(columns, rows, "Kinds of issues", details=details, brief_rows=_BRIEF_KINDS)
         yield Note(
-            "A cut is where a chunk ends and the next begins; it may be of several kinds.", detail=True
+            "A boundary is where one chunk ends and the next begins; it can have several issues.", detail=True
         )  # fmt: skip
     absent = [kind_name(kind) for kind, count in cuts.counts.items() if not count]
     if absent and rows:

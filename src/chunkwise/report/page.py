@@ -83,7 +83,7 @@ def _shown(value: object) -> object:
     if isinstance(value, str):
         return value if hasattr(value, "__html__") else one_line(value)
     if value is None:
-        raise TypeError("a template shows None: it must show something else")
+        raise TypeError("a template renders None")
     return value
 
 

@@ -47,9 +47,9 @@ def profile_report(profile: Profile, title: str = "", next_command: str = "") ->
         next_command: What to run next.
     """
     total = profile.total
-    fit = f"{percent(total.fits[400])} of the sections fit whole into 400 tokens."
+    fit = f"{percent(total.fits[400])} of the sections fit into 400 tokens."
     parts: list[ReportPart] = [
-        Headline(fit if total.tokens else "There is no text to cut."),
+        Headline(fit if total.tokens else "No text to chunk."),
         *_sections(total),
         KeyFigures(tuple(_key_figures(total)), detail=True),
         *_sizes(total),
@@ -79,13 +79,13 @@ def _key_figures(total: DocumentGroup) -> Iterator[KeyFigure]:
         "sentences": total.sentences.count,
         "tables": total.tables.count,
         "lists": total.lists.count,
-        "blocks of code": total.code.count,
+        "code blocks": total.code.count,
     }
     if total.empty_documents:
         counts["empty documents"] = total.empty_documents
     for name, count in counts.items():
         yield KeyFigure(name, count, "count")
-    yield KeyFigure("of the tokens repeated", total.repeats.token_share, "share")
+    yield KeyFigure("repeated tokens", total.repeats.token_share, "share")
 
 
 def _sizes(total: DocumentGroup) -> Iterator[ReportPart]:
@@ -119,7 +119,7 @@ def _sizes(total: DocumentGroup) -> Iterator[ReportPart]:
             for size, share in total.fits.items()
             if size > 100
         ]
-        yield Note(f"Sections that fit whole: {', '.join(shares)} tokens.")
+        yield Note(f"Sections that fit: {', '.join(shares)} tokens.")
 
 
 def _sections(total: DocumentGroup) -> Iterator[ReportPart]:
@@ -128,12 +128,12 @@ def _sections(total: DocumentGroup) -> Iterator[ReportPart]:
         return
     rows = tuple((f"{thousands(size)} tokens", share) for size, share in total.fits.items())
     columns = (Column("size"), Column("sections", "share", is_drawn=True))
-    place = f"“{longest.section}”" if longest.section else "text without a heading"
+    place = f"“{longest.section}”" if longest.section else "text without headings"
     yield Section(
-        "How large are the sections?",
+        "Section sizes",
         (
             _histogram(sections, "Sections by size", "sections", is_half=True),
-            ValueTable(columns, rows, "Sections that fit whole into"),
+            ValueTable(columns, rows, "Sections that fit into"),
         ),
         f"The longest has {counted(longest.tokens, 'token')}: {place} in {longest.document}.",
         is_beside=True,
@@ -144,7 +144,7 @@ def _sections(total: DocumentGroup) -> Iterator[ReportPart]:
 def _lengths(total: DocumentGroup) -> Iterator[ReportPart]:
     if total.lengths.count:
         chart = _histogram(total.lengths, "Documents by length", "documents")
-        yield Section("How long are the documents?", (chart,), detail=True)
+        yield Section("Document lengths", (chart,), detail=True)
 
 
 def _histogram(sizes: SizeSummary, title: str, noun: str, *, is_half: bool = False) -> Chart:
@@ -198,36 +198,39 @@ def _groups(
         yield Section(
             title,
             (ValueTable(columns, rows, noun=noun),),
-            "Median section: in tokens; fit 400: sections that fit whole into 400 tokens.",
+            "Median section: in tokens; fit 400: sections that fit into 400 tokens.",
             detail=True,
         )
 
 
 def _oversized(total: DocumentGroup) -> Iterator[ReportPart]:
-    found = total.oversized
-    if not found.over_100:
+    oversized = total.oversized
+    if not oversized.over_100:
         return
     lead = (
-        f"{counted(found.over_100, 'sentence')} ({percent(found.share_over_100)}) of more than "
-        f"100 tokens, {thousands(found.over_200)} of more than 200. The longest:"
+        f"{counted(oversized.over_100, 'sentence')} ({percent(oversized.share_over_100)}) of more than "
+        f"100 tokens, {thousands(oversized.over_200)} of more than 200. The longest:"
     )
     examples = tuple(
-        _passage(place.text, counted(place.tokens, "token"), [place]) for place in found.examples
+        _passage(place.text, counted(place.tokens, "token"), [place])
+        for place in oversized.examples
     )
     yield Section("Oversized sentences", examples, lead, detail=True)
 
 
 def _repeats(total: DocumentGroup) -> Iterator[ReportPart]:
-    found = total.repeats
-    if not found.passages:
+    repeats = total.repeats
+    if not repeats.passages:
         return
-    partly = "" if found.complete else "; only the first passages of the corpus were compared"
+    partly = "" if repeats.complete else "; only the start of the corpus was compared"
     lead = (
-        f"{counted(found.passages, 'passage')} of eight words or more, {thousands(found.copies)} copies, "
-        f"{percent(found.token_share)} of the tokens{partly}."
+        f"{counted(repeats.passages, 'passage')} of eight words or more, {thousands(repeats.copies)} "
+        "copies, "
+        f"{percent(repeats.token_share)} of the tokens{partly}."
     )
     examples = tuple(
-        _passage(each.text, f"{thousands(each.count)} ×", each.places) for each in found.examples
+        _passage(example.text, f"{thousands(example.count)} ×", example.places)
+        for example in repeats.examples
     )
     yield Section("Repeated passages", examples, lead, detail=True)
 
@@ -238,5 +241,5 @@ def _passage(text: str, title: str, places: Iterable[PassagePlace]) -> Excerpt:
     for place in places:
         starts.setdefault(place.document, []).append(thousands(place.start))
     where = "; ".join(f"{name} at {' and '.join(offsets)}" for name, offsets in starts.items())
-    shown = text + "…" * (len(text) >= PREVIEW) or "(text not kept)"
+    shown = text + "…" * (len(text) >= PREVIEW) or "(text not stored)"
     return Excerpt((TextRun(shown),), title, where)

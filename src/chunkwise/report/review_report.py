@@ -13,23 +13,24 @@ from chunkwise.tuning.choose.review_order import ReviewOutlook
 def review_report(outlook: ReviewOutlook, objective: str) -> Report:
     """The choice so far and those that may replace it; where the review may end, why."""
     rows = tuple(
-        (*short_names(each.configuration), each.expected, each.chance) for each in outlook.leaders
+        (*short_names(leader.configuration), leader.expected, leader.chance)
+        for leader in outlook.leaders
     )
     columns = (
         Column("chunking", "code"), Column("retriever", "code"), Column(objective, kind_of(objective)),
         Column("chance", "share"),
     )  # fmt: skip
-    table = ValueTable(columns, rows, "Choice so far, and rivals")
+    table = ValueTable(columns, rows, "Current choice and alternatives")
     ending = (Note(_ending(outlook)),) if outlook.is_settled else ()
     return Report(_progress(outlook.deciding), (table, *ending))
 
 
 def _progress(deciding: int) -> str:
     """How many questions decide, and how many more a better grade takes."""
-    said = f"{counted(deciding, 'question')} {one_or_many(deciding, 'decides', 'decide')}"
+    text = f"{counted(deciding, 'question')} {one_or_many(deciding, 'decides', 'decide')}"
     if deciding >= REVIEWED:
-        return f"{said}: {GRADES['reviewed']}"
-    return f"{said}; accept {thousands(REVIEWED - deciding)} more for {GRADES['reviewed']}"
+        return f"{text}: {GRADES['reviewed']}"
+    return f"{text}; accept {thousands(REVIEWED - deciding)} more for {GRADES['reviewed']}"
 
 
 def _ending(outlook: ReviewOutlook) -> str:
@@ -37,6 +38,6 @@ def _ending(outlook: ReviewOutlook) -> str:
     if not left:
         return "Every generated question is reviewed."
     return (
-        f"More answers would not change the choice: however the other {thousands(left)} are answered, it stays "
-        "within a point of the best."
+        f"More answers won't change the choice: whatever you decide about the other "
+        f"{thousands(left)}, it stays within a point of the best."
     )

@@ -64,7 +64,7 @@ def runs_report(runs: RunList, next_command: str = "") -> Report:
     """Build the report of a list of runs, the latest first."""
     columns = (
         Column("run", 'count'), Column("when"), Column("kind", is_filter=True), Column("metric", "code"),
-        Column("score", "score"), Column("what is new"),
+        Column("score", "score"), Column("changes"),
     )  # fmt: skip
     rows = tuple(_run_row(row) for row in runs.rows)
     details = tuple(tuple(_run_details(row)) for row in runs.rows)
@@ -88,7 +88,7 @@ def _latest(rows: Iterable[RunRow]) -> Iterator[Headline]:
     main = row.figures[0]
     text = f"Run {row.number}: {directed(main.metric)} {format_value(figure_value(main.metric, main.figure), 'score')}"
     if len(main.trend) > 1:
-        text += f", {_apart(main.metric, main.trend[-1], main.trend[-2])} since the run before"
+        text += f", {_apart(main.metric, main.trend[-1], main.trend[-2])} since the previous run"
     yield Headline(f"{text}.")
 
 
@@ -118,7 +118,7 @@ def _new_first(change: str) -> str:
 
 
 def _changed(row: RunRow) -> str:
-    return "first of its kind" if row.before is None else " · ".join(row.changes)
+    return "first run of this kind" if row.before is None else " · ".join(row.changes)
 
 
 def _named(row: RunRow) -> str:
@@ -128,8 +128,8 @@ def _named(row: RunRow) -> str:
 def _run_details(row: RunRow) -> Iterator[Note]:
     yield Note(" · ".join(filter(None, (row.label, f"{row.when} UTC", row.origin))))
     figures = [
-        f"{each.metric} {format_value(figure_value(each.metric, each.figure), 'score')}"
-        for each in row.figures
+        f"{figure.metric} {format_value(figure_value(figure.metric, figure.figure), 'score')}"
+        for figure in row.figures
     ]
     if figures:
         yield Note(" · ".join(figures))
@@ -139,7 +139,7 @@ def run_report(history: History, number: int) -> Report:
     """Build the report of one run: figures, what changed since the one before, what it was made with."""
     run: KeptRun = history.run(number)
     every = history.runs()
-    summary = next(each for each in every if each.number == number)
+    summary = next(run_summary for run_summary in every if run_summary.number == number)
     row = RunRows(history, every).row(summary)
     facts = [f"{row.when} UTC", row.origin]
     facts += [f"took {format_number(run.seconds, 'seconds')}"] if run.seconds is not None else []
@@ -196,7 +196,8 @@ def metric_history_report(found: MetricHistory) -> Report:
         Headline(f"{text}.", "bad" if found.alerts else ""),
         *(
             Note(
-                f"Alert {alert.number}, {alert.state}: since run {alert.since}, against run {alert.reference}.",
+                f"Alert {alert.number}, {alert.state}: since run {alert.since}, against run "
+                f"{alert.reference}.",
                 is_warning=True,
             )
             for alert in found.alerts
@@ -204,7 +205,7 @@ def metric_history_report(found: MetricHistory) -> Report:
         *([_history_chart(found, kind)] if len(found.points) > 1 else []),
         _history_table(found, kind),
     ]
-    limits = next((each for each in reversed(found.points) if each.limit_low is not None), None)
+    limits = next((point for point in reversed(found.points) if point.limit_low is not None), None)
     if limits is not None:
         average, low, high = (
             format_value(value, kind)
@@ -212,20 +213,21 @@ def metric_history_report(found: MetricHistory) -> Report:
         )
         parts.append(
             Note(
-                f"Control chart at run {limits.row.number}: moving average {average}, limits {low} to {high}."
+                f"Control chart at run {limits.row.number}: moving average {average}, limits "
+                f"{low} to {high}."
             )
         )
     lower = "Lower is better." if found.is_lower_better else ""
     title = f"{metric} over {counted(len(found.points), 'run')}"
     subtitle = " ".join(filter(None, (help_of(metric), lower)))
-    return Report(title, tuple(parts), "history", subtitle or f"A metric of {found.kind} runs.")
+    return Report(title, tuple(parts), "history", subtitle or f"Metric of {found.kind} runs.")
 
 
-def _history_chart(found: MetricHistory, kind: Kind) -> Chart:
-    points = found.points
+def _history_chart(history: MetricHistory, kind: Kind) -> Chart:
+    points = history.points
     series = [
         Series(
-            found.metric,
+            history.metric,
             tuple(
                 Point(
                     str(point.row.number),
@@ -239,7 +241,7 @@ def _history_chart(found: MetricHistory, kind: Kind) -> Chart:
     ]
     runs = [str(point.row.number) for point in points]
     levels = {
-        "baseline": [found.baseline] * len(points),
+        "baseline": [history.baseline] * len(points),
         "moving average of the control chart": [point.average for point in points],
         "its limits": [point.limit_low for point in points],
         "": [point.limit_high for point in points],
@@ -250,16 +252,16 @@ def _history_chart(found: MetricHistory, kind: Kind) -> Chart:
         if marks:
             is_faint = name != "moving average of the control chart"
             series.append(Series(name, marks, is_line=True, is_faint=is_faint))
-    title = f"{found.metric} with 95% intervals"
-    return Chart(title, "lines", Axis("run"), Axis(found.metric, kind), tuple(series))
+    title = f"{history.metric} with 95% intervals"
+    return Chart(title, "lines", Axis("run"), Axis(history.metric, kind), tuple(series))
 
 
-def _history_table(found: MetricHistory, kind: Kind) -> ValueTable:
+def _history_table(history: MetricHistory, kind: Kind) -> ValueTable:
     columns = (
-        Column("run", 'count'), Column("when"), Column(found.metric, kind, is_drawn=kind == "score"),
+        Column("run", 'count'), Column("when"), Column(history.metric, kind, is_drawn=kind == "score"),
         Column("alert", 'count'), Column("changed"), Column("what"),
     )  # fmt: skip
-    shown = found.points[::-1]
+    shown = history.points[::-1]
     rows = tuple(
         (
             point.row.number,
@@ -299,20 +301,20 @@ def run_difference_report(history: History, before: int, after: int) -> Report:
 
 def _difference_headline(difference: RunDifference, names: list[str]) -> Iterator[Headline]:
     if not names:
-        yield Headline("No metric is in both runs.", "bad")
+        yield Headline("The runs have no metric in common.", "bad")
         return
     name = names[0]
-    found = difference.metrics[name]
-    yield Headline(f"{directed(name)}: {found.words}.", _level(found))
+    divided_difference = difference.metrics[name]
+    yield Headline(f"{directed(name)}: {divided_difference.words}.", _level(divided_difference))
 
 
-def _level(found: DividedDifference) -> Level:
+def _level(difference: DividedDifference) -> Level:
     """Of the questions that are in both."""
-    if found.paired is None:
+    if difference.paired is None:
         return ""
-    if found.paired.low <= 0 <= found.paired.high:
+    if difference.paired.low <= 0 <= difference.paired.high:
         return "tie"
-    return "good" if (found.paired.mean > 0) != found.is_lower_better else "bad"
+    return "good" if (difference.paired.mean > 0) != difference.is_lower_better else "bad"
 
 
 def _differences(difference: RunDifference, names: list[str]) -> ValueTable:
@@ -323,18 +325,21 @@ def _differences(difference: RunDifference, names: list[str]) -> ValueTable:
     )  # fmt: skip
     rows = []
     for name in names:
-        found = difference.metrics[name]
-        is_score = kind_of(name) == "score" and max(abs(found.before), abs(found.after)) <= 1
+        divided_difference = difference.metrics[name]
+        is_score = (
+            kind_of(name) == "score"
+            and max(abs(divided_difference.before), abs(divided_difference.after)) <= 1
+        )
         kind: Kind = "score" if is_score else "number"
-        paired = found.paired and Estimate(*found.paired)
+        paired = divided_difference.paired and Estimate(*divided_difference.paired)
         rows.append(
             (
                 directed(name),
-                format_value(found.before, kind),
-                format_value(found.after, kind),
-                _apart(name, found.after, found.before),
+                format_value(divided_difference.before, kind),
+                format_value(divided_difference.after, kind),
+                _apart(name, divided_difference.after, divided_difference.before),
                 paired if is_score else format_value(paired, "number"),
-                found.common or None,
+                divided_difference.common or None,
             )
         )
     return ValueTable(columns, tuple(rows), noun="metric", brief_rows=_KEY_METRICS)
@@ -355,12 +360,12 @@ def _causes(difference: RunDifference, names: list[str]) -> Iterator[ReportPart]
 def _what_changed(difference: RunDifference) -> Iterator[ReportPart]:
     changes = difference.changes
     if not changes.words:
-        yield Note("Nothing changed: the same documents, questions, settings and versions.")
+        yield Note("Nothing changed: same documents, questions, settings and versions.")
         return
     rows: list[tuple[Value, ...]] = []
     for name, change in (("documents", changes.documents), ("questions", changes.questions)):
         if change is None:
-            rows.append((name, "other ones; which is not known, as a run was kept without them"))
+            rows.append((name, "changed; unknown which, since one run was saved without them"))
         elif change:
             rows.append((f"{name} {change.words}", _ids(change)))
     for value in (*changes.settings, *changes.versions):
@@ -376,17 +381,22 @@ def _ids(change: SetChange) -> str:
 def _moved(before: KeptRun, after: KeptRun, metric: str) -> Iterator[ValueTable]:
     """The questions that moved most, the worst losses first."""
     sign = -1 if lower_is_better(metric) else 1
-    moved = [each for each in PairedRuns.of(before, after).moved(metric) if each.change]
+    moved = [row for row in PairedRuns.of(before, after).moved(metric) if row.change]
     if not moved:
         return
     rows: list[tuple[Value, ...]] = []
-    for then, now, old, new in sorted(moved, key=lambda each: sign * each.change)[:_MOVED_MOST]:
-        was, found = (dict.fromkeys(hit.doc_id for hit in each.hits) for each in (then, now))
-        lost, gained = [id for id in was if id not in found], [id for id in found if id not in was]
+    for then, now, old, new in sorted(moved, key=lambda row: sign * row.change)[:_MOVED_MOST]:
+        was, result = (
+            dict.fromkeys(hit.doc_id for hit in question.hits) for question in (then, now)
+        )
+        lost, gained = (
+            [id for id in was if id not in result],
+            [id for id in result if id not in was],
+        )
         rows.append((old, new, now.text, listed(lost, 3), listed(gained, 3)))
     kind = kind_of(metric)
     columns = (
         Column(f"run {before.number}", kind), Column(f"run {after.number}", kind), Column("question"),
         Column("no longer retrieved", detail=True), Column("new", detail=True),
     )  # fmt: skip
-    yield ValueTable(columns, tuple(rows), f"Questions that moved most by {metric}", brief_rows=3)
+    yield ValueTable(columns, tuple(rows), f"Largest changes by question: {metric}", brief_rows=3)

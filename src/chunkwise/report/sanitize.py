@@ -54,11 +54,11 @@ def harmless_text(text: str) -> str:
         return text
     # Signs alone, not what follows them: nothing that a document says gets lost.
     text = _CONTROL_IN_LINES.sub("", text)
-    return _SURROGATE.sub("\ufffd", _TAGS.sub(lambda found: found[1] or "", text))
+    return _SURROGATE.sub("\ufffd", _TAGS.sub(lambda match: match[1] or "", text))
 
 
 def harmless_json(text: str) -> str:
     """The same JSON with those characters spelled out which a terminal obeys: they stand in its strings alone."""
     if text.isprintable():
         return text
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

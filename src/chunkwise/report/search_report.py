@@ -212,7 +212,7 @@ def _chain_notes(chain: HitChain) -> Iterator[Note]:
         return
     by_question, along = (percent(share) for share in (1 - chain.graph_share, chain.graph_share))
     path = " ".join(_hop_words(hop, is_first=not at) for at, hop in enumerate(chain.hops))
-    yield Note(f"{by_question} of the score by the question itself, {along} along names: {path}")
+    yield Note(f"{by_question} of the score from the question, {along} via names: {path}")
 
 
 def _hop_words(hop: ChainHop, *, is_first: bool) -> str:

@@ -67,7 +67,7 @@ def question_section(both: SideBySide, figures: SweepFigures) -> Iterator[Sectio
     more = len(pairs) - len(rows)
     notes = [Note(f"{counted(more, 'more question')} with better scores")] if more else []
     table = ValueTable(columns, tuple(rows), noun="question", details=tuple(details))
-    lead = f"The choice beside {both.names[1]}, the worst first; gold text is marked."
+    lead = f"The choice next to {both.names[1]}, worst first; gold text is marked."
     yield Section("Questions", (table, *notes), lead, detail=True)
 
 
@@ -126,7 +126,7 @@ def _hit(hit: FoundSpan, gold: Iterable[Passage], documents: Mapping[str, Docume
     elif document := documents.get(hit.doc_id):
         runs = marked_text(document.text, hit.start, hit.end, inside)
     place = f"{hit.rank}. {hit.start:,}–{hit.end:,}"
-    place += " · holds gold text" if inside else " · a summary" if hit.summary else ""
+    place += " · contains gold text" if inside else " · a summary" if hit.summary else ""
     return Excerpt(runs, hit.doc_id, place, "good" if inside else "")
 
 

@@ -60,7 +60,7 @@ def write_sweep_files(
         ChunkwiseError
     ) as error:  # a model that no longer answers: the rest of the report is as good
         if on_bad is not None:
-            on_bad(f"the questions one by one are not in the report: {error}")
+            on_bad(f"the report has no results per question: {error}")
         sides = None
     report = tuning_report(tuning, sides, code)
     write_report(report, folder / REPORT)

@@ -105,7 +105,7 @@ def _one_by_one(
 
 def _outcome(problem: Problem, *, is_written: bool) -> str:
     if problem.repaired:
-        return " (repaired)" if is_written else " (can be repaired: -o FILE)"
+        return " (repaired)" if is_written else " (repairable: -o FILE)"
     return " (left out)" if problem.dropped else ""
 
 

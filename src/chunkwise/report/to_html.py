@@ -102,9 +102,11 @@ class _Writer:
         )
         tiles = [
             tile.format(
-                _value(each.value, Column("", each.kind)), _text(each.title), _text(each.note)
+                _value(figure.value, Column("", figure.kind)),
+                _text(figure.title),
+                _text(figure.note),
             )
-            for each in part.figures
+            for figure in part.figures
         ]
         return Markup('<div class="tiles">{}</div>').format(Markup("").join(tiles))
 

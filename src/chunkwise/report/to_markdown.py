@@ -48,9 +48,9 @@ def _part(part: ReportPart, level: int) -> Iterator[str]:
         case Note():
             yield from (f"> {_text(part.text)}" if part.is_warning else _text(part.text), "")
         case KeyFigures():
-            for each in part.figures:
-                note = f" ({_text(each.note)})" if each.note else ""
-                yield f"- {_text(each.title)}: **{_text(format_value(each.value, each.kind))}**{note}"
+            for figure in part.figures:
+                note = f" ({_text(figure.note)})" if figure.note else ""
+                yield f"- {_text(figure.title)}: **{_text(format_value(figure.value, figure.kind))}**{note}"
             yield ""
         case ValueTable():
             yield from _table(part)
@@ -94,7 +94,7 @@ def _table(table: ValueTable) -> Iterator[str]:
     yield f"| {' | '.join(_text(column.title) for column in table.columns)} |"
     yield f"|{'|'.join('---' if column.kind in ('text', 'code') else '---:' for column in table.columns)}|"
     for row in table.rows:
-        yield f"| {' | '.join(_cell(*each) for each in zip(row, table.columns, strict=True))} |"
+        yield f"| {' | '.join(_cell(*pair) for pair in zip(row, table.columns, strict=True))} |"
     yield ""
 
 

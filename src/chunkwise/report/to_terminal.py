@@ -120,11 +120,11 @@ def _figures(part: KeyFigures, console: Console) -> None:
     grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     for _ in range(3):
         grid.add_column(overflow="fold")
-    for each in part.figures:
+    for figure in part.figures:
         grid.add_row(
-            _cell(each.title, Column("")),
-            _cell(each.value, Column("", each.kind)),
-            _cell(each.note, Column("")),
+            _cell(figure.title, Column("")),
+            _cell(figure.value, Column("", figure.kind)),
+            _cell(figure.note, Column("")),
         )
     console.print(grid)
 

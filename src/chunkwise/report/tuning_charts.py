@@ -87,8 +87,8 @@ def lever_section(figures: SweepFigures) -> Iterator[Section]:
         for lever in levers
     )
     chart = Chart(
-        f"What moves {figures.objective}: the best value less the worst", "rows", Axis("lever"),
-        Axis("best less worst", figures.change), (Series("", points),),
+        f"Effect on {figures.objective}: best value minus worst", "rows", Axis("lever"),
+        Axis("best minus worst", figures.change), (Series("", points),),
     )  # fmt: skip
     rows = tuple(
         (lever.name, level.value or "none", level.mean, level.configurations)
@@ -101,8 +101,8 @@ def lever_section(figures: SweepFigures) -> Iterator[Section]:
     )  # fmt: skip
     table = ValueTable(columns, rows, "Mean by value", "value")
     lead = (
-        "Averages over all configurations with a value. Filled: the effect is shown; hollow: it is not. "
-        "The 95% intervals hold for all levers together."
+        "Averages over all configurations with a value. Filled: significant effect; hollow: "
+        "inconclusive. The 95% intervals hold jointly for all hyperparameters."
     )
     yield Section("Levers", (chart, table), lead, detail=True)
 
@@ -114,8 +114,8 @@ BySize = Mapping[str, Mapping[str, Mapping[str, Figure]]]
 def size_section(figures: SweepFigures) -> Iterator[Section]:
     """Quality over size, all else as in the best configuration that has chunks."""
     like = _reference(figures)
-    found = _by_size(figures, like) if like else {}
-    lines_of = [line for lines in found.values() for line in lines.values()]
+    result = _by_size(figures, like) if like else {}
+    lines_of = [line for lines in result.values() for line in lines.values()]
     sizes = sorted({size for line in lines_of for size in line}, key=value_order)
     if like is None or len(sizes) < 2:
         return
@@ -124,19 +124,19 @@ def size_section(figures: SweepFigures) -> Iterator[Section]:
     unit = units.pop() if len(units) == 1 else ""
     quality = Axis(figures.objective, figures.kind)
     charts = []
-    for strategy in sorted(found):
+    for strategy in sorted(result):
         lines = tuple(
             Series(
                 f"overlap {overlap or 'none'}",
-                tuple(_size_point(size, unit, found[strategy][overlap]) for size in sizes),
+                tuple(_size_point(size, unit, result[strategy][overlap]) for size in sizes),
                 is_line=True,
             )
-            for overlap in sorted(found[strategy], key=value_order)[:MOST_SERIES]
+            for overlap in sorted(result[strategy], key=value_order)[:MOST_SERIES]
         )
         charts.append(
             Chart(strategy or "chunks", "lines", Axis(unit or "size"), quality, lines, is_half=True)
         )
-    same = [like.retriever, *(["headings beside the text"] if like.context == "headings" else [])]
+    same = [like.retriever, *(["headings with the text"] if like.context == "headings" else [])]
     same += [f"{like.vectors} vectors"] if like.vectors != "none" else []
     same += [f"neighbors {like.neighbors}"] if like.neighbors else []
     lead = f"{figures.objective} {figures.reported_on}; {', '.join(same)} in all of them."
@@ -163,14 +163,14 @@ def _by_size(figures: SweepFigures, like: Configuration) -> BySize:
         if outcome.configuration.strategy and _rest(outcome.configuration) == _rest(like)
     ]
     # A default with a size or an overlap of its own would be a dot without a line.
-    varied = {_size(each) for each in alike if not each.baseline}
-    found: dict[str, dict[str, dict[str, Figure]]] = defaultdict(lambda: defaultdict(dict))
+    varied = {_size(item) for item in alike if not item.baseline}
+    result: dict[str, dict[str, dict[str, Figure]]] = defaultdict(lambda: defaultdict(dict))
     for configuration in alike:
         figure, (size, overlap) = figures.quality(configuration.key), _size(configuration)
         if figure and figure.mean is not None and size and (size, overlap) in varied:
             strategy = configuration.levers.get("boundaries", "")
-            found[strategy][overlap].setdefault(size, figure)
-    return found
+            result[strategy][overlap].setdefault(size, figure)
+    return result
 
 
 def _rest(configuration: Configuration) -> tuple[object, ...]:
@@ -200,7 +200,8 @@ def cost_section(figures: SweepFigures) -> Iterator[Section]:
     charts = [chart for cost in costs for chart in _cost_chart(figures, cost)]
     if charts:
         lead = (
-            "The line joins the front: nothing is both better and cheaper. On validation questions."
+            "The line is the Pareto front: no configuration is both better and cheaper. "
+            "Validation questions."
         )
         yield Section("Trade-off", tuple(charts), lead, detail=True)
 

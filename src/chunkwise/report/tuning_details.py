@@ -54,14 +54,14 @@ def gain_section(figures: SweepFigures) -> Iterator[Section]:
     """The verdict as a picture; a terminal has it in its table."""
     points = [
         Point(
-            each.baseline,
-            Estimate(each.difference, each.low, each.high),
-            level=LEVELS.get(each.words, ""),
+            comparison.baseline,
+            Estimate(comparison.difference, comparison.low, comparison.high),
+            level=LEVELS.get(comparison.words, ""),
         )
-        for each in figures.tuning.against
+        for comparison in figures.tuning.against
     ]
     if points:
-        title = f"{figures.objective}: the choice less a default"
+        title = f"{figures.objective}: choice minus default"
         yield Section("Against the defaults", (_differences(figures, title, points),), detail=True)
 
 
@@ -83,19 +83,19 @@ def default_section(figures: SweepFigures) -> Iterator[Section]:
         )  # fmt: skip
     columns = (
         Column("default"), Column("configuration", "code", detail=True), Column(figures.objective, figures.kind),
-        Column("the choice differs by", figures.change), Column("p", 'p'), Column("verdict"),
+        Column("difference", figures.change), Column("p", 'p'), Column("verdict"),
     )  # fmt: skip
     yield Section(
         "Common defaults",
         (ValueTable(columns, tuple(rows)),),
-        "Paired by question, 95% intervals after Holm’s correction over the defaults.",
+        "Paired by question; 95% intervals, Holm-corrected over the defaults.",
         detail=True,
     )
 
 
 def _differences(figures: SweepFigures, title: str, points: Iterable[Point]) -> Chart:
     """Rows around no difference."""
-    gain = Axis("points of difference", figures.change)
+    gain = Axis("difference in points", figures.change)
     return Chart(title, "rows", Axis(""), gain, (Series("", tuple(points)),))
 
 
@@ -114,7 +114,7 @@ def part_section(figures: SweepFigures) -> Iterator[Section]:
             (
                 part.name or "(no name)", part.questions, part.chosen_mean, part.best_mean,
                 "the choice" if part.best == figures.tuning.chosen else part.best_label, gain,
-                Badge("worth its own setting" if part.worth_it else "the choice is good enough", level),
+                Badge("separate configuration pays" if part.worth_it else "the choice suffices", level),
             )
             for part, gain, level in zip(parts, gains, levels, strict=True)
         )  # fmt: skip
@@ -123,7 +123,7 @@ def part_section(figures: SweepFigures) -> Iterator[Section]:
             Column("the best", figures.kind), Column("which is", "code", detail=True), Column("gain", figures.change),
             Column("verdict"),
         )  # fmt: skip
-        title = f"Gain in {figures.objective} from separate settings per part of the corpus"
+        title = f"Gain in {figures.objective} from a separate configuration per part of the corpus"
         shown += [_differences(figures, title, points), ValueTable(columns, rows)]
     if small:
         names = [f"{name} ({count:,})" for name, count in small.items()]
@@ -141,8 +141,12 @@ def type_section(figures: SweepFigures) -> Iterator[Section]:
 
 def _method_tables(methods: tuple[MethodByType, ...]) -> Iterator[ValueTable]:
     """A table for each metric: all questions, then from the easiest type to the hardest."""
-    for metric in dict.fromkeys(name for each in methods for name in each.figures["all"]):
-        measured = [each for each in methods if metric in each.figures["all"]]
+    for metric in dict.fromkeys(
+        name for method_by_type in methods for name in method_by_type.figures["all"]
+    ):
+        measured = [
+            method_by_type for method_by_type in methods if metric in method_by_type.figures["all"]
+        ]
         sign = 1.0 if lower_is_better(metric) else -1.0
         means: dict[str, list[float]] = {}
         for method in measured:
@@ -177,8 +181,8 @@ def nested_section(figures: SweepFigures) -> Iterator[Section]:
     if nested is None or standing is None:
         return
     rows = (
-        ("choosing like this, on questions left out", estimate_of(nested.figure)),
-        ("the choice, on the questions that chose it (too high)", estimate_of(standing.validation)),
+        ("this selection procedure, on held-out questions", estimate_of(nested.figure)),
+        ("the choice, in-sample (optimistic)", estimate_of(standing.validation)),
     )
     times = f", {nested.repeats} times" if nested.repeats > 1 else ""
     shares = [f"{label} {percent(share)}" for label, share in nested.chosen]
@@ -188,7 +192,7 @@ def nested_section(figures: SweepFigures) -> Iterator[Section]:
             ValueTable((Column(""), Column(figures.objective, figures.kind)), rows),
             Note(f"{counted(nested.folds, 'fold')}{times}. They chose {listed(shares, 5)}."),
         ),
-        "All folds but one choose by the whole rule; the one left out judges what they chose.",
+        "The whole procedure selects on all folds but one, and is scored on the held-out fold.",
         detail=True,
     )
 
@@ -205,8 +209,8 @@ def prior_section(figures: SweepFigures) -> Iterator[Section]:
     )
     columns = (Column("lever"), Column("value"), Column("effect", figures.change))
     lead = (
-        f"From public question sets; counts for about {counted(round(questions), 'question')}. "
-        "--no-prior leaves it out."
+        f"From public test sets; weighs as much as {counted(round(questions), 'question')}. "
+        f"Disable it with --no-prior."
     )
     yield Section("Expected beforehand", (ValueTable(columns, rows),), lead, detail=True)
 
@@ -218,24 +222,24 @@ def boundary_section(figures: SweepFigures, cuts: Mapping[str, CutCounts]) -> It
         return
     kinds = {
         "chunks_with_issues": "Each chunk once.",
-        "cuts_with_issues": "Each cut once.",
+        "cuts_with_issues": "Each boundary once.",
         **KINDS,
     }
-    occurring = [kind for kind in kinds if any(each.boundary_issues.get(kind) for each in outcomes)]
+    occurring = [kind for kind in kinds if any(item.boundary_issues.get(kind) for item in outcomes)]
     rows: tuple[tuple[Value, ...], ...] = tuple(
         (kind.replace("_", " "), *(_share(outcome, kind) for outcome in outcomes), kinds[kind])
         for kind in occurring
     )
     columns = (
-        Column("kind"), *(Column(figures.name_of(each), 'share') for each in outcomes),
-        Column("what it is", detail=True),
+        Column("kind"), *(Column(figures.name_of(item), 'share') for item in outcomes),
+        Column("meaning", detail=True),
     )  # fmt: skip
     details = tuple(_examples(kind, cuts) for kind in occurring) if cuts else ()
     table = ValueTable(columns, rows, details=details)
     absent = [kind.replace("_", " ") for kind in KINDS if kind not in occurring]
     notes = [Note(f"None of: {', '.join(absent)}.")] if absent else []
     if figures.chosen and not figures.chosen.boundary_issues:
-        notes.append(Note("The choice is multi-scale retrieval and has no chunks."))
+        notes.append(Note("The choice is multi-scale retrieval, which has no chunks."))
     yield Section("Boundary issues", (table, *notes), "Issues per chunk.", detail=True)
 
 
@@ -275,8 +279,8 @@ def price_section(figures: SweepFigures) -> Iterator[Section]:
         parts.append(KeyFigures(taken))
     if parts:
         lead = (
-            "Mean to longest: tokens a chunk. Storage: tokens indexed per token of the documents. Embedded: tokens. "
-            "Context: tokens per question."
+            "Mean to longest: tokens per chunk. Storage: indexed tokens per document token. "
+            "Embedded: tokens. Context: tokens per question."
         )
         yield Section("Cost", tuple(parts), lead if names else "", detail=True)
 
@@ -291,18 +295,18 @@ def _method(figures: SweepFigures) -> Iterator[str]:
     yield tuning.sentence
     count = len(tuning.questions)
     if not count:
-        yield "There were no questions: cuts, sizes and costs can be compared, and no more."
+        yield "No questions: only chunk boundaries, sizes and costs are compared."
         return
     chose = sum(split == "validation" for split in tuning.splits)
     if chose < count:
-        yield f"{counted(count, 'question')}: {chose:,} choose (validation), {count - chose:,} only judge (test)."
+        yield f"{counted(count, 'question')}: {chose:,} for validation, {count - chose:,} for the test."
     else:
-        yield f"{counted(count, 'question')}, all of which choose; folds left out in turn judge."
+        yield f"{counted(count, 'question')}, all used for selection; scored by nested cross-validation."
     yield (
-        "The expected score is the mean with its noise shrunk: configurations that share settings inform each other, "
-        "and public question sets count as some questions. Of those expected within a point of the best, the cheapest "
-        "is chosen whose chunks begin and end about as well as the best cut ones. Tied: not shown to be worse than the "
-        "best after Holm’s correction."
+        "The expected score is a shrunken mean: configurations that share settings inform each "
+        "other, and public test sets add a prior. Of the configurations expected within a point "
+        "of the best, with about as few boundary issues as the best of them, the cheapest is "
+        "chosen. Tied: not significantly worse than the best, Holm-corrected."
     )
     aside = Counter(standing.aside for standing in tuning.standings if standing.aside)
     planned, failed, waiting = (tuning.plan.get(name) for name in ("configurations", "failed", "not_run"))  # fmt: skip
@@ -317,20 +321,20 @@ def _method(figures: SweepFigures) -> Iterator[str]:
     yield f"Configurations: {'; '.join(filter(None, numbers))}."
     if tuning.detectable is not None:
         least = format_number(tuning.detectable, "change").removeprefix("+")
-        yield f"{counted(chose, 'question')} that choose detect {least} (80% power, 5% level)."
+        yield f"Minimum detectable difference with {counted(chose, 'question')}: {least} (80% power, 5% level)."
     if tuning.needed and tuning.needed > chose:
-        yield f"About {tuning.needed:,} questions would separate the best two."
+        yield f"About {tuning.needed:,} questions would separate the top two."
 
 
 def not_tried(figures: SweepFigures) -> Iterator[Section]:
-    """What failed, what had no time, what was left out of the grid; one row for a reason, which opens to the names."""
+    """What failed, what had no time, what was not in the grid; one row for a reason, which opens to the names."""
     names: dict[tuple[str, str], list[str]] = {}
     for outcome in figures.tuning.outcomes:
         if outcome.error:
             group = "not run yet" if outcome.waits else "failed"
             names.setdefault((group, outcome.error), []).append(outcome.configuration.label)
     for entry in cast(Sequence[Mapping[str, str]], figures.tuning.plan.get("left_out", ())):
-        names.setdefault(("left out of the grid", entry["why"]), []).append(entry["what"])
+        names.setdefault(("not in the grid", entry["why"]), []).append(entry["what"])
     if names:
         rows = tuple((group, len(known), listed(known, 3), why) for (group, why), known in names.items())  # fmt: skip
         columns = (

@@ -49,7 +49,7 @@ class SweepFigures:
         count = sum(split == self.split for split in self.tuning.splits)
         if self.split == "test":
             return f"on {counted(count, 'test question')}"
-        return f"on the {counted(count, 'question')} that chose"
+        return f"in-sample on {counted(count, 'question')}"
 
     @property
     def reached(self) -> Figure | None:
@@ -67,17 +67,17 @@ class SweepFigures:
     def best_first(self) -> list[Outcome]:
         """What ran, in the order of its standing; what is only listed comes last."""
         ranked = sorted(self.tuning.standings, key=lambda standing: bool(standing.aside))
-        return [self.outcomes[each.key] for each in ranked if each.key in self.outcomes]
+        return [self.outcomes[item.key] for item in ranked if item.key in self.outcomes]
 
     def baselines(self) -> list[Outcome]:
         """One of each common default: the choice, the one compared with it, or the best on validation."""
-        found: dict[str, Outcome] = {}
+        result: dict[str, Outcome] = {}
         keys = [self.tuning.chosen, *(compared.key for compared in self.tuning.against)]
         known = [self.outcomes[key] for key in keys if key in self.outcomes]
         for outcome in (*known, *self.best_first()):
             if outcome.configuration.baseline and not outcome.error:
-                found.setdefault(outcome.configuration.baseline, outcome)
-        return [found[name] for name in sorted(found)]
+                result.setdefault(outcome.configuration.baseline, outcome)
+        return [result[name] for name in sorted(result)]
 
     def choice_and_defaults(self) -> list[Outcome]:
         """Each once, the choice first."""
@@ -107,12 +107,12 @@ class SweepFigures:
             [[np.nan if score is None else score for score in outcome.scores[name]] for name in known],
             dtype=np.float64,
         ).T[is_reported]  # fmt: skip
-        found = {
+        result = {
             name: Figure(*interval, int((~np.isnan(column)).sum()))
             for name, interval, column in zip(known, intervals(table), table.T, strict=True)
             if interval is not None
         }
-        return [found.get(metric) for metric in metrics]
+        return [result.get(metric) for metric in metrics]
 
 
 def cost_of(outcome: Outcome | None, name: str) -> float | None:

@@ -281,13 +281,14 @@ def _leaderboard(figures: SweepFigures) -> Iterator[Section]:
         *([] if figures.budget else [Column("context", "count", detail=True)]),
     )  # fmt: skip
     lead = (
-        f"{figures.objective}. Tied: not shown to be worse than the best. Best in: share of the resamples in which it "
-        "comes first. Storage: tokens indexed per token."
+        f"{figures.objective}. Tied: not significantly worse than the best. Best in: share of "
+        f"resamples where it is first. Storage: indexed tokens per document "
+        f"token."
     )
     if not figures.budget:
         lead += " Context: tokens per question."
     if not is_tested:
-        lead += " Expected: on questions not asked yet, noise shrunk, which decides."
+        lead += " Expected: shrunken estimate for new questions, which decides."
     more = len(figures.tuning.standings) - len(standings)
     note = [Note(f"{counted(more, 'more configuration')} in results.json, all worse.")] if more else []  # fmt: skip
     table = ValueTable(columns, rows, noun="configuration")

@@ -78,7 +78,8 @@ class WatchedRunReport:
             *_alert_sections(outcome, self.texts),
             *(
                 Note(
-                    f"Alert {alert.number} is acknowledged: {alert.metric} {difference_words(alert)}"
+                    f"Alert {alert.number} is acknowledged: {alert.metric} "
+                    f"{difference_words(alert)}"
                 )
                 for alert in outcome.quiet
             ),
@@ -112,11 +113,11 @@ def _headline(outcome: WatchOutcome) -> Headline:
     if outcome.alerts:
         return Headline(f"{alerts_subject(outcome.alerts)}.", "bad")
     if outcome.watched.reference == outcome.run.number:
-        return Headline("The first run: later ones are compared with it.")
+        return Headline("First run: later runs are compared with it.")
     if not outcome.watched.figures:
-        return Headline("No metric has scores in both runs: nothing can be compared.", "bad")
+        return Headline("The runs have no scored metric in common.", "bad")
     return Headline(
-        f"No metric is shown to be worse than in run {outcome.watched.reference}.", "good"
+        f"No metric is significantly worse than in run {outcome.watched.reference}.", "good"
     )
 
 
@@ -155,57 +156,57 @@ def _verdict_word(figure: WatchedFigure, chart: ChartState) -> str:
         return _fell(figure) if figure.alarm == "fall" else "decays"
     point = chart.points[-1]
     if point and (point.is_above if figure.is_lower_better else point.is_below):
-        return "beyond its limits, not shown"
+        return "beyond its limits, not significant"
     if figure.is_shown_worse:
         return "lower, within tolerance" if figure.fall < figure.tolerance else "perhaps lower"
-    return "better" if figure.low > 0 or figure.high < 0 else "no change shown"
+    return "better" if figure.low > 0 or figure.high < 0 else "no significant change"
 
 
 def _notes(outcome: WatchOutcome, left_out: Sequence[str]) -> list[str]:
     """What is to be known of the comparison: a first run, other questions."""
     run, held = outcome.run.number, outcome.reference
-    found = []
+    notes = []
     if left_out:
-        found.append(
-            f"{counted(len(left_out), 'line')} on stderr: what could not be used, questions among it whose passage is "
-            "gone"
+        notes.append(
+            f"{counted(len(left_out), 'line')} on stderr about skipped input, including "
+            f"questions whose passage no longer exists"
         )
     named = "" if held.name == "default" else f" --name {held.name}"
     if outcome.watched.reference == run:
         return [
-            *found,
-            f"run {run} is the first: later ones are compared with it until another is chosen; "
-            f"chunkwise runs baseline set {run}{named}{outcome.option} makes it the baseline for good",
+            *notes,
+            f"run {run} is the first: later runs are compared with it until you set a "
+            f"baseline: chunkwise runs baseline set {run}{named}{outcome.option}",
         ]
     if not held.is_baseline:
-        found.append(
-            f"no baseline is set: compared with run {held.run}, the first that was watched; "
-            f"chunkwise runs baseline set RUN{named}{outcome.option} chooses one"
+        notes.append(
+            f"no baseline set: compared with run {held.run}, the first monitored one; to "
+            f"choose another: chunkwise runs baseline set RUN{named}{outcome.option}"
         )
     if not outcome.paired:
-        found.append(
-            f"the questions are others ({thousands(outcome.common)} in both runs): means are compared, not question by "
-            "question, and only a larger fall can be shown"
+        notes.append(
+            f"the questions changed ({thousands(outcome.common)} in both runs): means are "
+            f"compared, not question by question, so only larger drops are detectable"
         )  # fmt: skip
     elif outcome.common < max(asked := len(outcome.run.questions), outcome.asked_then):
-        found.append(
-            f"compared on the {counted(outcome.common, 'question')} that both runs ask alike, of "
-            f"{thousands(asked)} now and {thousands(outcome.asked_then)} then"
+        notes.append(
+            f"compared on {counted(outcome.common, 'shared question')}, of {thousands(asked)} "
+            f"now and {thousands(outcome.asked_then)} before"
         )
     learning = [chart for chart in outcome.charts.values() if chart.is_learning]
     if learning:
-        found.append(f"control charts are {learning_words(learning[0])}")
-    return found
+        notes.append(f"control charts are {learning_words(learning[0])}")
+    return notes
 
 
 def alerts_subject(alerts: Sequence[Alert]) -> str:
     """One line for all of them."""
     first = alerts[0]
-    verb = _fell(first.figure) if first.kind == "fall" else "is in decay"
+    verb = _fell(first.figure) if first.kind == "fall" else "is declining"
     difference = format_value(change_of(first.metric, first.figure.difference), "change")
-    told = f"{one_line(first.metric, 60)} {verb}: {difference} in run {first.last_run} against run {first.reference}"
+    message = f"{one_line(first.metric, 60)} {verb}: {difference} in run {first.last_run} against run {first.reference}"
     more = f", and {counted(len(alerts) - 1, 'more metric')}" if len(alerts) > 1 else ""
-    return one_line(f"{told}{more}", _SUBJECT)
+    return one_line(f"{message}{more}", _SUBJECT)
 
 
 def _fell(figure: WatchedFigure) -> str:
@@ -227,15 +228,15 @@ def alert_reports(
     for at, alert in enumerate(alerts):
         same = (alert.since, alert.reference, alert.cause)
         beside = next(
-            (each for each in alerts[:at] if (each.since, each.reference, each.cause) == same), None
+            (item for item in alerts[:at] if (item.since, item.reference, item.cause) == same), None
         )
         parts = (
             tuple(_alert_parts(alert, texts, option))
             if beside is None
             else (
                 Note(
-                    f"Since the same run, likely for the same reason as alert {beside.number}; whole: "
-                    f"chunkwise monitor alerts {alert.number}{option}"
+                    f"Since the same run, likely for the same reason as alert {beside.number}; "
+                    f"details: chunkwise monitor alerts {alert.number}{option}"
                 ),
             )
         )
@@ -252,9 +253,7 @@ def _alert_sections(outcome: WatchOutcome, texts: PassageTexts | None) -> Iterat
 
 def _alert_words(alert: Alert) -> str:
     figure = alert.figure
-    verb = (
-        _fell(figure) if alert.kind == "fall" else "decays (the control chart of all runs shows it)"
-    )
+    verb = _fell(figure) if alert.kind == "fall" else "declines (by the control chart of all runs)"
     before, after = (
         format_value(score_of(alert.metric, value), "score")
         for value in (figure.before, figure.after)
@@ -266,17 +265,17 @@ def _alert_parts(alert: Alert, texts: PassageTexts | None, option: str) -> Itera
     """Since when it is down, on what, and why."""
     figure = alert.figure
     how = (
-        f"on {counted(figure.pairs, 'question')}, each against itself"
+        f"on {counted(figure.pairs, 'question')}, paired"
         if figure.pairs
-        else "on other questions or chunks than then"
+        else "on other questions or chunks than before"
     )
     raised = f"; raised in run {alert.first_run}" if alert.first_run != alert.last_run else ""
     yield Note(f"Since run {alert.since}, against run {alert.reference}, {how}{raised}.")
     worse = [
-        f"{each.name} {format_value(change_of(alert.metric, each.difference), 'change')} "
-        f"({counted(each.questions, 'question')})"
-        for each in alert.types
-        if (each.difference > 0) == figure.is_lower_better and each.difference
+        f"{fall.name} {format_value(change_of(alert.metric, fall.difference), 'change')} "
+        f"({counted(fall.questions, 'question')})"
+        for fall in alert.types
+        if (fall.difference > 0) == figure.is_lower_better and fall.difference
     ]
     if worse:
         yield Note(f"By question type: {listed(worse, _TYPES)}.")
@@ -285,17 +284,21 @@ def _alert_parts(alert: Alert, texts: PassageTexts | None, option: str) -> Itera
     if alert.lost:
         columns = (Column("then", "score"), Column("now", "score"), Column("question"))
         rows = tuple(
-            (score_of(alert.metric, each.before), score_of(alert.metric, each.after), each.text)
-            for each in alert.lost
+            (
+                score_of(alert.metric, question.before),
+                score_of(alert.metric, question.after),
+                question.text,
+            )
+            for question in alert.lost
         )
-        details = tuple(tuple(_passages(each, texts)) for each in alert.lost)
-        yield ValueTable(columns, rows, "Questions that lost most", details=details, brief_rows=3)
-        for each in alert.lost[:1]:
-            yield from _passages(each, texts)
+        details = tuple(tuple(_passages(question, texts)) for question in alert.lost)
+        yield ValueTable(columns, rows, "Largest losses by question", details=details, brief_rows=3)
+        for question in alert.lost[:1]:
+            yield from _passages(question, texts)
     if alert.check:
         yield Note(f"Check it: {alert.check}", detail=True)
     yield Note(
-        f"Known already? chunkwise monitor ack {alert.number}{option} keeps it quiet until it is worse.",
+        f"To silence this alert until it gets worse: chunkwise monitor ack {alert.number}{option}",
         detail=True,
     )
 
@@ -344,7 +347,7 @@ def drift_parts(corpus: Sequence[DriftFigure], live: QuestionDrift | None) -> It
     parts: list[ReportPart] = []
     if corpus:
         parts.append(
-            Note(f"Corpus since the reference: {', '.join(each.words for each in corpus)}")
+            Note(f"Corpus since the reference: {', '.join(figure.words for figure in corpus)}")
         )
     if live is not None:
         parts += _live_parts(live)
@@ -355,7 +358,7 @@ def drift_parts(corpus: Sequence[DriftFigure], live: QuestionDrift | None) -> It
 def _live_parts(live: QuestionDrift) -> Iterator[ReportPart]:
     yield Note(live.words)
     shares = (
-        ("mostly new words", live.new_words), ("far from every test question", live.far),
+        ("mostly new words", live.new_words), ("dissimilar to all test questions", live.far),
         ("found nothing", live.found_nothing), ("low scores", live.low_scores),
     )  # fmt: skip
     yield Note(", ".join(f"{name} {percent(share)}" for name, share in shares if share is not None))
@@ -369,7 +372,7 @@ def _live_parts(live: QuestionDrift) -> Iterator[ReportPart]:
             Column("documents"),
         )
         rows = tuple(
-            (each.text, each.nearest or "", each.similarity, ", ".join(each.documents))
-            for each in live.examples
+            (example.text, example.nearest or "", example.similarity, ", ".join(example.documents))
+            for example in live.examples
         )  # fmt: skip
-        yield ValueTable(columns, rows, "Unlike every test question", brief_rows=3)
+        yield ValueTable(columns, rows, "Dissimilar to all test questions", brief_rows=3)

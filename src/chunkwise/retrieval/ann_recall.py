@@ -38,12 +38,12 @@ class Nearest(Protocol):
 
 def recall_of(index: Nearest, questions: NDArray[np.float32], depth: int) -> Recall:
     """A chunk as near as the last of the true ones counts as true: ties have no right order."""
-    found = index.nearest(questions, depth, exact=False)
+    result = index.nearest(questions, depth, exact=False)
     truth = index.nearest(questions, depth, exact=True)
     wanted = sum(len(one.numbers) for one in truth)
     right = sum(
         int((near.scores >= true.scores[-1]).sum())
-        for near, true in zip(found, truth, strict=True)
+        for near, true in zip(result, truth, strict=True)
         if len(true.numbers)
     )
     return Recall(right / wanted if wanted else 1.0, len(questions), depth)

@@ -196,15 +196,15 @@ def _numbered(terms: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np
         taken[slot] = True
     # Of each block those whose slot another has.
     odd = [np.flatnonzero(held[slots(block)] != terms[block]) + block.start for block in blocks]
-    found = held[taken]  # in order, as their slots are
-    others = np.unique(np.concatenate([found[:0], *(terms[each] for each in odd)]))
-    hashes = np.insert(found, found.searchsorted(others), others)
+    values = held[taken]  # in order, as their slots are
+    others = np.unique(np.concatenate([values[:0], *(terms[array] for array in odd)]))
+    hashes = np.insert(values, values.searchsorted(others), others)
     number = np.zeros(1 << bits, np.int32)
-    number[taken] = hashes.searchsorted(found)
+    number[taken] = hashes.searchsorted(values)
     code = np.empty(len(terms), np.int32)
-    for block, each in zip(blocks, odd, strict=True):
+    for block, array in zip(blocks, odd, strict=True):
         code[block] = number[slots(block)]
-        code[each] = hashes.searchsorted(terms[each])
+        code[array] = hashes.searchsorted(terms[array])
     return hashes, code
 
 
@@ -277,7 +277,7 @@ class Bm25:
             if allowed is not None:
                 weights *= allowed[terms.row]
             postings = _Postings(terms, weights)
-            query = np.repeat(np.arange(len(block)), [len(each) for each in block])
+            query = np.repeat(np.arange(len(block)), [len(array) for array in block])
             pairs, times = np.unique(query * len(hashes) + code, return_counts=True)
             first = pairs.searchsorted(np.arange(len(block) + 1) * len(hashes)).tolist()
             numbers, counts = (pairs % max(len(hashes), 1)).tolist(), times.tolist()

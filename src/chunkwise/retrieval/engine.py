@@ -78,9 +78,9 @@ def index_place(requested: str | os.PathLike[str]) -> Path | str:
         raise InvalidParameter(f"the index path is {name!r}; expected a folder")
     if not names_server(name):
         return Path(name)
-    found = _SCHEME.match(name)
-    if found is None or found[1].lower() == FOLDER or found[1].lower() not in registry.names():
-        raise _no_engine(name, found[1].lower() if found else "")
+    match = _SCHEME.match(name)
+    if match is None or match[1].lower() == FOLDER or match[1].lower() not in registry.names():
+        raise _no_engine(name, match[1].lower() if match else "")
     return name
 
 
@@ -89,9 +89,9 @@ def engine_at(place: Path | str) -> Engine:
     if isinstance(place, Path):
         name = FOLDER
     else:
-        found = _SCHEME.match(place)
-        assert found is not None
-        name = found[1].lower()
+        match = _SCHEME.match(place)
+        assert match is not None
+        name = match[1].lower()
     made: Engine = registry.build(name, registry.get(name), {})
     return made
 

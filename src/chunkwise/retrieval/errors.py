@@ -50,7 +50,7 @@ def wrong_dimensions_error(shape: tuple[int, ...], dimensions: int) -> InvalidPa
 
 def wrong_model_error(expected: str, name: str, actual: str) -> InvalidParameter:
     if same_model(expected, actual):
-        before, now = (accelerator_of(each) or "the CPU" for each in (expected, actual))
+        before, now = (accelerator_of(item) or "the CPU" for item in (expected, actual))
         return InvalidParameter(
             f"the index was embedded on {before}, but {name!r} would run on {now}, with "
             f"slightly different vectors: update it on {before}, or {REBUILD}"

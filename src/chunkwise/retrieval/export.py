@@ -93,16 +93,16 @@ def _chunked(source: Searchable, number: int) -> Chunked:
     """Sizes are in tokens of the index, as its budgets are."""
     document, label = source.document(number), source.settings.strategy
     count = cache(get_tokenizer(source.settings.tokenizer).count)
-    found = source.chunks(range(*source.chunk_range(number)))
-    return Chunked(document, [_chunk(each, document, label, count(each.context)) for each in found])
+    result = source.chunks(range(*source.chunk_range(number)))
+    return Chunked(document, [_chunk(row, document, label, count(row.context)) for row in result])
 
 
-def _chunk(found: FoundChunk, document: Document, label: str, context_tokens: int) -> Chunk:
-    parent = Span(*found.parent)
+def _chunk(chunk: FoundChunk, document: Document, label: str, context_tokens: int) -> Chunk:
+    parent = Span(*chunk.parent)
     return Chunk(
-        document, found.position, found.start, found.end, found.tokens, found.context, label,
-        KnownSection(found.section), None if parent == (found.start, found.end) else parent,
-        found.summary, found.spans, found.level, context_tokens,
+        document, chunk.position, chunk.start, chunk.end, chunk.tokens, chunk.context, label,
+        KnownSection(chunk.section), None if parent == (chunk.start, chunk.end) else parent,
+        chunk.summary, chunk.spans, chunk.level, context_tokens,
     )  # fmt: skip
 
 

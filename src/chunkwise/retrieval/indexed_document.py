@@ -91,8 +91,8 @@ class StatedRelations(NamedTuple):
 
     def spelling(self, name: int) -> str:
         """How a relation writes the name with this hash; empty: none does."""
-        said = (each for own in self.relations for each in (own.subject, own.object))
-        return next((each for each in said if name_hash(name_key(each)) == name), "")
+        said = (item for relation in self.relations for item in (relation.subject, relation.object))
+        return next((item for item in said if name_hash(name_key(item)) == name), "")
 
     @classmethod
     def from_json(cls, text: str) -> StatedRelations:
@@ -223,8 +223,8 @@ def _inflated(packed: str) -> bytes:
 
 def metadata_of(record: str) -> dict[str, object]:
     """What else is known of the document; nothing in records that were written without it."""
-    found: dict[str, object] = json.loads(record).get("metadata") or {}
-    return found
+    result: dict[str, object] = json.loads(record).get("metadata") or {}
+    return result
 
 
 def title_of(record: str) -> str:
@@ -245,8 +245,8 @@ def _blocks(numbers: list[int]) -> tuple[Block, ...]:
 def _plain(document: Document, key: object, value: object) -> object:
     """What JSON can hold; metadata of one's own may be sets and dates, or what cannot be written at all."""
     try:
-        (found,) = json.loads(json.dumps({key: value}, default=_written)).values()
-        return found
+        (result,) = json.loads(json.dumps({key: value}, default=_written)).values()
+        return result
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidParameter(
             f"cannot store metadata of {document.id!r}: {key!r} is {type(value).__name__} "
@@ -260,7 +260,7 @@ def _written(value: object) -> object:
             (json.loads(json.dumps(each, default=_written)) for each in value), key=json.dumps
         )
     if type(value).__str__ is object.__str__ and type(value).__repr__ is object.__repr__:
-        raise TypeError("its text would be another in every run")
+        raise TypeError("its text changes in every run")
     return str(value)
 
 

@@ -152,19 +152,19 @@ class Index:
         options = options.override(
             k=k, budget=budget, retriever=retriever, reranker=reranker, where=where
         )
-        found = search(
+        result = search(
             self.source,
             queries,
             options,
             embedder=self._embedder,
             token_encoder=self._token_encoder,
         )
-        if options.documents and not any(found):
+        if options.documents and not any(result):
             ids = self.source.ids()
             only = Filter.of(options)
             if not any(map(only.takes_document, ids)):
                 warn_user(no_such_document(only, ids))
-        return found[0] if isinstance(queries, str) else found
+        return result[0] if isinstance(queries, str) else result
 
     def update(
         self,
@@ -387,7 +387,7 @@ def _with_chunks(
     if documents:  # that there are none is told with the reason
         given.check_usable()
     # What cannot be read is for the index to tell: documents that it has of it stay.
-    again = problems and not any(isinstance(each, str) and each == "-" for each in inputs)
+    again = problems and not any(isinstance(item, str) and item == "-" for item in inputs)
     return inputs if again else documents, given.strategy(parents=True), options
 
 
@@ -471,7 +471,7 @@ def named_index(source: Inputs | Index) -> Index | None:
     # What is read only once is left alone: it cannot be an index.
     if not isinstance(given, Sequence):
         return None
-    places = [os.fspath(each) for each in given if isinstance(each, str | os.PathLike)]
+    places = [os.fspath(item) for item in given if isinstance(item, str | os.PathLike)]
     indexes = [place for place in places if is_index(place)]
     if indexes and len(given) > 1:
         raise InvalidParameter(
@@ -488,7 +488,7 @@ def documents_in(
     """The documents of an index, or of files, folders, patterns, archives and `Document`s: see `read`."""
     index = named_index(source)
     if index is not None:
-        found = index.source
-        return (found.document(number) for number in found.document_numbers())
+        searchable = index.source
+        return (searchable.document(number) for number in searchable.document_numbers())
     assert not isinstance(source, Index)
     return read(source, options)

@@ -65,29 +65,29 @@ class Condition:
     """Of the values: True and 1 are equal in Python, and not the same here."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kinds", tuple(type(each).__name__ for each in self.values))
+        object.__setattr__(self, "kinds", tuple(type(value).__name__ for value in self.values))
 
     def holds(self, found: object) -> bool:
         """Whether a document meets it that has this value; None: it has none, and only `!=` and `not in` take it."""
         if self.comparison == "exists":
             return (found is not None) is self.values[0]
         if self.comparison in ("!=", "not in"):
-            return not any(_is_equal(found, each) for each in self.values)
+            return not any(_is_equal(found, value) for value in self.values)
         if self.comparison in ("=", "in"):
-            return any(_is_equal(found, each) for each in self.values)
-        return any(_is_ordered(found, each, _ORDERS[self.comparison]) for each in self.values)
+            return any(_is_equal(found, value) for value in self.values)
+        return any(_is_ordered(found, value, _ORDERS[self.comparison]) for value in self.values)
 
     def __str__(self) -> str:
         """As it can be typed."""
         key = _typed(self.key)
         if self.comparison == "exists":
             return f"{key} exists" if self.values[0] else f"{key} not exists"
-        said = ["" if each is None else str(each) for each in self.values]
+        texts = ["" if value is None else str(value) for value in self.values]
         if not self.comparison.endswith("in"):
-            return f"{key}{self.comparison}{_typed(said[0], may_be_empty=True)}"
-        if all(_typed(each) == each for each in said):
-            return f"{key} {self.comparison} {','.join(said)}"
-        joined = " or ".join(f"{key}={_typed(each, may_be_empty=True)}" for each in said)
+            return f"{key}{self.comparison}{_typed(texts[0], may_be_empty=True)}"
+        if all(_typed(item) == item for item in texts):
+            return f"{key} {self.comparison} {','.join(texts)}"
+        joined = " or ".join(f"{key}={_typed(item, may_be_empty=True)}" for item in texts)
         return f"({joined})" if self.comparison == "in" else f"not ({joined})"
 
 
@@ -102,7 +102,8 @@ class Combined:
         if self.how == "not":
             return f"not ({self.clauses[0]})"
         return f" {self.how} ".join(
-            f"({each})" if isinstance(each, Combined) else str(each) for each in self.clauses
+            f"({clause})" if isinstance(clause, Combined) else str(clause)
+            for clause in self.clauses
         )
 
 
@@ -121,16 +122,16 @@ def _typed(text: str, *, may_be_empty: bool = False) -> str:
 
 def conditions_of(given: object) -> tuple[Clause, ...]:
     """Clauses that all hold, however they are given."""
-    found = _clauses_of(given, 0)
+    conditions = _clauses_of(given, 0)
     # Those that came made already, or as text within a mapping, were not counted on the way.
-    level, depth = [*found], 0
+    level, depth = [*conditions], 0
     while level:
         _check_depth(depth)
         level = [
-            each for clause in level if isinstance(clause, Combined) for each in clause.clauses
+            item for clause in level if isinstance(clause, Combined) for item in clause.clauses
         ]
         depth += 1
-    return found
+    return conditions
 
 
 def _check_depth(depth: int) -> None:
@@ -144,7 +145,7 @@ def _clauses_of(given: object, depth: int) -> tuple[Clause, ...]:
     if isinstance(given, Condition | Combined | str):
         given = (given,)
     if isinstance(given, Mapping):
-        return tuple(each for key, said in given.items() for each in _of_mapping(key, said, depth))
+        return tuple(item for key, said in given.items() for item in _of_mapping(key, said, depth))
     if isinstance(given, Iterable) and not isinstance(given, bytes):
         return tuple(each for item in given for each in _of_item(item, depth))
     raise InvalidParameter(f"where is {type(given).__name__}; expected conditions {_NEEDED}")
@@ -167,7 +168,7 @@ def _of_joined(key: str, said: object, depth: int) -> Clause:
         return Combined("not", (_all_of(inner),))
     if not isinstance(said, list | tuple) or not said:
         raise InvalidParameter(
-            f"where has {key}, and {key} takes a list of conditions: {{{key!r}: [{{'year': "
+            f"where has {key}, but {key} takes a list of conditions: {{{key!r}: [{{'year': "
             f"2024}}, {{'lang': 'de'}}]}}"
         )
     parts = tuple(_all_of(_clauses_of(each, depth + 1)) for each in said)
@@ -182,7 +183,7 @@ def _all_of(clauses: tuple[Clause, ...]) -> Clause:
 
 def _of_mapping(key: object, said: object, depth: int) -> Iterator[Clause]:
     if not isinstance(key, str):
-        raise InvalidParameter(f"where has the key {key!r}; metadata keys are text")
+        raise InvalidParameter(f"where has the key {key!r}; expected a str")
     if key in _JOINING:
         yield _of_joined(key, said, depth)
         return
@@ -218,7 +219,7 @@ def _condition_of(key: str, comparison: Comparison, given: object) -> Condition:
             f"where compares {shown(key, _SHOWN)} by {comparison!r}, which takes {needed}"
         )
     values: list[Any] = list(given) if several else [given]  # type: ignore[call-overload]
-    return Condition(key, comparison, tuple(_scalar(key, each) for each in values))
+    return Condition(key, comparison, tuple(_scalar(key, value) for value in values))
 
 
 def _scalar(key: str, value: object) -> Scalar:
@@ -229,8 +230,8 @@ def _scalar(key: str, value: object) -> Scalar:
     if value is None or isinstance(value, str | int | float):
         return value
     raise InvalidParameter(
-        f"where compares {shown(key, _SHOWN)} with {type(value).__name__}; texts, numbers, true "
-        "and false are compared"
+        f"where compares {shown(key, _SHOWN)} with {type(value).__name__}; allowed: text, "
+        f"numbers, true, false"
     )
 
 
@@ -255,9 +256,8 @@ def _parse(text: str, depth: int) -> Clause:
             return _parse(bare[1:-1], depth + 1)
         if closing < 0:
             raise InvalidParameter(
-                f"where is {shown(text, _SHOWN)}; a parenthesis is not closed: write a key or "
-                "value with parentheses "
-                "in double quotes"
+                f"where is {shown(text, _SHOWN)}; unclosed parenthesis: put keys and values "
+                f"with parentheses in double quotes"
             )
     return parse_condition(text)
 
@@ -265,45 +265,45 @@ def _parse(text: str, depth: int) -> Clause:
 def _split(text: str, word: str) -> tuple[list[str], int]:
     """Split at a joining word outside of parentheses and quotes; also where the first parenthesis closes, or -1."""
     parts, begin, depth, closing = [], 0, 0, -1
-    for found in _JOINS.finditer(text):
-        if found[2]:
-            depth = depth + 1 if found[2] == "(" else max(0, depth - 1)
+    for match in _JOINS.finditer(text):
+        if match[2]:
+            depth = depth + 1 if match[2] == "(" else max(0, depth - 1)
             if not depth and closing < 0:
-                closing = found.start()
-        elif found[3] and not depth and found[3].lower() == word:
-            parts.append(text[begin : found.start()])
-            begin = found.end()
+                closing = match.start()
+        elif match[3] and not depth and match[3].lower() == word:
+            parts.append(text[begin : match.start()])
+            begin = match.end()
     return [*parts, text[begin:]], closing
 
 
 def parse_condition(text: str) -> Condition:
     """One, as it is typed; a key or a value that holds signs stands in double quotes: `"a=b" = "x, y"`."""
     quoted = _QUOTED.match(text)
-    found = _COMPARES.search(text, quoted.end() if quoted else 0)
+    match = _COMPARES.search(text, quoted.end() if quoted else 0)
     there = _AT_END.search(text, quoted.end() - 1 if quoted else 0)
-    if there and (found is None or found.start() >= there.start()):
+    if there and (match is None or match.start() >= there.start()):
         key = text[: there.start()].strip()
         if key:
             key = _unquoted(key) if _QUOTED.fullmatch(key) else key
             return Condition(key, "exists", (not there[1],))
-    if quoted and found and not text[quoted.end() : found.start()].strip():
+    if quoted and match and not text[quoted.end() : match.start()].strip():
         key = _unquoted(quoted[1])
     else:
-        found = _COMPARES.search(text)
-        key = text[: found.start()].strip() if found else ""
-    if not key or found is None:
+        match = _COMPARES.search(text)
+        key = text[: match.start()].strip() if match else ""
+    if not key or match is None:
         raise _unclear(text)
-    rest = text[found.end() :].strip()
-    if found[2] and rest.startswith(("=", "<", ">", "!")):
+    rest = text[match.end() :].strip()
+    if match[2] and rest.startswith(("=", "<", ">", "!")):
         # A slip of the pen: what begins so in earnest is quoted.
         raise InvalidParameter(
-            f"where is {shown(text, _SHOWN)}; {found[2]!r} is followed by {rest[0]!r}: the "
-            "comparisons are "
-            f"{', '.join(COMPARISONS)}, and put a value that begins with such a sign in double "
-            "quotes"
+            f"where is {shown(text, _SHOWN)}; {match[2]!r} is followed by {rest[0]!r}; "
+            f"allowed: {', '.join(COMPARISONS)}; "
+            f"put a value that starts with such a "
+            f"sign in double quotes"
         )
-    if not found[1]:
-        sign: Any = "=" if found[2] == "==" else found[2]
+    if not match[1]:
+        sign: Any = "=" if match[2] == "==" else match[2]
         return Condition(key, sign, (_unquoted(rest) if _QUOTED.fullmatch(rest) else rest,))
     try:
         values = next(csv.reader([rest], skipinitialspace=True), [])
@@ -311,8 +311,8 @@ def parse_condition(text: str) -> Condition:
         values = []
     if not values:
         raise _unclear(text)
-    comparison: Comparison = "not in" if found[1].startswith("not") else "in"
-    return Condition(key, comparison, tuple(each.strip() for each in values))
+    comparison: Comparison = "not in" if match[1].startswith("not") else "in"
+    return Condition(key, comparison, tuple(value.strip() for value in values))
 
 
 def _unquoted(text: str) -> str:
@@ -324,7 +324,7 @@ def _unquoted(text: str) -> str:
 
 def _unclear(text: str) -> InvalidParameter:
     return InvalidParameter(
-        f"where is {shown(text, _SHOWN)}; a key, a comparison and a value are needed, {_NEEDED}"
+        f"where is {shown(text, _SHOWN)}; expected a key, a comparison and a value, {_NEEDED}"
     )
 
 
@@ -382,7 +382,7 @@ class MetadataTable:
     """What is known of each document; the keys of a record inside a record are joined by dots: `author.name`."""
 
     def __init__(self, documents: Iterable[Mapping[str, object]]) -> None:
-        self._rows = [flat_metadata(each) for each in documents]
+        self._rows = [flat_metadata(document) for document in documents]
         self._keys = set().union(*self._rows) if self._rows else set[str]()
 
     def mask(self, where: Iterable[Clause]) -> NDArray[np.bool_]:
@@ -394,12 +394,12 @@ class MetadataTable:
 
     def _meeting(self, clause: Clause) -> NDArray[np.bool_]:
         if isinstance(clause, Combined):
-            masks = [self._meeting(each) for each in clause.clauses]
+            masks = [self._meeting(item) for item in clause.clauses]
             if clause.how == "not":
                 return ~masks[0]
             joined = np.logical_or if clause.how == "or" else np.logical_and
-            found: NDArray[np.bool_] = joined.reduce(masks)
-            return found
+            result: NDArray[np.bool_] = joined.reduce(masks)
+            return result
         if clause.comparison == "exists":
             there = (_is_there(row, clause.key) is clause.values[0] for row in self._rows)
             return np.fromiter(there, np.bool_, len(self._rows))
@@ -416,7 +416,7 @@ class MetadataTable:
             )
         known = sorted(map(_on_one_line, self._keys))
         # Of many that begin so, the first: a message is one line.
-        begin = [each for each in known if each.startswith(key)][:_SHOWN_NEAR]
+        begin = [item for item in known if item.startswith(key)][:_SHOWN_NEAR]
         hint = did_you_mean(shortened(key, _SHOWN), begin or known[:_LOOKED_AT], otherwise="")
         raise InvalidParameter(
             f"no document has the metadata {shown(key, _SHOWN)}; "
@@ -427,7 +427,7 @@ class MetadataTable:
 
 def _is_there(row: Mapping[str, object], key: str) -> bool:
     """Also where a record stands under the key."""
-    return row.get(key) is not None or any(each.startswith(f"{key}.") for each in row)
+    return row.get(key) is not None or any(item.startswith(f"{key}.") for item in row)
 
 
 def _on_one_line(key: str) -> str:
@@ -452,7 +452,7 @@ def flat_metadata(record: Mapping[str, object]) -> dict[str, object]:
     """Level by level: a key that is spelled with a dot itself goes before."""
     if not any(isinstance(value, dict) for value in record.values()):
         return dict(record)
-    found: dict[str, object] = {}
+    result: dict[str, object] = {}
     level: list[tuple[str, Mapping[str, object]]] = [("", record)]
     while level:
         below: list[tuple[str, Mapping[str, object]]] = []
@@ -461,6 +461,6 @@ def flat_metadata(record: Mapping[str, object]) -> dict[str, object]:
                 if isinstance(value, dict):
                     below.append((f"{before}{key}.", value))
                 else:
-                    found.setdefault(f"{before}{key}", value)
+                    result.setdefault(f"{before}{key}", value)
         level = below
-    return found
+    return result

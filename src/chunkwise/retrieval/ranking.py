@@ -70,9 +70,9 @@ def leading(
 ) -> NDArray[np.intp]:
     """The numbers of the `depth` highest scores and of all that come within `margin` of them, in order."""
     numbers = np.flatnonzero(np.isfinite(scores) if floor == -np.inf else scores >= floor - margin)
-    found = scores[numbers]
+    values = scores[numbers]
     if len(numbers) <= depth:
         return numbers
     # All that tie with the last one in are kept, so that the lower numbers stay.
-    least = np.partition(found, len(found) - depth)[len(found) - depth]
-    return numbers[found >= least - margin]
+    least = np.partition(values, len(values) - depth)[len(values) - depth]
+    return numbers[values >= least - margin]

@@ -153,10 +153,10 @@ class DenseRetriever:
     ) -> list[Ranking]:
         if not len(questions):
             return []
-        found = source.nearest(questions.vectors, depth, only)
+        result = source.nearest(questions.vectors, depth, only)
         # A question without a word has no direction: it is near to nothing.
         words = (questions.vectors != 0).any(axis=1).tolist()
-        return [ranking if some else NOTHING for ranking, some in zip(found, words, strict=True)]
+        return [ranking if some else NOTHING for ranking, some in zip(result, words, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,11 +249,11 @@ class MultiscaleRetriever(Multiscale):
         reranker: Reranker | None,
     ) -> list[list[CandidateSpan]]:
         asked = self._asked(source, questions, only, reranker)
-        found = self.search(
+        match = self.search(
             asked.windows, asked.terms, asked.vectors, budget, asked.allowed, asked.texts, asked.tokens,
             asked.read, asked.names, asked.namings,
         )  # fmt: skip
-        return [_candidate_spans(source, spans) for spans in found]
+        return [_candidate_spans(source, spans) for spans in match]
 
     def _asked(
         self,
@@ -285,7 +285,7 @@ class MultiscaleRetriever(Multiscale):
         words = [self._words_of(text, source, atoms, questions, holds) for text in questions.texts]
         return _Asked(
             self._windows(source, atoms),
-            [each.terms for each in words],
+            [word.terms for word in words],
             questions.vectors if atoms.vectors is not None and self.dense else None,
             allowed,
             texts,
@@ -325,14 +325,14 @@ class MultiscaleRetriever(Multiscale):
             asked.windows, asked.terms, asked.vectors, asked.names, asked.allowed, asked.tokens, asked.read
         )  # fmt: skip
         edges = AllowedEdges(asked.names.graph, asked.allowed)
-        found = []
+        result = []
         for spans, own, walked in zip(asked.names.of_questions, places, walks, strict=True):
             chains = []
             for document, start, end in own:
                 stretch = _atoms_of(atoms, document, start, end)
                 chains.append(chain_of(edges, walked, spans, stretch, self.graph))
-            found.append(chains)
-        return found
+            result.append(chains)
+        return result
 
     def votes_for(
         self, source: Searchable, questions: QueryBatch, places: Sequence[tuple[int, int, int]]
@@ -347,16 +347,16 @@ class MultiscaleRetriever(Multiscale):
         if atoms.token_vectors is not None and self.maxsim_weight and questions.token_vectors:
             tokens = questions.token_vectors[0]
         votes = self.votes(self._windows(source, atoms), terms, vector, tokens)
-        found = []
+        result = []
         for document, start, end in places:
             first, stop = _atoms_of(atoms, document, start, end)
-            found.append(
+            result.append(
                 [
-                    SizeShare(each.size, each.signal, float(each.share[first:stop].max(initial=0)))
-                    for each in votes
+                    SizeShare(vote.size, vote.signal, float(vote.share[first:stop].max(initial=0)))
+                    for vote in votes
                 ]
             )
-        return found
+        return result
 
     def _words_of(
         self, text: str, source: Searchable, atoms: AtomTable, questions: QueryBatch, holds: Holds
@@ -368,9 +368,9 @@ class MultiscaleRetriever(Multiscale):
         languages = source.languages
         words = query_words(text, languages, holds)
         if languages and atoms.vectors is not None and self.dense > 0:
-            told = language_of_text(text)
-            is_foreign = not {told, CODE, NONE, UNKNOWN}.intersection(languages)
-            if is_foreign and told in questions.model_languages:
+            message = language_of_text(text)
+            is_foreign = not {message, CODE, NONE, UNKNOWN}.intersection(languages)
+            if is_foreign and message in questions.model_languages:
                 return _AskedWords(words, np.empty(0, np.uint64))
         return _AskedWords(words, terms_of_query_words(words))
 
@@ -392,13 +392,13 @@ class GraphRetriever(MultiscaleRetriever):
     Use it where an answer stands in two places: the second passage shares a name with the first, not with the question.
     """
 
-    graph: float = param(0.5, "weight of the walk along names", low=0.0, high=10.0)
+    graph: float = param(0.5, "weight of the graph walk", low=0.0, high=10.0)
     hops: int = param(Walk.hops, "maximum hops from the passages of the question", low=1, high=4)
     start: int = param(
-        Walk.start, "passages that each hop starts from", unit="passages", low=1, high=100
+        Walk.start, "passages per hop to start from", unit="passages", low=1, high=100
     )
     common: int = param(
-        Walk.common, "names in more passages are not followed", unit="passages", low=1, high=10_000
+        Walk.common, "names in more passages aren't followed", unit="passages", low=1, high=10_000
     )
     mention: float = param(
         Walk.mention,
@@ -450,11 +450,11 @@ def _namings(
         numbers, ids, titles = source.document_numbers(), source.ids(), source.titles()
         known = atoms, NameTable.of(atoms, numbers, ids, titles, source.languages)
         _name_tables[source] = known
-    found = [known[1].naming(words, atoms, allowed) for words, _ in asked]
+    namings = [known[1].naming(words, atoms, allowed) for words, _ in asked]
     # Words that find no passages at all find none in a named document.
     return [
         naming and (naming if len(terms) else naming._replace(rest=terms))
-        for naming, (_, terms) in zip(found, asked, strict=True)
+        for naming, (_, terms) in zip(namings, asked, strict=True)
     ]
 
 
@@ -480,29 +480,29 @@ class _Texts:
 
     def passages(self, windows: Windows) -> list[str]:
         """What may be read of each window: nothing that a filter keeps out."""
-        found = []
+        result = []
         for first, stop in zip(windows.first.tolist(), windows.stop.tolist(), strict=True):
             text = self.source.document(int(self.atoms.document[first])).text
             own = [at for at in range(first, stop) if self.allowed is None or self.allowed[at]]
             bounds = zip(self.atoms.start[own].tolist(), self.atoms.end[own].tolist(), strict=True)
-            found.append("".join(text[start:end] for start, end in bounds))
-        return found
+            result.append("".join(text[start:end] for start, end in bounds))
+        return result
 
     def says(self, atom: int) -> bool:
         document = self.source.document(int(self.atoms.document[atom]))
         return any(map(str.isalnum, document.text[self.atoms.start[atom] : self.atoms.end[atom]]))
 
     def blocks(self, atom: int) -> list[range]:
-        found = self._around(atom)
-        if found is None:
+        result = self._around(atom)
+        if result is None:
             return []
-        return self._atoms_of(atom, [Span(found.start, found.end), Span(found.own, found.end)])
+        return self._atoms_of(atom, [Span(result.start, result.end), Span(result.own, result.end)])
 
     def parts(self, atom: int) -> list[range]:
-        blocks, found = self._blocks_of(atom), self._around(atom)
-        if found is None or found.kind != "code" or found.body == found.own:
+        blocks, result = self._blocks_of(atom), self._around(atom)
+        if result is None or result.kind != "code" or result.body == result.own:
             return []
-        return self._atoms_of(atom, blocks.parts_of_code(found, int(self.atoms.start[atom])))
+        return self._atoms_of(atom, blocks.parts_of_code(result, int(self.atoms.start[atom])))
 
     def _blocks_of(self, atom: int) -> WholeBlocks:
         return self.source.blocks(int(self.atoms.document[atom]))
@@ -516,12 +516,12 @@ class _Texts:
         number = int(self.atoms.document[atom])
         low, high = self.atoms.document.searchsorted([number, number + 1]).tolist()
         starts = self.atoms.start[low:high]
-        found: dict[range, None] = {}
+        atoms: dict[range, None] = {}
         for start, end in spans:
             first = low + int(starts.searchsorted(start, "right")) - 1
             stop = low + int(starts.searchsorted(end))
-            found.setdefault(self._allowed_around(atom, first, stop))
-        return list(found)
+            atoms.setdefault(self._allowed_around(atom, first, stop))
+        return list(atoms)
 
     def _allowed_around(self, atom: int, first: int, stop: int) -> range:
         if self.allowed is None or self.allowed[first:stop].all():

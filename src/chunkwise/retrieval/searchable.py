@@ -277,10 +277,10 @@ class Communities(NamedTuple):
 
     @classmethod
     def from_json(cls, text: str) -> Communities:
-        missing, found = json.loads(text)
+        missing, result = json.loads(text)
         rows = (
             Community(level, said, tuple(CommunityPlace(*place) for place in places))
-            for level, said, places in found
+            for level, said, places in result
         )
         return cls(tuple(rows), missing)
 

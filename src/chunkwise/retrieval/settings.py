@@ -28,7 +28,7 @@ def without_embedder(options: IndexOptions) -> IndexOptions:
         return options
     if options.vectors not in (None, "none"):
         raise InvalidOption(
-            "vectors", options.vectors, "the embedder 'none' has no vectors; leave one out"
+            "vectors", options.vectors, "embedder='none' and vectors conflict; leave one out"
         )
     return replace(options, embedder=None, vectors="none")
 

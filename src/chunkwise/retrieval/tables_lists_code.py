@@ -129,8 +129,8 @@ class WholeBlocks:
         """Of Markdown, outside of code; what is never closed hides nothing."""
         if not _may_have_comments(self.document):  # told without the layout
             return []
-        found = self.rows[self.rows[:, 0] == _COMMENT_KIND]
-        return list(map(Span, found[:, 2].tolist(), found[:, 5].tolist()))
+        result = self.rows[self.rows[:, 0] == _COMMENT_KIND]
+        return list(map(Span, result[:, 2].tolist(), result[:, 5].tolist()))
 
     @cached_property
     def _owns(self) -> list[int]:
@@ -164,18 +164,18 @@ class WholeBlocks:
             return ()
         first = bisect_right(comments, start, key=_end)
         stop = bisect_left(comments, end, key=_start)
-        text, found = self.document.text, []
+        text, result = self.document.text, []
         for low, high in comments[first:stop]:
             behind = _REST_OF_LINE.match(text, high)
             if behind is not None and _opens_line(text, low):
                 high = behind.end()
-            found.append(Span(max(low, start), min(high, end)))
-        return tuple(found)
+            result.append(Span(max(low, start), min(high, end)))
+        return tuple(result)
 
     def is_hidden(self, start: int, end: int) -> bool:
         """Whether nothing is there but comments."""
-        found = self._without_comments(start, end)
-        return found.start == found.end
+        span = self._without_comments(start, end)
+        return span.start == span.end
 
     def _without_comments(self, start: int, end: int) -> Span:
         """Without white space and comments at the edges."""
@@ -325,7 +325,7 @@ def atom_flags(
     if len(blocks) < len(rows):
         whole = WholeBlocks(analyzed.document, rows)
         bounds = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
-        flags[[at for at, each in bounds if whole.is_hidden(*each)]] |= HIDDEN
+        flags[[at for at, pair in bounds if whole.is_hidden(*pair)]] |= HIDDEN
     return flags
 
 
@@ -338,7 +338,7 @@ def _table_headers(
         blocks = analyzed.blocks
         is_header = np.append(blocks.kind == CODE_OF["header"], False)  # before the first block
         return np.flatnonzero(is_header[blocks.start.searchsorted(starts, "right") - 1])
-    found = []
+    headers = []
     if "|" in text:
         bars = np.flatnonzero(analyzed.characters.points == ord("|"))
         held = np.flatnonzero(bars.searchsorted(ends) > bars.searchsorted(starts))
@@ -347,8 +347,8 @@ def _table_headers(
         ):
             line = text[start:end].rstrip().rpartition("\n")[2]
             if "|" in line and "-" in line and not line.strip("|:- \t"):
-                found.append(at)
-    return np.array(found, np.int64)
+                headers.append(at)
+    return np.array(headers, np.int64)
 
 
 def _blocks_in(analyzed: Analyzed) -> list[WholeBlock]:
@@ -359,19 +359,19 @@ def _blocks_in(analyzed: Analyzed) -> list[WholeBlock]:
     if not len(blocks.of("item", "code", "header", "row")):
         return []
     led = {own: start for start, own, _ in analyzed.lead_ins.tolist()}
-    found = [_code(text, led.get(start, start), start, end) for start, end in blocks.code.tolist()]
+    result = [_code(text, led.get(start, start), start, end) for start, end in blocks.code.tolist()]
     items = blocks.start[blocks.of("item")]
     for start, end in blocks.lists.tolist():
         held = int(items.searchsorted(end) - items.searchsorted(start))
         if end - start <= _LONG_ITEM * held:
-            found.append(WholeBlock("list", led.get(start, start), start, start, end, end))
+            result.append(WholeBlock("list", led.get(start, start), start, start, end, end))
     headers = blocks.spans("header")
     ends = dict(headers.tolist())
     for start, end in blocks.tables.tolist():
         body = min(ends.get(start, start), end)
         body += len(text[body:end]) - len(text[body:end].lstrip()) if body > start else 0
-        found.append(WholeBlock("table", led.get(start, start), start, body, end, end))
-    return sorted(found, key=_own)
+        result.append(WholeBlock("table", led.get(start, start), start, body, end, end))
+    return sorted(result, key=_own)
 
 
 def _may_have_comments(document: Document) -> bool:
@@ -416,16 +416,16 @@ def _statements(text: str, part: Span, at: int) -> list[Span]:
     The largest first; none reaches further than some forty lines.
     """
     low, high = max(part.start, at - _FAR), min(part.end, at + _FAR)
-    lines = [_Line.of(each) for each in _LINE.finditer(text, low, high)]
+    lines = [_Line.of(match) for match in _LINE.finditer(text, low, high)]
     if low > part.start:
         lines = lines[1:]  # it may have begun before
     own = sum(line.start <= at for line in lines) - 1
     if own < 0:
         return []
-    found = []
+    statements = []
     levels = {line.indent for line in lines[: own + 1] if line.indent <= lines[own].indent}
     for level in sorted(levels):
-        first = next((each for each in range(own, -1, -1) if lines[each].opens(level)), None)
+        first = next((index for index in range(own, -1, -1) if lines[index].opens(level)), None)
         if first is None:
             continue
         told = first
@@ -435,8 +435,10 @@ def _statements(text: str, part: Span, at: int) -> list[Span]:
             first -= 1
         behind = next((line for line in lines[max(told, own) + 1 :] if line.ends(level)), None)
         if behind is not None or high == part.end:
-            found.append(Span(lines[first].start, behind.start if behind is not None else high))
-    return found
+            statements.append(
+                Span(lines[first].start, behind.start if behind is not None else high)
+            )
+    return statements
 
 
 class _Line(NamedTuple):

@@ -28,7 +28,8 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> KappaAgr
     """Verdicts item by item; None is no verdict, and the item is left out."""
     if len(first) != len(second):
         raise InvalidParameter(
-            f"{counted(len(first), 'verdict')} and {thousands(len(second))}; both need a verdict on every item"
+            f"{counted(len(first), 'verdict')} and {thousands(len(second))}; expected one "
+            "verdict per item in both"
         )
     pairs = [
         (one, other)
@@ -54,7 +55,7 @@ def coincidences(units: Iterable[Sequence[int | None]], values: int) -> NDArray[
     """
     table = np.zeros((values, values))
     for unit in units:
-        counts = np.bincount([each for each in unit if each is not None], minlength=values)
+        counts = np.bincount([number for number in unit if number is not None], minlength=values)
         count = int(counts.sum())
         if count > 1:
             table += (np.outer(counts, counts) - np.diag(counts)) / (count - 1)
@@ -74,9 +75,9 @@ def krippendorff(tables: ArrayLike) -> NDArray[np.float64]:
     apart = (up_to[..., :, None] - up_to[..., None, :]) ** 2
     seen = (counted * apart).sum(axis=(-2, -1))
     chance = (of_value[..., :, None] * of_value[..., None, :] * apart).sum(axis=(-2, -1))
-    found = np.full(np.shape(total), np.nan)
-    np.divide((total - 1) * seen, chance, out=found, where=chance > 0)
-    return 1 - found
+    values = np.full(np.shape(total), np.nan)
+    np.divide((total - 1) * seen, chance, out=values, where=chance > 0)
+    return 1 - values
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> float | None:
@@ -84,10 +85,11 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float | None:
     one, other = (np.asarray(values, dtype=np.float64).ravel() for values in (first, second))
     if len(one) != len(other):
         raise InvalidParameter(
-            f"{counted(len(one), 'value')} and {thousands(len(other))}; both need a value for every item"
+            f"{counted(len(one), 'value')} and {thousands(len(other))}; expected one value per "
+            "item in both"
         )
     if np.isnan(one).any() or np.isnan(other).any():
-        raise InvalidParameter("a value is NaN and has no place in an order; leave it out of both")
+        raise InvalidParameter("a value is NaN, which has no rank; leave it out of both")
     ahead, beyond = (np.sign(values[:, None] - values) for values in (one, other))
     told = math.sqrt(float((ahead != 0).sum()) * float((beyond != 0).sum()))
     # The square root of a product of equal numbers is rounded: nothing agrees more than wholly.

@@ -81,7 +81,7 @@ class ControlChart:
     def look(self, value: float) -> ControlPoint | None:
         """Where the next run would be; None: still learning."""
         if not math.isfinite(value):
-            raise InvalidParameter(f"a value of the chart is {value}; leave runs without one out")
+            raise InvalidParameter(f"a value is {value}; leave out runs without a value")
         past, watched = self._past, [*self._watched, value]
         count = len(past)
         if count < FEWEST_RUNS:
@@ -146,19 +146,19 @@ def paired_falls(
     pairs = paired_differences(one, other)
     step = family or max(len(pairs), 1)
     adjusted = iter([
-        own
+        value
         for at in range(0, len(pairs), step)
-        for own in holm([pair.p for pair in pairs[at : at + step] if pair is not None])
+        for value in holm([pair.p for pair in pairs[at : at + step] if pair is not None])
     ])  # fmt: skip
-    found: list[Fall | None] = []
+    falls: list[Fall | None] = []
     for at, pair in enumerate(pairs):
         if pair is None:
-            found.append(None)
+            falls.append(None)
             continue
         both = ~np.isnan(one[:, at]) & ~np.isnan(other[:, at])
         before = math.fsum(one[both, at].tolist()) / pair.pairs
         least = detectable(pair.known_spread, pair.pairs, pair.reach)
-        found.append(
+        falls.append(
             Fall(
                 before, before + pair.difference.mean, pair.difference, pair.p, pair.pairs,
                 # So few questions show nothing; many that all move alike show whatever they move by.
@@ -166,7 +166,7 @@ def paired_falls(
                 (own := next(adjusted)) <= ALARM, own <= SIGNIFICANCE,
             )
         )  # fmt: skip
-    return found
+    return falls
 
 
 def unpaired_falls(
@@ -180,17 +180,17 @@ def unpaired_falls(
         [intervals(table, outside=level / metrics) for table in tables]
         for level in (ALARM, SIGNIFICANCE)
     )
-    found: list[Fall | None] = []
+    falls: list[Fall | None] = []
     for at, (before, after) in enumerate(zip(one, other, strict=True)):
         if before is None or after is None:
-            found.append(None)
+            falls.append(None)
             continue
         apart = unpaired_difference(before, after)
         # Half of the interval is shown every second time; more than that, four times in five.
         least = max(apart.mean - apart.low, apart.high - apart.mean) * (1 + Z_80 / Z_95)
         shown = [_leaves_out_zero(level[0][at], level[1][at]) for level in (sure, likely)]
-        found.append(Fall(before.mean, after.mean, apart, None, 0, least, *shown))
-    return found
+        falls.append(Fall(before.mean, after.mean, apart, None, 0, least, *shown))
+    return falls
 
 
 def _leaves_out_zero(before: Interval | None, after: Interval | None) -> bool:
@@ -199,7 +199,7 @@ def _leaves_out_zero(before: Interval | None, after: Interval | None) -> bool:
 
 def _columns(scores: Sequence[ArrayLike]) -> ScoreMatrix:
     """Side by side, the shorter ones filled up with what is no score."""
-    columns = [np.asarray(own, dtype=np.float64).ravel() for own in scores]
+    columns = [np.asarray(score, dtype=np.float64).ravel() for score in scores]
     table = np.full((max(map(len, columns), default=0), len(columns)), np.nan)
     for at, own in enumerate(columns):
         table[: len(own), at] = own

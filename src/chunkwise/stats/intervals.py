@@ -24,15 +24,13 @@ def checked_scores(values: ArrayLike) -> ScoreMatrix:
     """As floats with a column each; NaN stands for unscored, infinity for nothing."""
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2:
-        raise InvalidParameter(
-            f"scores have {table.ndim} dimensions; expected two, questions and metrics"
-        )
+        raise InvalidParameter(f"scores have {table.ndim} dimensions; expected questions × metrics")
     wrong = np.abs(table) > _LARGEST
     if wrong.any():
         row, column = np.argwhere(wrong)[0].tolist()
         raise InvalidParameter(
-            f"score {row} of column {column} is {table[row, column]}; "
-            "a score is a finite number, an unscored question has NaN"
+            f"score {row} of column {column} is {table[row, column]}; expected a finite "
+            f"number, or NaN if unscored"
         )
     return table
 
@@ -83,10 +81,10 @@ def upper_limits(values: ScoreMatrix, highest: Column, beyond: Column) -> Column
     NaN is no value; each column has one at least.
     """
     out = np.array([-NormalDist().inv_cdf(float(share)) for share in beyond])
-    found = np.empty(values.shape[1])
+    result = np.empty(values.shape[1])
     for some in _blocks(values):
-        found[some] = _limit(_Weighted(values[:, some], highest[some]), out[some])
-    return found
+        result[some] = _limit(_Weighted(values[:, some], highest[some]), out[some])
+    return result
 
 
 def lower_limits(values: ScoreMatrix, lowest: Column, beyond: Column) -> Column:
@@ -100,10 +98,10 @@ def shares_above(values: ScoreMatrix, highest: Column, at: float) -> Column:
     It is the `beyond` whose upper limit is `at`; never 0 where `highest` is above it. More than half of them count as
     all: nobody asks for limits on the other side of the mean.
     """
-    found = np.empty(values.shape[1])
+    result = np.empty(values.shape[1])
     for some in _blocks(values):
-        found[some] = _share(_Weighted(values[:, some], highest[some]), at)
-    return found
+        result[some] = _share(_Weighted(values[:, some], highest[some]), at)
+    return result
 
 
 def _limit(table: _Weighted, out: Column) -> Column:
@@ -116,10 +114,10 @@ def _share(table: _Weighted, value: float) -> Column:
     place = _searched(lambda at: down - table.below_top(at), len(down))
     # Not by 1 - erf, which is 0 where a share is small.
     out = (table.deviations(place) / math.sqrt(2)).tolist()
-    found: Column = np.maximum([math.erfc(each) / 2 for each in out], np.finfo(np.float64).tiny)
-    found[down >= table.middle] = 1.0
-    found[down <= 0] = 0.0
-    return found
+    column: Column = np.maximum([math.erfc(each) / 2 for each in out], np.finfo(np.float64).tiny)
+    column[down >= table.middle] = 1.0
+    column[down <= 0] = 0.0
+    return column
 
 
 class _Weighted:
@@ -138,8 +136,8 @@ class _Weighted:
     def below_top(self, at: Column) -> Column:
         """How far below the highest the mean lies whose saddlepoint stands `at` above it."""
         weights = self.is_there / (at + self.down)
-        found: Column = (weights * self.down).sum(axis=0) / weights.sum(axis=0)
-        return found
+        column: Column = (weights * self.down).sum(axis=0) / weights.sum(axis=0)
+        return column
 
     def deviations(self, at: Column) -> Column:
         """How far out that mean is on the normal curve; 0 where the search has no further to go."""
@@ -148,10 +146,10 @@ class _Weighted:
         tilted[self.is_there == 0] = 1.0
         root = np.sqrt(np.maximum(-2.0 * np.log(tilted).sum(axis=0), 0.0))
         spread = np.sqrt(((tilted - 1.0) ** 2).sum(axis=0))
-        found = np.zeros(len(root))
+        result = np.zeros(len(root))
         far = root > _FLAT
-        found[far] = root[far] + np.log(spread[far] / root[far]) / root[far]
-        return found
+        result[far] = root[far] + np.log(spread[far] / root[far]) / root[far]
+        return result
 
 
 def _searched(gap: Callable[[Column], Column], width: int) -> Column:
@@ -168,10 +166,10 @@ def _searched(gap: Callable[[Column], Column], width: int) -> Column:
         share = np.full(width, 0.5)
         np.divide(gap_low, falls, out=share, where=falls > 0)
         at = low + np.clip(share, 0.0, 1.0) * (high - low)
-        found = gap(np.exp(at))
-        is_near = found > 0
+        values = gap(np.exp(at))
+        is_near = values > 0
         low, high = np.where(is_near, at, low), np.where(is_near, high, at)
-        gap_low, gap_high = np.where(is_near, found, gap_low), np.where(is_near, gap_high, found)
+        gap_low, gap_high = np.where(is_near, values, gap_low), np.where(is_near, gap_high, values)
     place: Column = np.exp(at)
     return place
 
@@ -211,16 +209,16 @@ def resampled_means(
     known = on_grid(np.where(missing, 0.0, values), together=together)
     # One product gives the sums, and of columns with gaps the number of scored questions.
     columns = np.hstack([known, ~missing[:, gaps]])
-    found = np.empty((resamples, columns.shape[1]))
+    result = np.empty((resamples, columns.shape[1]))
     done = 0
     for drawn in _draws(len(values), seed, resamples):
-        np.matmul(drawn, columns, out=found[done : done + len(drawn)])
+        np.matmul(drawn, columns, out=result[done : done + len(drawn)])
         done += len(drawn)
     width = values.shape[1]
     scored = np.full((resamples, width), float(len(values)))
-    scored[:, gaps] = found[:, width:]
+    scored[:, gaps] = result[:, width:]
     means = np.full((resamples, width), np.nan)
-    np.divide(found[:, :width], scored, out=means, where=scored > 0)
+    np.divide(result[:, :width], scored, out=means, where=scored > 0)
     return means
 
 
@@ -249,9 +247,9 @@ def intervals(
     """
     table = checked_scores(values)
     scored = np.flatnonzero((~np.isnan(table)).any(axis=0))
-    found: list[Interval | None] = [None] * table.shape[1]
+    result: list[Interval | None] = [None] * table.shape[1]
     if not len(scored):
-        return found
+        return result
     own = table[:, scored]
     # Scores that are no shares are not known to end anywhere: they end where they were seen to.
     least = np.minimum(bounds[0], np.nanmin(own, axis=0))
@@ -262,8 +260,8 @@ def intervals(
         scored.tolist(), own.T, least, most, low.tolist(), high.tolist(), strict=True
     ):
         middle = mean(column[~np.isnan(column)])
-        found[at] = _within(middle, ends, float(lowest), float(highest))
-    return found
+        result[at] = _within(middle, ends, float(lowest), float(highest))
+    return result
 
 
 def _within(middle: float, ends: Sequence[float], least: float, most: float) -> Interval:
@@ -369,8 +367,8 @@ def robustness(
     pairs = len(scores) * (len(scores) - 1) // 2
     sign = -1.0 if lower_is_better else 1.0
     # One at a time: groups have other numbers of scores.
-    found = {name: interval(own, outside=OUTSIDE / pairs) for name, own in scores.items()}
-    known = {name: each for name, each in found.items() if each is not None}
+    result = {name: interval(own, outside=OUTSIDE / pairs) for name, own in scores.items()}
+    known = {name: row for name, row in result.items() if row is not None}
     easiest = max(known, key=lambda name: sign * known[name].mean)
     hardest = min(known, key=lambda name: sign * known[name].mean)
     if easiest == hardest:

@@ -118,13 +118,13 @@ def holm(p: Sequence[float]) -> list[float]:
     """Adjusted p-values in the order given: one under 0.05 is shown, whatever the number of comparisons."""
     for value in p:
         if not 0 <= value <= 1:
-            raise InvalidParameter(f"a p-value is {value}; it lies between 0 and 1")
-    found = [0.0] * len(p)
+            raise InvalidParameter(f"a p-value is {value}; expected 0 to 1")
+    result = [0.0] * len(p)
     highest = 0.0
     for place, at in enumerate(sorted(range(len(p)), key=p.__getitem__)):
         highest = max(highest, min(1.0, (len(p) - place) * p[at]))
-        found[at] = highest
-    return found
+        result[at] = highest
+    return result
 
 
 def holm_shares(p: Sequence[float]) -> list[float]:
@@ -133,13 +133,13 @@ def holm_shares(p: Sequence[float]) -> list[float]:
     An interval with as much outside leaves out 0 when Holm's procedure shows a difference, and only then. Those it
     shows have the share of their step, all others that of the step at which it ends.
     """
-    adjusted, found = holm(p), [0.0] * len(p)
+    adjusted, shares = holm(p), [0.0] * len(p)
     left = len(p)
     for at in sorted(range(len(p)), key=p.__getitem__):
-        found[at] = SIGNIFICANCE / left
+        shares[at] = SIGNIFICANCE / left
         if adjusted[at] <= SIGNIFICANCE:
             left -= 1
-    return found
+    return shares
 
 
 class PairedDifference(NamedTuple):
@@ -182,9 +182,9 @@ def paired_differences(
     one, other = checked_scores(first), checked_scores(second)
     table = differences(one, other)
     paired = np.flatnonzero((~np.isnan(table)).any(axis=0))
-    found: list[PairedDifference | None] = [None] * table.shape[1]
+    result: list[PairedDifference | None] = [None] * table.shape[1]
     if not len(paired):
-        return found
+        return result
     own, reach = table[:, paired], _reaches(one[:, paired], other[:, paired])
     shares = np.broadcast_to(np.asarray(outside, dtype=np.float64), table.shape[1])[paired]
     p = two_sided(own, reach)
@@ -195,8 +195,8 @@ def paired_differences(
     ):  # fmt: skip
         values = column[~np.isnan(column)]
         apart = _agreeing(mean(values), ends, own_p <= share, reached)
-        found[at] = PairedDifference(apart, own_p, len(values), spread(values), reached)
-    return found
+        result[at] = PairedDifference(apart, own_p, len(values), spread(values), reached)
+    return result
 
 
 def two_sided(own: ScoreMatrix, reach: Column) -> list[float]:
@@ -215,20 +215,18 @@ def equivalence(first: ArrayLike, second: ArrayLike, margin: float) -> list[floa
     pairs than any difference could be shown by.
     """
     if not margin > 0:
-        raise InvalidParameter(
-            f"the margin is {margin}; runs can be as good as equal within one above 0"
-        )
+        raise InvalidParameter(f"the margin is {margin}; expected a number above 0")
     one, other = checked_scores(first), checked_scores(second)
     table = differences(one, other)
     paired = np.flatnonzero((~np.isnan(table)).sum(axis=0) >= FEWEST)
-    found: list[float | None] = [None] * table.shape[1]
+    result: list[float | None] = [None] * table.shape[1]
     if not len(paired):
-        return found
+        return result
     own, reach = table[:, paired], _reaches(one[:, paired], other[:, paired])
     above = shares_above(own, reach, margin), shares_above(-own, reach, margin)
     for at, p in zip(paired.tolist(), np.maximum(*above).tolist(), strict=True):
-        found[at] = max(float(f"{p:.10g}"), float(np.finfo(np.float64).tiny))
-    return found
+        result[at] = max(float(f"{p:.10g}"), float(np.finfo(np.float64).tiny))
+    return result
 
 
 def _agreeing(middle: float, ends: Sequence[float], is_shown: bool, reach: float) -> Interval:
@@ -252,8 +250,8 @@ def _reaches(first: ScoreMatrix, second: ScoreMatrix) -> Column:
     gaps = np.isnan(first) | np.isnan(second)
     runs = np.where(gaps, np.nan, [first, second])
     lowest, highest = np.nanmin(runs, axis=1), np.nanmax(runs, axis=1)
-    found: Column = highest.max(axis=0, initial=0.0) - lowest.min(axis=0, initial=0.0)
-    return np.where((lowest < highest).all(axis=0), found, np.maximum(found, 1.0))
+    column: Column = highest.max(axis=0, initial=0.0) - lowest.min(axis=0, initial=0.0)
+    return np.where((lowest < highest).all(axis=0), column, np.maximum(column, 1.0))
 
 
 _NOISE = 1e-12
@@ -264,12 +262,15 @@ def differences(first: ScoreMatrix, second: ScoreMatrix) -> ScoreMatrix:
     """Second minus first; NaN where one of them is unscored."""
     if first.shape != second.shape:
         raise InvalidParameter(
-            f"scores to be paired have the shapes {first.shape} and {second.shape}; "
-            "a pair is one question by one metric in both"
+            f"scores to be paired have the shapes {first.shape} and {second.shape}; expected "
+            f"the same "
+            f"questions "
+            f"and metrics "
+            f"in both"
         )
-    found = second - first
-    noise = np.abs(found) <= _NOISE * np.maximum(np.abs(first), np.abs(second))
-    return np.where(noise, 0.0, found)
+    result = second - first
+    noise = np.abs(result) <= _NOISE * np.maximum(np.abs(first), np.abs(second))
+    return np.where(noise, 0.0, result)
 
 
 class Ties(NamedTuple):
@@ -304,8 +305,8 @@ def ties(
     means = [mean(column) for column in table.T]
     ranked = sorted(range(len(means)), key=lambda at: -mean(better[:, at]))
     best, others = ranked[0], ranked[1:]
-    found = paired_differences(np.repeat(table[:, [best]], len(others), axis=1), table[:, others])
-    pairs = [pair for pair in found if pair is not None]
+    result = paired_differences(np.repeat(table[:, [best]], len(others), axis=1), table[:, others])
+    pairs = [pair for pair in result if pair is not None]
     alone, p = [1.0] * len(means), [1.0] * len(means)
     for at, pair, adjusted in zip(others, pairs, holm([pair.p for pair in pairs]), strict=True):
         alone[at], p[at] = pair.p, adjusted
@@ -315,7 +316,7 @@ def ties(
         needed = questions_needed(first.difference.mean, first.known_spread, first.reach)
     shares = _best_share(better, seed, resamples).tolist()
     return Ties(
-        best, means, alone, p, [each > SIGNIFICANCE for each in p], shares, len(table), needed
+        best, means, alone, p, [value > SIGNIFICANCE for value in p], shares, len(table), needed
     )
 
 

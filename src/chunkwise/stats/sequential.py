@@ -87,7 +87,9 @@ def sequential_mean(
     low, high = bounds
     scaled, alpha = _scaled(values, bounds), 1 - level
     if not 0 < level < 1:
-        raise InvalidParameter(f"level is {level!r}; it lies between 0 and 1, as 0.95")
+        raise InvalidParameter(
+            f"level is {level!r}; expected a number between 0 and 1, such as 0.95"
+        )
     stakes = _stakes(scaled, alpha)
     grid = np.linspace(0.0, 1.0, _GRID)
     lows, highs = np.empty(len(scaled)), np.empty(len(scaled))
@@ -126,9 +128,7 @@ def _scaled(
     low, high = bounds
     own = np.asarray(values, dtype=np.float64)
     if own.ndim != 1 or not np.isfinite(own).all() or ((own < low) | (own > high)).any():
-        raise InvalidParameter(
-            f"a value lies outside of {as_set(low)} to {as_set(high)}, or is not a number; all of them must lie within"
-        )
+        raise InvalidParameter(f"a value is NaN or outside of {as_set(low)} to {as_set(high)}")
     return (own - low) / (high - low)
 
 

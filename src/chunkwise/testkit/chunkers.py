@@ -47,7 +47,7 @@ def check_chunker(
         again = list(get_strategy(chunker).chunks(document))
         if again != chunks or [c.id for c in again] != [c.id for c in chunks]:
             raise BrokenContract(
-                f"{strategy.label}: a second run on {document.id!r} gave other chunks"
+                f"{strategy.label}: a second run on {document.id!r} returned other chunks"
             )
 
 
@@ -73,7 +73,7 @@ def check_chunks(
     for chunk in chunks:
         for edge in (chunk.start, chunk.end):
             if edge not in breaks:
-                raise BrokenContract(_say(chunk, f"cuts the grapheme cluster around {edge}"))
+                raise BrokenContract(_say(chunk, f"splits the grapheme cluster around {edge}"))
         if limit is not None:
             _check_size(chunk, breaks, *limit)
 
@@ -89,25 +89,26 @@ def _check_summaries(
     for number, chunk in enumerate(every):
         level = every[number - 1].level if number else 0
         if chunk.level not in (level, level + 1):
-            raise BrokenContract(_say(chunk, f"has the level {chunk.level} behind one of {level}"))
+            raise BrokenContract(_say(chunk, f"has level {chunk.level} after level {level}"))
         if not chunk.level:
             continue
         if chunk.level > level:
             below = sorted(
-                span for each in every[:number] if each.level == level for span in each.spans
+                span for item in every[:number] if item.level == level for span in item.spans
             )
         if chunk.index != number or chunk.doc_id != document.id:
             raise BrokenContract(_say(chunk, f"should be number {number} of {document.id!r}"))
         piece = Piece(*chunk.span, summary=chunk.text, summarized=chunk.spans, level=chunk.level)
-        check_summary(piece, _say(chunk, "is not a summary"))
-        if merged_spans(span for own in chunk.spans for span in _inside(below, own)) != chunk.spans:
+        check_summary(piece, _say(chunk, "isn't a summary"))
+        if merged_spans(span for row in chunk.spans for span in _inside(below, row)) != chunk.spans:
             raise BrokenContract(_say(chunk, f"covers more than chunks of level {level}"))
         size = get_tokenizer(tokenizer).count(chunk.text)
         if size != chunk.token_count:
             raise BrokenContract(
                 _say(
                     chunk,
-                    f"says {counted(chunk.token_count, 'token')}, its text has {thousands(size)}",
+                    f"has token_count {thousands(chunk.token_count)}, but its text has "
+                    f"{counted(size, 'token')}",
                 )
             )
         if limit is not None and size > limit and len(_grapheme_breaks(chunk.text)) > 2:
@@ -135,11 +136,11 @@ def _check_spans(document: Document, chunks: Sequence[Chunk], overlap: bool) -> 
             raise BrokenContract(_say(chunk, f"should be number {number} of {document.id!r}"))
         if before is not None and chunk.start <= before.start:
             raise BrokenContract(
-                _say(chunk, f"does not start after the one before it ({before.start})")
+                _say(chunk, f"doesn't start after the previous chunk ({before.start})")
             )
         if before is not None and not overlap and chunk.start < before.end:
             raise BrokenContract(
-                _say(chunk, f"repeats text of the one before it, which ends at {before.end}")
+                _say(chunk, f"repeats text of the previous chunk, which ends at {before.end}")
             )
         before = chunk
 
@@ -155,7 +156,7 @@ def _check_coverage(text: str, chunks: Sequence[Chunk]) -> None:
 def _check_gap(text: str, start: int, end: int) -> None:
     lost = text[start:end].strip()
     if start < end and lost:
-        raise BrokenContract(f"no chunk has the text between {start} and {end}: {lost[:60]!r}")
+        raise BrokenContract(f"no chunk contains the text from {start} to {end}: {lost[:60]!r}")
 
 
 def _check_size(
@@ -166,7 +167,8 @@ def _check_size(
         raise BrokenContract(
             _say(
                 chunk,
-                f"says {counted(chunk.token_count, 'token')}, its text has {thousands(size)}",
+                f"has token_count {thousands(chunk.token_count)}, but its text has "
+                f"{counted(size, 'token')}",
             )
         )
     if size > limit and any(edge in breaks for edge in range(chunk.start + 1, chunk.end)):

@@ -162,15 +162,15 @@ class _EngineCheck:
         counts = (done.added, done.changed, done.removed, done.unchanged)
         if counts != (1, 1, 1, len(documents) - 2):
             raise BrokenContract(
-                f"one document was added, changed and removed each, and the engine says {done}"
+                f"added, changed and removed one document each, but the engine returned {done}"
             )
         if embedder.embedded > 2 * len(changed[-1].text + changed[-2].text):
-            raise BrokenContract("documents that did not change were embedded again")
+            raise BrokenContract("unchanged documents were embedded again")
         new = self._in_memory(changed)
         self.is_same(self._opened(place), new, "after an update")
         if self._differs(before, new) and self._differs(before, old):
             raise BrokenContract(
-                "an index that was open during an update finds neither what it held before nor what it holds now"
+                "an index that was open during an update returns neither the old nor the new hits"
             )
         embedder.embedded = 0
         if self._made(changed, place, embedder).changes != replace(
@@ -178,7 +178,7 @@ class _EngineCheck:
         ):
             raise BrokenContract("an update with the same documents changed something")
         if embedder.embedded:
-            raise BrokenContract("an update with the same documents embedded something")
+            raise BrokenContract("an update with the same documents embedded texts")
         self._made([documents[0]], place, embedder, keep_others=True)
         self.is_same(
             self._opened(place),
@@ -186,7 +186,7 @@ class _EngineCheck:
             "after documents were added",
         )
         self._made(documents, place, embedder, rebuild=True)
-        self.is_same(self._opened(place), old, "after it was rebuilt")
+        self.is_same(self._opened(place), old, "after a rebuild")
 
     def survives_an_interrupt(self) -> None:
         """Wherever an update stops, the index that was is there, whole, and the next update goes through."""
@@ -205,17 +205,15 @@ class _EngineCheck:
             except (Interrupted, ChunkwiseError):
                 pass
             else:
-                raise BrokenContract(
-                    "an update whose embedder failed ended as if nothing had happened"
-                )
+                raise BrokenContract("an update succeeded although its embedder failed")
             self.is_same(
-                self._opened(place), old, f"after an update that failed behind text {after}"
+                self._opened(place), old, f"after an update that failed after text {after}"
             )
         self._made([*documents, *others], place)
         self.is_same(
             self._opened(place),
             self._in_memory([*documents, *others]),
-            "after updates that had failed",
+            "after failed updates",
         )
 
     def lets_one_write_at_a_time(self) -> None:
@@ -239,7 +237,7 @@ class _EngineCheck:
         assert first.may_go_on is not None
         try:
             if not first.began.wait(_LONGEST_WAIT):
-                raise BrokenContract("the first writer never began to embed")
+                raise BrokenContract("the first writer never started to embed")
             self.is_same(self._opened(place), old, "while another writes")
             try:
                 with mock.patch.object(folder, "LOCK_WAIT", 0.0):
@@ -247,7 +245,7 @@ class _EngineCheck:
             except ChunkwiseError:
                 pass
             else:
-                raise BrokenContract("two wrote to one index at the same time")
+                raise BrokenContract("two writers wrote to one index at the same time")
         finally:
             first.may_go_on.set()
             writer.join(_LONGEST_WAIT)
@@ -271,19 +269,19 @@ class _EngineCheck:
             yield f"it has the documents {sorted(mine)!r:.300}"
         for id, document in theirs.items():
             if mine[id] != document or mine[id].metadata != document.metadata:
-                yield f"the document {id!r:.80} is not as it was given"
+                yield f"the document {id!r:.80} differs from the input"
         if _chunks(found) != _chunks(expected):
-            yield "its chunks are others"
+            yield "its chunks differ"
         yield from self._vectors(found, expected)
         texts, filters = (self.texts, _FILTERS) if thorough else (self.texts[:4], _FILTERS[4:5])
         yield from self._hits(found, expected, texts, filters)
 
     def _vectors(self, found: Index, expected: Index) -> Iterator[str]:
-        own, theirs = (dict(zip(*each.vectors(), strict=True)) for each in (found, expected))
+        own, theirs = (dict(zip(*item.vectors(), strict=True)) for item in (found, expected))
         if own.keys() != theirs.keys():
-            yield "vectors are of other chunks"
+            yield "vectors belong to other chunks"
         elif any(np.abs(own[id] - theirs[id]).max(initial=0) > self.tolerance for id in own):
-            yield "vectors are others"
+            yield "vectors differ"
 
     def _hits(
         self, found: Index, expected: Index, texts: Sequence[str], filters: Sequence[Filter]
@@ -301,45 +299,47 @@ class _EngineCheck:
                 theirs = self._in_memory_found[key]
                 if isinstance(mine, str) or isinstance(theirs, str):
                     if mine != theirs:
-                        yield f"{retriever} with {only} says {mine!r:.200}, memory {theirs!r:.200}"
+                        yield f"{retriever} with {only} returns {mine!r:.200}, memory {theirs!r:.200}"
                     continue
                 if self.least_recall is not None and retriever in ("dense", "hybrid"):
                     recall = _recall(mine, theirs)
                     if recall < self.least_recall:
-                        yield f"{retriever} finds {percent(recall)} of what memory finds with {only}"
+                        yield f"{retriever} finds {percent(recall)} of the hits in memory with {only}"
                     continue
                 for text, own, other in zip(texts, mine, theirs, strict=True):
                     if self._is_other(own, other):
                         yield (
-                            f"{retriever} finds {own[:3]!r:.300} for {text[:60]!r} with {only}, "
-                            f"memory {other[:3]!r:.300}"
+                            f"{retriever} returns {own[:3]!r:.300} for {text[:60]!r} with "
+                            f"{only}, memory {other[:3]!r:.300}"
                         )
         for where in ("nothing=1", {"yaer": 2024}):
             asked = SearchOptions(k=1, where=where)
             said = {str(_searched(index, ["leave"], asked)) for index in (found, expected)}
             if len(said) > 1:
-                yield f"a key that no document has is reported in another way: {said!r:.300}"
+                yield f"the error for an unknown key differs: {said!r:.300}"
 
-    def _is_other(self, own: Sequence[FoundPlace], other: Sequence[FoundPlace]) -> bool:
-        if len(own) != len(other):
+    def _is_other(self, places: Sequence[FoundPlace], other: Sequence[FoundPlace]) -> bool:
+        if len(places) != len(other):
             return True
-        scores = np.array([[one.score, two.score] for one, two in zip(own, other, strict=True)])
+        scores = np.array([[one.score, two.score] for one, two in zip(places, other, strict=True)])
         if len(scores) and np.abs(scores[:, 0] - scores[:, 1]).max() > self.tolerance:
             return True
         # Places may change where scores are the same but for the rounding of a sum, at the end with those left out.
-        last = min((each.score for each in other), default=0.0)
-        known = {each[:3]: each.score for each in other}
-        return any(abs(known.get(each[:3], last) - each.score) > self.tolerance for each in own)
+        last = min((place.score for place in other), default=0.0)
+        known = {place[:3]: place.score for place in other}
+        return any(
+            abs(known.get(place[:3], last) - place.score) > self.tolerance for place in places
+        )
 
 
 def _recall(mine: Sequence[Sequence[FoundPlace]], theirs: Sequence[Sequence[FoundPlace]]) -> float:
     """The share of what memory finds, over all questions together."""
-    found = wanted = 0
+    result = wanted = 0
     for own, other in zip(mine, theirs, strict=True):
-        places = {each[:3] for each in other}
+        places = {row[:3] for row in other}
         wanted += len(places)
-        found += len(places & {each[:3] for each in own})
-    return found / wanted if wanted else 1.0
+        result += len(places & {row[:3] for row in own})
+    return result / wanted if wanted else 1.0
 
 
 def engine_documents() -> list[Document]:
@@ -348,7 +348,9 @@ def engine_documents() -> list[Document]:
         "harbour.md": {"year": 2023, "lang": "en", "tags": ["ship", "lamp"]},
         "leave.md": {"year": 2024, "lang": "de", "author": {"name": "Ann"}},
     }
-    plain = [replace(each, metadata=years.get(each.id, {})) for each in sample_documents()]
+    plain = [
+        replace(document, metadata=years.get(document.id, {})) for document in sample_documents()
+    ]
     hostile = [
         Document("x'; drop table documents; --", "A lamp's light; \"quoted\" % {braces} $1 \\n.",
                  metadata={"it's": "x'; drop table documents; --", "year": "2024"}),
@@ -362,13 +364,13 @@ def engine_documents() -> list[Document]:
 
 def _documents(found: Index) -> dict[str, Document]:
     source = found.source
-    return {each.id: each for each in map(source.document, source.document_numbers())}
+    return {document.id: document for document in map(source.document, source.document_numbers())}
 
 
 def _chunks(found: Index) -> dict[str, tuple[int, int, int, str, str]]:
     return {
-        each.id: (each.start, each.end, each.token_count, each.section_path, each.text)
-        for each in found.chunks()
+        chunk.id: (chunk.start, chunk.end, chunk.token_count, chunk.section_path, chunk.text)
+        for chunk in found.chunks()
     }
 
 

@@ -48,7 +48,7 @@ def check_loader(loader: str | Loader, files: Iterable[str | os.PathLike[str]]) 
         _documents(name, made, Source("hostile", f"hostile-{number}", data=data))
     samples = [Path(file) for file in files]
     if not samples:
-        raise InvalidParameter(f"files is empty; give files of the format that {name} reads")
+        raise InvalidParameter(f"files is empty; give files in the format of {name}")
     for sample in samples:
         _check_sample(name, made, sample.name, sample.read_bytes())
 
@@ -56,15 +56,15 @@ def check_loader(loader: str | Loader, files: Iterable[str | os.PathLike[str]]) 
 def _check_sample(name: str, loader: Loader, file: str, data: bytes) -> None:
     source = Source(file, file, data=data)
     if not _accepts(name, loader, file, data[:HEAD]):
-        raise BrokenContract(f"{name}: does not accept {file}, which is given as one of its format")
-    found = _documents(name, loader, source)
-    if not any(document.text.strip() for document in found):
+        raise BrokenContract(f"{name}: doesn't accept {file}")
+    documents = _documents(name, loader, source)
+    if not any(document.text.strip() for document in documents):
         raise BrokenContract(f"{name}: found no text in {file}")
-    if _documents(name, loader, source) != found:
-        raise BrokenContract(f"{name}: a second run on {file} gave other documents")
+    if _documents(name, loader, source) != documents:
+        raise BrokenContract(f"{name}: a second run on {file} returned other documents")
     for part in range(_PARTS):
         _documents(name, loader, Source(file, file, data=data[: len(data) * part // _PARTS]))
-    ids = [document.id for document in found]
+    ids = [document.id for document in documents]
     if len(set(ids)) < len(ids):
         raise BrokenContract(f"{name}: two documents of {file} have the same id")
 
@@ -78,7 +78,7 @@ def _accepts(name: str, loader: Loader, file: str, head: bytes) -> bool:
         ) from error
     if not isinstance(said, bool):
         raise BrokenContract(
-            f"{name}: accepts({file[:40]!r}, …) gave {said!r}, neither True nor False"
+            f"{name}: accepts({file[:40]!r}, …) returned {said!r}; expected True or False"
         )
     return said
 
@@ -86,29 +86,32 @@ def _accepts(name: str, loader: Loader, file: str, head: bytes) -> bool:
 def _documents(name: str, loader: Loader, source: Source) -> list[Document]:
     """What it reads; a file that it refuses has none."""
     refused: list[UnreadableDocument] = []
-    found: list[Document] = []
+    documents: list[Document] = []
     try:
-        found.extend(loader.load(source, LoadOptions(), refused.append))
+        documents.extend(loader.load(source, LoadOptions(), refused.append))
     except UnreadableDocument:
         pass
     except Exception as error:  # of a whole run it would be one line; who reads it learns nothing
         raise BrokenContract(
-            f"{name}: raised {type(error).__name__} for {source.origin}; an UnreadableDocument that says "
-            f"what is wrong is needed: {error}"
+            f"{name}: raised {type(error).__name__} for {source.origin}; expected "
+            f"UnreadableDocument with "
+            f"a reason: {error}"
         ) from error
-    for each in refused:
-        if not isinstance(each, UnreadableDocument):
-            raise BrokenContract(f"{name}: told {each!r}; expected an UnreadableDocument")
-    for document in found:
+    for unreadable_document in refused:
+        if not isinstance(unreadable_document, UnreadableDocument):
+            raise BrokenContract(
+                f"{name}: reported {unreadable_document!r}; expected an UnreadableDocument"
+            )
+    for document in documents:
         _check_document(name, document)
-    return found
+    return documents
 
 
 def _check_document(name: str, document: object) -> None:
     if not isinstance(document, Document):
-        raise BrokenContract(f"{name}: gave {type(document).__name__}; expected a Document")
+        raise BrokenContract(f"{name}: returned {type(document).__name__}; expected a Document")
     texts = (document.id, document.text, document.title, document.source, document.format)
-    if not all(isinstance(each, str) for each in texts) or not document.id:
+    if not all(isinstance(text, str) for text in texts) or not document.id:
         raise BrokenContract(
             f"{name}: the document {document.id!r} has no id, or fields that are not text"
         )
@@ -116,22 +119,39 @@ def _check_document(name: str, document: object) -> None:
     for block in document.blocks or ():
         if not before <= block.start < block.end <= len(document.text):
             raise BrokenContract(
-                f"{name}: the block [{block.start}:{block.end}] of {document.id!r} overlaps the one before it, or lies "
-                f"outside of the text, which has {counted(len(document.text), 'character')}"
+                f"{name}: the block [{block.start}:{block.end}] of {document.id!r} overlaps "
+                f"the previous "
+                f"one or is "
+                f"outside of "
+                f"the text, "
+                f"which has "
+                f"{counted(len(document.text), 'character')}"
             )
         if block.kind not in get_args(BlockKind):
             raise BrokenContract(
-                f"{name}: a block of {document.id!r} is a {block.kind!r}; known: {', '.join(get_args(BlockKind))}"
+                f"{name}: a block of {document.id!r} is a {block.kind!r}; known: "
+                f"{', '.join(get_args(BlockKind))}"
             )
         before = block.end
     for link in document.links:
         if not 0 <= link.start < link.end <= len(document.text) or not link.target:
             raise BrokenContract(
-                f"{name}: the link [{link.start}:{link.end}] of {document.id!r} to {link.target!r} leads nowhere, or "
-                f"lies outside of the text, which has {counted(len(document.text), 'character')}"
+                f"{name}: the link [{link.start}:{link.end}] of {document.id!r} to {link.target!r} "
+                f"has "
+                f"no "
+                f"target "
+                f"or "
+                f"is "
+                f"outside "
+                f"of "
+                f"the "
+                f"text, "
+                f"which "
+                f"has "
+                f"{counted(len(document.text), 'character')}"
             )
     pages = document.pages
     if pages and (list(pages) != sorted(pages) or pages[0] < 0 or pages[-1] > len(document.text)):
         raise BrokenContract(
-            f"{name}: the pages of {document.id!r} are not places of its text in order"
+            f"{name}: the pages of {document.id!r} aren't ordered offsets of its text"
         )

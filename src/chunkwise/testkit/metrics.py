@@ -30,11 +30,13 @@ def check_metric(
     """
     which = parse(metric) if isinstance(metric, str) else MetricAt(metric, _hits_of(metric))
     if which.metric.score is None and not isinstance(which.metric, SpanMetric):
-        raise InvalidParameter(f"{which.metric.name} asks a language model, which is not done here")
+        raise InvalidParameter(
+            f"{which.metric.name} calls a language model, which this check can't"
+        )
     for name, evidence in {**sample_runs(), **(runs or {})}.items():
         given = _scored(which, evidence, name)
         if _scored(which, evidence, name) != given:
-            raise BrokenContract(f"{which.label}, {name}: a second run gave other values")
+            raise BrokenContract(f"{which.label}, {name}: a second run returned other values")
         if which.metric.per == "question":
             _check_alone(which, evidence, name, given, tolerance)
 
@@ -76,7 +78,7 @@ def _scored(which: MetricAt, evidence: Evidence, name: str) -> list[ExpectedValu
     metric = which.metric
     evidence = replace(evidence, _made={})
     if which.at and not which.tokens:
-        evidence = evidence.with_hits([list(own)[: which.at] for own in evidence.hits])
+        evidence = evidence.with_hits([list(hit)[: which.at] for hit in evidence.hits])
     if isinstance(metric, SpanMetric):
         return _of_column(Scorer(evidence, _Run(evidence), {}).columns([which])[which.label])
     assert metric.score is not None
@@ -86,8 +88,8 @@ def _scored(which: MetricAt, evidence: Evidence, name: str) -> list[ExpectedValu
         raise BrokenContract(f"{name}: {error}") from error
     except Exception as error:  # of a run it would be the reason why there is no score
         raise BrokenContract(
-            f"{metric.name}, {name}: raised {type(error).__name__}; a text that says why there is no score "
-            f"is needed: {error}"
+            f"{metric.name}, {name}: raised {type(error).__name__}; expected a reason as a str "
+            f"instead: {error}"
         ) from error
     values = _of_column(ScoreColumn.of(scores))
     for value in values:
@@ -123,22 +125,23 @@ def check_judge(judge: str | Judge, runs: Mapping[str, Evidence] | None = None) 
     """Hold a judge to the contract on sample runs and on yours: 1, 0 or a reason a hit, whatever is beside it."""
     made = get_judge(judge)
     if not isinstance(made.name, str):
-        raise BrokenContract(f"the name of {type(made).__name__} is {made.name!r}, no text")
+        raise BrokenContract(f"the name of {type(made).__name__} is {made.name!r}; expected a str")
     try:
         Metric(f"retrieval_precision.{made.name}", "Its metric.")
     except InvalidParameter:
         raise BrokenContract(
-            f"the name {made.name!r} cannot be that of a metric: small letters, digits and _ are allowed"
+            f"judge name {made.name!r}; allowed: lower-case letters, digits and _"
         ) from None
     for name, run in {**sample_runs(), **(runs or {})}.items():
-        queries, hits = list(run.queries), [list(own) for own in run.hits]
+        queries, hits = list(run.queries), [list(hit) for hit in run.hits]
         given = _verdicts(made, queries, hits, name)
-        backwards = _verdicts(made, queries[::-1], [own[::-1] for own in hits[::-1]], name)[::-1]
+        backwards = _verdicts(made, queries[::-1], [hit[::-1] for hit in hits[::-1]], name)[::-1]
         for at, query in enumerate(queries):
             alone = _verdicts(made, [query], [hits[at]], name)[0]
             if given[at] != alone or given[at] != backwards[at][::-1]:
                 raise BrokenContract(
-                    f"{made.name}, {name}: its verdicts on {query.id!r} depend on the questions and hits beside it"
+                    f"{made.name}, {name}: its verdicts on {query.id!r} depend on the other "
+                    "questions and hits"
                 )
 
 
@@ -146,20 +149,21 @@ def _verdicts(
     judge: Judge, queries: Sequence[Query], hits: Sequence[Sequence[Hit]], name: str
 ) -> list[list[float | None]]:
     try:
-        found = [list(own) for own in judge.judge(queries, hits)]
+        result = [list(scores) for scores in judge.judge(queries, hits)]
     except Exception as error:  # of a run it would be the reason why there is no verdict
         raise BrokenContract(
-            f"{judge.name}, {name}: raised {type(error).__name__}; Score(None, 'why not') is needed: {error}"
+            f"{judge.name}, {name}: raised {type(error).__name__}; expected Score(None, "
+            f"'reason'): {error}"
         ) from error
-    if [len(own) for own in found] != [len(own) for own in hits]:
-        raise BrokenContract(f"{judge.name}, {name}: did not give one score a hit")
-    for score in (each for own in found for each in own):
+    if [len(scores) for scores in result] != [len(hit) for hit in hits]:
+        raise BrokenContract(f"{judge.name}, {name}: didn't return one score per hit")
+    for score in (item for own in result for item in own):
         if not isinstance(score, Score):
-            raise BrokenContract(f"{judge.name}, {name}: gave {score!r}; expected a Score")
+            raise BrokenContract(f"{judge.name}, {name}: returned {score!r}; expected a Score")
         if score.value is None and not score.reason.strip():
-            raise BrokenContract(f"{judge.name}, {name}: gave no verdict and no reason")
+            raise BrokenContract(f"{judge.name}, {name}: returned no verdict and no reason")
         if score.value not in (None, 0, 1):
             raise BrokenContract(
-                f"{judge.name}, {name}: gave {score.value!r}; 1, 0 or None is needed"
+                f"{judge.name}, {name}: returned {score.value!r}; expected 1, 0 or None"
             )
-    return [[score.value for score in own] for own in found]
+    return [[score.value for score in scores] for scores in result]

@@ -29,7 +29,9 @@ def check_embedder(
     model = get_embedder(embedder, cache=False)
     identity, dimensions = _identity(model), model.dimensions
     if type(dimensions) is not int or dimensions < 1:
-        raise BrokenContract(f"{identity}: dimensions is {dimensions!r}, no whole number above 0")
+        raise BrokenContract(
+            f"{identity}: dimensions is {dimensions!r}; expected an integer above 0"
+        )
     every = [*HOSTILE_TEXTS, *texts]
     kinds: tuple[Kind, ...] = ("passage", "query")
     for kind in kinds:
@@ -39,14 +41,17 @@ def check_embedder(
     _check_copy(model, every[0], tolerance)
     if model.identity != identity or model.dimensions != dimensions:
         raise BrokenContract(
-            f"{identity}: identity or dimensions are others after use: {model.identity}, {model.dimensions}"
+            f"{identity}: identity or dimensions changed after use: {model.identity}, "
+            f"{model.dimensions}"
         )
 
 
 def _identity(model: Embedder | NameFinder | LanguageModel) -> str:
     identity = model.identity
     if not isinstance(identity, str) or not identity:
-        raise BrokenContract(f"the identity of {type(model).__name__} is {identity!r}, no name")
+        raise BrokenContract(
+            f"the identity of {type(model).__name__} is {identity!r}; expected a name"
+        )
     return identity
 
 
@@ -59,8 +64,11 @@ def _copy(model: Copied) -> Copied:
         copy: Copied = pickle.loads(pickle.dumps(model))
     except Exception as error:  # somebody else's code: whatever it does, it is no copy
         raise BrokenContract(
-            f"{model.identity}: cannot be pickled ({type(error).__name__}: {error}); give it a __reduce__, or load "
-            "what is large when it is first needed"
+            f"{model.identity}: cannot be pickled ({type(error).__name__}: {error}); define "
+            f"__reduce__, "
+            f"or load "
+            f"large parts "
+            f"on first use"
         ) from error
     return copy
 
@@ -71,7 +79,7 @@ def _rows(model: Embedder, texts: Sequence[str], kind: Kind = "passage") -> NDAr
     wanted = (len(texts), model.dimensions)
     if not isinstance(rows, np.ndarray) or rows.dtype != np.float32 or rows.shape != wanted:
         given = f"{getattr(rows, 'dtype', type(rows).__name__)} {getattr(rows, 'shape', '')}"
-        raise BrokenContract(f"{model.identity}: gave {given} where float32 {wanted} is needed")
+        raise BrokenContract(f"{model.identity}: returned {given}; expected float32 {wanted}")
     return rows
 
 
@@ -79,10 +87,10 @@ def _check_lengths(identity: str, texts: Sequence[str], rows: NDArray[np.float32
     for text, length in zip(texts, np.linalg.norm(rows.astype(np.float64), axis=1), strict=True):
         # Signs without a word may be read or not.
         allowed = {1.0} if any(map(str.isalnum, text)) else {0.0, 1.0} if text.strip() else {0.0}
-        if not any(abs(length - each) <= 1e-3 for each in allowed):
-            wanted = " or ".join(f"{each:g}" for each in sorted(allowed))
+        if not any(abs(length - value) <= 1e-3 for value in allowed):
+            wanted = " or ".join(f"{value:g}" for value in sorted(allowed))
             raise BrokenContract(
-                f"{identity}: the vector of {text[:60]!r} has length {length:g}, not {wanted}"
+                f"{identity}: the vector of {text[:60]!r} has length {length:g}, expected {wanted}"
             )
 
 
@@ -103,7 +111,8 @@ def _check_neighbors(
         worst = int(moved.argmax())
         if moved[worst] > tolerance:
             raise BrokenContract(
-                f"{model.identity}: {texts[worst][:60]!r} has another vector {how}, by {moved[worst]:g} in a number"
+                f"{model.identity}: {texts[worst][:60]!r} has another vector {how}, by up to "
+                f"{moved[worst]:g}"
             )
     _rows(model, [], kind)
 
@@ -112,9 +121,11 @@ def _check_copy(model: Embedder, text: str, tolerance: float) -> None:
     """Other processes get the model as a pickle."""
     copy = _copy(model)
     if copy.identity != model.identity:
-        raise BrokenContract(f"{model.identity}: its pickle calls itself {copy.identity}")
+        raise BrokenContract(f"{model.identity}: its pickle has the identity {copy.identity}")
     if np.abs(_rows(copy, [text]) - _rows(model, [text])).max() > tolerance:
-        raise BrokenContract(f"{model.identity}: its pickle gives another vector of {text[:60]!r}")
+        raise BrokenContract(
+            f"{model.identity}: its pickle returns another vector for {text[:60]!r}"
+        )
 
 
 def check_reranker(
@@ -128,31 +139,33 @@ def check_reranker(
     def scores(some: list[str]) -> NDArray[np.float32]:
         given = model.scores(question, some)
         if given.dtype != np.float32 or not np.isfinite(given).all():
-            raise BrokenContract(f"{model.identity}: gave {given.dtype}, no scores: {given[:5]}")
+            raise BrokenContract(
+                f"{model.identity}: returned {given.dtype}; expected scores: {given[:5]}"
+            )
         if given.shape != (len(some),):
             raise BrokenContract(
-                f"{model.identity}: gave {given.shape} scores for {counted(len(some), 'text')}"
+                f"{model.identity}: returned {given.shape} scores for {counted(len(some), 'text')}"
             )
         return given
 
     together, backwards = scores(every), scores(every[::-1])[::-1]
     alone = np.concatenate([scores([text]) for text in every])
     if np.ptp([together, backwards, alone], axis=0).max() > tolerance or len(scores([])):
-        raise BrokenContract(f"{model.identity}: a text's score depends on the texts around it")
+        raise BrokenContract(f"{model.identity}: a text's score depends on the other texts")
 
 
 def check_name_finder(finder: str | NameFinder, texts: Iterable[str] = ()) -> None:
     """Hold a name finder to the contract: places inside of the text, the same ones every time and in a copy."""
-    found = get_name_finder(finder)
-    identity = _identity(found)
+    name_finder = get_name_finder(finder)
+    identity = _identity(name_finder)
     every = [*HOSTILE_TEXTS, *texts]
-    first = [_name_places(found, text) for text in every]
-    for name, other in (("the second time", found), ("in a copy of itself", _copy(found))):
+    first = [_name_places(name_finder, text) for text in every]
+    for name, other in (("the second time", name_finder), ("in a copy", _copy(name_finder))):
         for text, places in zip(every[::-1], first[::-1], strict=True):
             if _name_places(other, text) != places:
-                raise BrokenContract(f"{identity}: finds others {name} in {text[:60]!r}")
-    if found.identity != identity:
-        raise BrokenContract(f"{identity}: its identity is another after use: {found.identity}")
+                raise BrokenContract(f"{identity}: finds other names {name} in {text[:60]!r}")
+    if name_finder.identity != identity:
+        raise BrokenContract(f"{identity}: its identity changed after use: {name_finder.identity}")
 
 
 def _name_places(finder: NameFinder, text: str) -> set[tuple[int, int]]:
@@ -171,35 +184,41 @@ def check_language_model(model: str | LanguageModel, texts: Iterable[str] = ()) 
 
     What it writes is not looked at. Every text is sent once, with few tokens for the answer.
     """
-    found = get_language_model(model)
-    identity = _identity(found)
-    if not isinstance(found.price_name, str) or not found.price_name:
+    language_model = get_language_model(model)
+    identity = _identity(language_model)
+    if not isinstance(language_model.price_name, str) or not language_model.price_name:
         raise BrokenContract(
-            f"{identity}: price_name is {found.price_name!r}; 'local' costs nothing"
+            f"{identity}: price_name is {language_model.price_name!r}; expected a name ('local' is free)"
         )
-    for name, value in (("window", found.window), ("concurrency", found.concurrency)):
+    for name, value in (
+        ("window", language_model.window),
+        ("concurrency", language_model.concurrency),
+    ):
         if name == "window" and value is None:
             continue
         if type(value) is not int or value < 1:
-            raise BrokenContract(f"{identity}: {name} is {value!r}, no whole number above 0")
+            raise BrokenContract(f"{identity}: {name} is {value!r}; expected an integer above 0")
     for text in (*HOSTILE_TEXTS, *texts):
         try:
-            _check_completion(identity, found.complete(Request("", text, max_tokens=8)))
+            _check_completion(identity, language_model.complete(Request("", text, max_tokens=8)))
         except (ChunkwiseError, BrokenContract) as error:
             if isinstance(error, BrokenContract):
                 raise
         except Exception as error:  # somebody else's code: whatever it raises stops a run of hours
             raise BrokenContract(
-                f"{identity}: raised {type(error).__name__} for {text[:60]!r}; expected a ChunkwiseError: {error}"
+                f"{identity}: raised {type(error).__name__} for {text[:60]!r}; expected a "
+                f"ChunkwiseError: {error}"
             ) from error
-    if found.identity != identity:
-        raise BrokenContract(f"{identity}: its identity is another after use: {found.identity}")
+    if language_model.identity != identity:
+        raise BrokenContract(
+            f"{identity}: its identity changed after use: {language_model.identity}"
+        )
 
 
 def _check_completion(identity: str, given: object) -> None:
     if not isinstance(given, Completion) or not isinstance(given.text, str):
-        raise BrokenContract(f"{identity}: gave {type(given).__name__}; expected a Completion")
+        raise BrokenContract(f"{identity}: returned {type(given).__name__}; expected a Completion")
     for name in ("prompt_tokens", "output_tokens"):
         count = getattr(given, name)
         if type(count) is not int or count < 0:
-            raise BrokenContract(f"{identity}: {name} is {count!r}, no count")
+            raise BrokenContract(f"{identity}: {name} is {count!r}; expected an integer, 0 or more")

@@ -46,7 +46,9 @@ def check_retriever(
         _check_spans(name, made, index, texts)
     for hits in index.search(texts, budget=_BUDGET, retriever=made):
         if sum(hit.token_count for hit in hits) > _BUDGET:
-            raise BrokenContract(f"{name}: a search within {counted(_BUDGET, 'token')} gave more")
+            raise BrokenContract(
+                f"{name}: a search within {counted(_BUDGET, 'token')} returned more"
+            )
 
 
 class _CheckedChunks:
@@ -62,51 +64,52 @@ class _CheckedChunks:
         deepest = self._rank(texts, _DEPTHS[-1])
         for depth in _DEPTHS:
             for text, given, whole in zip(texts, self._rank(texts, depth), deepest, strict=True):
-                self._same(text, given, whole.first(depth), f"where the best {depth} are wanted")
+                self._same(text, given, whole.first(depth), f"for the best {depth}")
         alone = [self._rank([text], _DEPTHS[-1])[0] for text in texts]
         backwards = self._rank(texts[::-1], _DEPTHS[-1])[::-1]
         for how, others in (("alone", alone), ("in the opposite order", backwards)):
             for text, given, other in zip(texts, deepest, others, strict=True):
                 self._same(text, given, other, how)
         if self._rank([], 5):
-            raise BrokenContract(f"{self.name}: ranked chunks for no question")
+            raise BrokenContract(f"{self.name}: returned rankings without questions")
         self._rank(texts, _DEPTHS[-1], _ONE)
         if len(self._rank(texts, _DEPTHS[-1], Filter(documents=("nowhere",)))[0].numbers):
             raise BrokenContract(
-                f"{self.name}: found chunks of documents that the filter leaves out"
+                f"{self.name}: returned chunks of documents excluded by the filter"
             )
 
     def _rank(self, texts: Sequence[str], depth: int, only: Filter = EVERYTHING) -> list[Ranking]:
         source = self.index.source
-        found = self.retriever.rank(source, _batch(self.index, texts), depth, only)
-        if len(found) != len(texts):
+        result = self.retriever.rank(source, _batch(self.index, texts), depth, only)
+        if len(result) != len(texts):
             raise BrokenContract(
-                f"{self.name}: gave {counted(len(found), 'ranking')} for {counted(len(texts), 'question')}"
+                f"{self.name}: gave {counted(len(result), 'ranking')} for "
+                f"{counted(len(texts), 'question')}"
             )
-        for text, ranking in zip(texts, found, strict=True):
+        for text, ranking in zip(texts, result, strict=True):
             if problem := self._problem(ranking, depth, only):
                 raise BrokenContract(f"{self.name}: for {text[:60]!r} {problem}")
-        return list(found)
+        return list(result)
 
     def _problem(self, ranking: Ranking, depth: int, only: Filter) -> str:
         numbers, scores = np.asarray(ranking.numbers), np.asarray(ranking.scores)
         if numbers.dtype != np.int64 or scores.dtype != np.float32 or numbers.shape != scores.shape:
             return (
-                f"it gave numbers as {numbers.dtype} {numbers.shape}, scores as {scores.dtype} {scores.shape}; "
-                "int64 and float32 are needed, as many of each"
+                f"it returned numbers as {numbers.dtype} {numbers.shape}, scores as "
+                f"{scores.dtype} {scores.shape}; expected int64 and float32 of equal length"
             )
         if len(numbers) > depth:
-            return f"it gave {counted(len(numbers), 'chunk')} where {depth} are wanted"
+            return f"it returned {counted(len(numbers), 'chunk')}; expected {depth}"
         if not np.isfinite(scores).all() or (np.diff(scores) > 0).any():
-            return f"its scores are not finite numbers, the best first: {scores[:5]}"
+            return f"its scores aren't finite and descending: {scores[:5]}"
         if len(np.unique(numbers)) < len(numbers):
-            return "it gave a chunk twice"
+            return "it returned a chunk twice"
         count = self.index.source.chunk_count
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < count:
-            return f"it gave the number {numbers.max()} of {counted(count, 'chunk')}"
+            return f"it returned chunk number {numbers.max()} of {counted(count, 'chunk')}"
         for chunk in self.index.source.chunks(numbers.tolist()):
             if not only.takes_document(self.index.source.document(chunk.document).id):
-                return "it gave a chunk of a document that the filter leaves out"
+                return "it returned a chunk of a document excluded by the filter"
         return ""
 
     def _same(self, text: str, given: Ranking, other: Ranking, how: str) -> None:
@@ -131,18 +134,19 @@ def _check_spans(name: str, retriever: Retriever, index: Index, texts: Sequence[
     assert not isinstance(retriever, ChunkRetriever)
 
     def spans(some: Sequence[str], only: Filter = EVERYTHING) -> list[list[CandidateSpan]]:
-        found = retriever.spans(index.source, _batch(index, some), _BUDGET, only)
-        if len(found) != len(some):
+        result = retriever.spans(index.source, _batch(index, some), _BUDGET, only)
+        if len(result) != len(some):
             raise BrokenContract(
-                f"{name}: gave spans for {counted(len(found), 'question')}, asked were {len(some)}"
+                f"{name}: returned spans for {counted(len(result), 'question')}; expected "
+                f"{len(some)}"
             )
-        for text, own in zip(some, found, strict=True):
+        for text, own in zip(some, result, strict=True):
             if problem := _span_problem(index, own, only):
                 raise BrokenContract(f"{name}: for {text[:60]!r} {problem}")
-        return [list(own) for own in found]
+        return [list(group) for group in result]
 
     def places(found: list[list[CandidateSpan]]) -> list[list[tuple[int, int, int]]]:
-        return [[(each.document, each.start, each.end) for each in own] for own in found]
+        return [[(row.document, row.start, row.end) for row in group] for group in found]
 
     together = places(spans(texts))
     alone = [places(spans([text]))[0] for text in texts]
@@ -154,23 +158,23 @@ def _check_spans(name: str, retriever: Retriever, index: Index, texts: Sequence[
             if own != other:
                 raise BrokenContract(f"{name}: {text[:60]!r} has other spans {how}")
     if spans([]):
-        raise BrokenContract(f"{name}: found spans for no question")
+        raise BrokenContract(f"{name}: returned spans without questions")
     spans(texts, _ONE)
 
 
 def _span_problem(index: Index, spans: Sequence[CandidateSpan], only: Filter) -> str:
     ends: dict[int, list[tuple[int, int]]] = {}
-    for each in spans:
-        if not 0 <= each.document < len(index):
-            return f"it gave a span of document {each.document} of {len(index)}"
-        document = index.source.document(each.document)
-        if not 0 <= each.start < each.end <= len(document.text):
-            return f"[{each.start}:{each.end}] is not a span of {document.id!r}"
-        if not np.isfinite(each.score):
-            return f"a span has the score {each.score}"
+    for span in spans:
+        if not 0 <= span.document < len(index):
+            return f"it returned a span of document {span.document} of {len(index)}"
+        document = index.source.document(span.document)
+        if not 0 <= span.start < span.end <= len(document.text):
+            return f"[{span.start}:{span.end}] is not a span of {document.id!r}"
+        if not np.isfinite(span.score):
+            return f"a span has the score {span.score}"
         if not only.takes_document(document.id):
-            return "it gave a span of a document that the filter leaves out"
-        ends.setdefault(each.document, []).append((each.start, each.end))
+            return "it returned a span of a document excluded by the filter"
+        ends.setdefault(span.document, []).append((span.start, span.end))
     for own in ends.values():
         own.sort()
         if any(start < end for (_, end), (start, _) in pairwise(own)):

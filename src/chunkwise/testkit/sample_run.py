@@ -63,11 +63,11 @@ def sample_documents() -> list[Document]:
 
 def sample_queries() -> list[Query]:
     """Those with everything a question can have, one of which nothing is known, and hostile ones."""
-    found = []
+    queries = []
     for id, (text, document, passage) in _QUESTIONS.items():
         start = _TEXTS[document].index(passage)
         end = start + len(passage)
-        found.append(
+        queries.append(
             Query(
                 id, text, (Reference(document, start, end),), passage, (Fact(passage.split()[-1]),),
                 labels=(Label(document, start, end, True),),
@@ -75,7 +75,7 @@ def sample_queries() -> list[Query]:
         )  # fmt: skip
     unknown = [Query("unknown", "Who built the tower?")]
     return [
-        *found,
+        *queries,
         *unknown,
         *(Query(f"hostile-{n}", text) for n, text in enumerate(HOSTILE_TEXTS)),
     ]

@@ -82,26 +82,26 @@ def check_testset(testset: TestSet, documents: Sequence[Document]) -> tuple[Test
     Repaired is one thing: a text that stands elsewhere, too, gets these places as alternatives.
     """
     texts = {document.id: document.text for document in documents}
-    found: dict[str, list[Problem]] = {query.id: [] for query in testset.queries}
+    result: dict[str, list[Problem]] = {query.id: [] for query in testset.queries}
 
     def add(query: Query, kind: ProblemKind, said: str, place: Passage | None = None) -> None:
         where = testset.where.get(query.id, "")
-        found[query.id].append(
+        result[query.id].append(
             Problem(kind, where, query.id, said, place, repaired=place is not None)
         )
 
     for query in testset.queries:
-        for kind, said in (*_unanswerable(query), *_sizes(query, texts), *_overlaps(query, texts)):
-            add(query, kind, said)
-    for query, kind, said in _twice(testset):
-        add(query, kind, said)
+        for kind, text in (*_unanswerable(query), *_sizes(query, texts), *_overlaps(query, texts)):
+            add(query, kind, text)
+    for query, kind, text in _twice(testset):
+        add(query, kind, text)
     queries = []
     for query, elsewhere in zip(testset.queries, _elsewhere(testset, documents), strict=True):
         references = list(query.references)
         for number, places in elsewhere.items():
             references[number] = _with(references[number], places)
             first = places[0]
-            said = (
+            text = (
                 f"reference {number + 1}, {shown_quote(_text(query.references[number], texts))}, "
                 "also "
                 f"occurs "
@@ -112,10 +112,10 @@ def check_testset(testset: TestSet, documents: Sequence[Document]) -> tuple[Test
                 f"at {from_to(first.start, first.end)} of "
                 f"{first.doc_id!r}; list them as alternatives"
             )
-            add(query, "same_text_elsewhere", said, first)
+            add(query, "same_text_elsewhere", text, first)
         queries.append(replace(query, references=tuple(references)) if elsewhere else query)
     repaired = TestSet(tuple(queries), testset.name, hash_of(queries), where=testset.where)
-    return repaired, [problem for problems in found.values() for problem in problems]
+    return repaired, [problem for problems in result.values() for problem in problems]
 
 
 def _unanswerable(query: Query) -> Iterator[tuple[ProblemKind, str]]:
@@ -123,7 +123,7 @@ def _unanswerable(query: Query) -> Iterator[tuple[ProblemKind, str]]:
         marked = "marked as unanswerable: " if "unanswerable" in query.types else ""
         yield (
             "no_references",
-            f"{marked}nothing says what would answer it; give a relevant_text, facts or an answer",
+            f"{marked}no ground truth; add relevant_text, facts or an answer",
         )
 
 
@@ -137,7 +137,7 @@ def _sizes(query: Query, texts: Mapping[str, str]) -> Iterator[tuple[ProblemKind
                 f"reference {number} has {counted(size, 'character')}; shorten it to the part "
                 "that answers",
             )
-        elif size < SHORT_REFERENCE and all(ord(each) < _SCRIPTS_OF_WORDS for each in text):
+        elif size < SHORT_REFERENCE and all(ord(item) < _SCRIPTS_OF_WORDS for item in text):
             yield (
                 "short_reference",
                 f"reference {number} is {shown_quote(text)}; add surrounding words",
@@ -175,18 +175,18 @@ def _twice(testset: TestSet) -> Iterator[tuple[Query, ProblemKind, str]]:
         sorted_words = tuple(sorted(words))
         if words in same:
             first = same[words]
-            told = "the same" if first.references == query.references else "other"
+            message = "the same" if first.references == query.references else "other"
             yield (
                 query,
                 "duplicate_question",
-                f"asked before, at {at(first)}, with {told} references; keep one",
+                f"duplicate of {at(first)}, with {message} references; keep one",
             )
         elif sorted_words in alike:
             first = alike[sorted_words]
             yield (
                 query,
                 "similar_question",
-                f"has the words of the question at {at(first)}; keep one if they ask the same",
+                f"same words as the question at {at(first)}; keep one if they mean the same",
             )
         same.setdefault(words, query)
         alike.setdefault(sorted_words, query)
@@ -209,7 +209,7 @@ def _elsewhere(
                 wanted.append(SoughtPassage(text, numbers[reference.doc_id]))
     outcomes = locate(wanted, documents) if wanted else []
     for query, chosen in zip(testset.queries, slots, strict=True):
-        found: dict[int, tuple[Passage, ...]] = {}
+        result: dict[int, tuple[Passage, ...]] = {}
         for number, want in chosen:
             outcome = outcomes[want]
             # All its references are known, so that none of them is offered for another.
@@ -219,8 +219,8 @@ def _elsewhere(
                     place for place in outcome.places if not any(map(place.overlaps, known))
                 )
                 if places:
-                    found[number] = places
-        yield found
+                    result[number] = places
+        yield result
 
 
 def _text(reference: Reference, texts: Mapping[str, str]) -> str:

@@ -79,8 +79,8 @@ def _refined(passage: str, words: list[str], document: Document, first: int) -> 
     if same.total() < _LIKE * len(words):
         return None
     start, end = there[0].start(), there[-1].end()
-    found = list(_WORDS.finditer(passage))
-    before, behind = passage[: found[0].start()].lstrip(), passage[found[-1].end() :].rstrip()
+    matches = list(_WORDS.finditer(passage))
+    before, behind = passage[: matches[0].start()].lstrip(), passage[matches[-1].end() :].rstrip()
     if before and document.text.endswith(before, 0, start):
         start -= len(before)
     if behind and document.text.startswith(behind, end):
@@ -152,15 +152,15 @@ def locate(wanted: Sequence[SoughtPassage], documents: Sequence[Document]) -> li
     distinct = dict.fromkeys(wanted)
     if len(distinct) < len(wanted):
         known = dict(zip(distinct, locate(list(distinct), documents), strict=True))
-        return [known[each] for each in wanted]
+        return [known[passage] for passage in wanted]
     outcomes: list[LocateResult | None] = [None] * len(wanted)
     elsewhere: dict[int, tuple[Passage, ...]] = {}
-    texts = [each.text for each in wanted]
+    texts = [passage.text for passage in wanted]
     for occurring in find_in_rounds(texts, documents, lambda number: outcomes[number] is None):
         places: dict[int, _Places] = {}
-        for tolerance, each in occurring:
-            number = each.passage
-            places.setdefault(number, _Places(wanted[number].document, tolerance)).add(each)
+        for tolerance, row in occurring:
+            number = row.passage
+            places.setdefault(number, _Places(wanted[number].document, tolerance)).add(row)
         for number, found in places.items():
             if found.here or (wanted[number].document is None and found.others):
                 outcomes[number] = _decided(found, documents)
@@ -170,7 +170,9 @@ def locate(wanted: Sequence[SoughtPassage], documents: Sequence[Document]) -> li
     sought = [number for number in lost if number not in elsewhere][:_NEAREST]
     passages = [wanted[number] for number in sought]
     near = nearest_places(
-        [each.text for each in passages], documents, [each.document for each in passages]
+        [passage.text for passage in passages],
+        documents,
+        [passage.document for passage in passages],
     )
     nearest = dict(zip(sought, near, strict=True))
     for number in lost:
@@ -213,10 +215,13 @@ class _Places:
                 _keep(kept, found, at[low : low + _AT_ONCE])
 
 
-def _keep(kept: list[_Place], found: Occurrences, at: NDArray[np.int64]) -> None:
+def _keep(kept: list[_Place], occurrences: Occurrences, at: NDArray[np.int64]) -> None:
     """Adds places that do not overlap those before, until there are too many."""
     for place in zip(
-        found.document[at].tolist(), found.start[at].tolist(), found.end[at].tolist(), strict=True
+        occurrences.document[at].tolist(),
+        occurrences.start[at].tolist(),
+        occurrences.end[at].tolist(),
+        strict=True,
     ):
         if len(kept) > MOST_PLACES:
             return

@@ -24,7 +24,7 @@ def losses(
     lost: defaultdict[str, list[str]] = defaultdict(list)
     for query in testset.queries:
         # Some formats have no ids, but then the words of the question.
-        back = min(known[_words(query)], key=lambda each: each.id != query.id, default=None)
+        back = min(known[_words(query)], key=lambda item: item.id != query.id, default=None)
         for part in ["the questions themselves"] if back is None else _lost(query, back):
             lost[part].append(repr(query.id))
     for part, ids in lost.items():
@@ -32,9 +32,9 @@ def losses(
         where = one_or_many(
             len(ids), f"question {names}", f"{counted(len(ids), 'question')} ({names})"
         )
-        yield f"{format.title} does not keep {part}: {where}"
+        yield f"{format.title} can't represent {part}: {where}"
     if documents is None and any(query.references for query in testset.queries):
-        yield "no documents given, so no texts are written: give the documents"
+        yield "no documents given, so no texts are written; give the documents"
 
 
 def _words(query: Query) -> str:
@@ -52,7 +52,7 @@ def _lost(query: Query, back: Query) -> Iterator[str]:
             yield name
     if query.split != back.split:
         yield "splits"
-    if {frozenset(each.places) for each in query.references} != {
-        frozenset(each.places) for each in back.references
+    if {frozenset(reference.places) for reference in query.references} != {
+        frozenset(reference.places) for reference in back.references
     }:
         yield "references as they are"

@@ -123,8 +123,10 @@ class QueryLog:
 
     def spellings(self) -> list[LiveQuery]:
         """Each question as it is spelled most, the most asked first."""
-        found = [LiveQuery(_most_used(spelled), spelled.total()) for spelled in self.asked.values()]
-        return sorted(found, key=_most_asked_first)
+        queries = [
+            LiveQuery(_most_used(spelled), spelled.total()) for spelled in self.asked.values()
+        ]
+        return sorted(queries, key=_most_asked_first)
 
 
 def _most_used(spelled: Counter[str]) -> str:
@@ -160,8 +162,8 @@ def without_private(text: str) -> tuple[str, set[str]]:
 
 def _is_card(text: str) -> bool:
     """By the check digit that numbers of cards end in (Luhn)."""
-    digits = [int(each) for each in text if each.isdigit()][::-1]
-    doubled = (sum(divmod(2 * each, 10)) for each in digits[1::2])
+    digits = [int(item) for item in text if item.isdigit()][::-1]
+    doubled = (sum(divmod(2 * digit, 10)) for digit in digits[1::2])
     return (sum(digits[::2]) + sum(doubled)) % 10 == 0 and len(set(digits)) > 1
 
 
@@ -236,11 +238,11 @@ def _inside(
         within = record.get(outer)
         if isinstance(within, dict):
             return _inside(within, usual, inner, what)
-    found = field_of(record, usual, named)
-    if found is None:
+    result = field_of(record, usual, named)
+    if result is None:
         wanted = f"no field {named!r}" if named else f"no field with {what}"
         raise ValueError(f"{wanted} among {listed(record)}")
-    return record[found]
+    return record[result]
 
 
 class QueryGroups(NamedTuple):
@@ -254,10 +256,10 @@ class QueryGroups(NamedTuple):
     @property
     def clusters(self) -> list[list[LiveQuery]]:
         """The one that is asked most first."""
-        found: defaultdict[int, list[LiveQuery]] = defaultdict(list)
-        for each in self.queries:
-            found[each.cluster].append(each)
-        return [found[number] for number in sorted(found)]
+        result: defaultdict[int, list[LiveQuery]] = defaultdict(list)
+        for query in self.queries:
+            result[query.cluster].append(query)
+        return [result[number] for number in sorted(result)]
 
 
 def grouped(
@@ -271,21 +273,21 @@ def grouped(
     check_language(language)
     queries = log.spellings()
     if language == AUTO:
-        told = language_of_text("\n".join(each.text for each in queries[:_LANGUAGE_FROM]))
-        language = NONE if told == UNKNOWN else told
+        message = language_of_text("\n".join(query.text for query in queries[:_LANGUAGE_FROM]))
+        language = NONE if message == UNKNOWN else message
     note = advance or (lambda amount, note: None)
     note(0, f"{counted(len(queries), 'spelling')} compared by words")
-    words = _Words([each.text for each in queries], language)
+    words = _Words([query.text for query in queries], language)
     queries = _joined(queries, words.leaders(SAME_WORDS))
     vectors = None
     if embedder is not None:
-        vectors = _vectors([each.text for each in queries], embedder, note)
+        vectors = _vectors([query.text for query in queries], embedder, note)
         same = _vector_leaders(vectors, SAME_VECTORS, note)
         chosen = sorted(set(same))
         queries, vectors = _joined(queries, same), vectors[chosen]
         near = _vector_leaders(vectors, NEAR_VECTORS, note)
     else:
-        near = _Words([each.text for each in queries], language).leaders(NEAR_WORDS)
+        near = _Words([query.text for query in queries], language).leaders(NEAR_WORDS)
     return QueryGroups(_numbered(queries, near), language)
 
 
@@ -294,14 +296,14 @@ def _joined(queries: Sequence[LiveQuery], leaders: Sequence[int]) -> list[LiveQu
     members: defaultdict[int, list[LiveQuery]] = defaultdict(list)
     for query, leader in zip(queries, leaders, strict=True):
         members[leader].append(query)
-    found = []
+    live_queries = []
     for leader in sorted(members):
         first, *others = members[leader]
-        more = [text for each in others for text in (each.text, *each.wordings)]
+        more = [text for other in others for text in (other.text, *other.wordings)]
         wordings = (*first.wordings, *more)[:_WORDINGS]
-        asked = sum(each.asked for each in members[leader])
-        found.append(replace(first, asked=asked, wordings=wordings))
-    return found
+        asked = sum(member.asked for member in members[leader])
+        live_queries.append(replace(first, asked=asked, wordings=wordings))
+    return live_queries
 
 
 def _numbered(queries: Sequence[LiveQuery], leaders: Sequence[int]) -> list[LiveQuery]:
@@ -310,11 +312,13 @@ def _numbered(queries: Sequence[LiveQuery], leaders: Sequence[int]) -> list[Live
         sizes[leader] += query.asked
     order = sorted(sizes, key=lambda leader: (-sizes[leader], leader))
     number = {leader: at for at, leader in enumerate(order, 1)}
-    found = [
+    live_queries = [
         replace(query, cluster=number[leader])
         for query, leader in zip(queries, leaders, strict=True)
     ]
-    return sorted(found, key=lambda each: (each.cluster, *_most_asked_first(each)))
+    return sorted(
+        live_queries, key=lambda live_query: (live_query.cluster, *_most_asked_first(live_query))
+    )
 
 
 class _Words:
@@ -322,7 +326,7 @@ class _Words:
 
     def __init__(self, texts: Sequence[str], language: str) -> None:
         terms = [frozenset(text_terms(text, language).hash.tolist()) for text in texts]
-        having = Counter(term for own in terms for term in own)
+        having = Counter(term for group in terms for term in group)
         weight = {term: math.log(1 + len(terms) / count) for term, count in having.items()}
         self._terms: list[list[tuple[int, float]]] = []
         """Of each question, rarest first, as a vector of length 1."""
@@ -334,14 +338,14 @@ class _Words:
     def leaders(self, least: float) -> list[int]:
         """Of each question the earlier one it is most like, if by at least this; else the question itself."""
         having: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
-        found = []
+        result = []
         for number, own in enumerate(self._terms):
             leader = self._nearest(own, having, least)
-            found.append(number if leader is None else leader)
+            result.append(number if leader is None else leader)
             if leader is None:
                 for term, weight in own:
                     having[term].append((number, weight))
-        return found
+        return result
 
     def _nearest(
         self,
@@ -358,12 +362,12 @@ class _Words:
             candidates.update(number for number, _ in having.get(term, ()))
             rest -= weight**2
         mine = dict(own)
-        best, found = least - 1e-9, None
+        best, result = least - 1e-9, None
         for number in sorted(candidates):
             near = sum(mine.get(term, 0.0) * weight for term, weight in self._terms[number])
             if near > best:
-                best, found = near, number
-        return found
+                best, result = near, number
+        return result
 
 
 def _vectors(texts: Sequence[str], embedder: Embedder, note: OnProgress) -> NDArray[np.float32]:
@@ -378,19 +382,19 @@ def _vector_leaders(vectors: NDArray[np.float32], least: float, note: OnProgress
     """As of words, by the cosine."""
     heads = np.empty_like(vectors)
     numbers: list[int] = []
-    found = []
+    leaders = []
     for at, own in enumerate(vectors):
         if at % _BETWEEN_NOTES == 0:
             note(0, f"{thousands(at)} of {counted(len(vectors), 'question')} compared by vectors")
         near = heads[: len(numbers)] @ own
         best = int(near.argmax()) if len(near) else -1
         if best >= 0 and near[best] >= least:
-            found.append(numbers[best])
+            leaders.append(numbers[best])
         else:
             heads[len(numbers)] = own
             numbers.append(at)
-            found.append(at)
-    return found
+            leaders.append(at)
+    return leaders
 
 
 def sampled(queries: Sequence[LiveQuery], count: int | None, *, seed: int = 0) -> list[LiveQuery]:
@@ -400,17 +404,17 @@ def sampled(queries: Sequence[LiveQuery], count: int | None, *, seed: int = 0) -
     often that it would be drawn twice is certain to be in it.
     """
     if count is not None and count < 1:
-        raise InvalidParameter(f"the number of questions is {count}; it is 1 or more, or all")
+        raise InvalidParameter(f"the number of questions is {count}; expected 1 or more, or all")
     if count is None or count >= len(queries):
-        return [replace(each, weight=float(each.asked)) for each in queries]
+        return [replace(query, weight=float(query.asked)) for query in queries]
     certain: set[int] = set()
     while True:
-        rest = sum(each.asked for at, each in enumerate(queries) if at not in certain)
+        rest = sum(query.asked for at, query in enumerate(queries) if at not in certain)
         places = count - len(certain)
         more = {
             at
-            for at, each in enumerate(queries)
-            if at not in certain and each.asked * places >= rest
+            for at, query in enumerate(queries)
+            if at not in certain and query.asked * places >= rest
         }
         if not more or len(certain) + len(more) > count:
             break
@@ -418,13 +422,13 @@ def sampled(queries: Sequence[LiveQuery], count: int | None, *, seed: int = 0) -
     places = count - len(certain)
     distance = rest / places if places else math.inf
     reached, next_at = 0.0, random.Random(seed).random() * distance
-    found = []
-    for at, each in enumerate(queries):
+    live_queries = []
+    for at, query in enumerate(queries):
         if at in certain:
-            found.append(replace(each, weight=float(each.asked)))
+            live_queries.append(replace(query, weight=float(query.asked)))
             continue
-        reached += each.asked
-        if reached > next_at and len(found) < count:
-            found.append(replace(each, weight=distance))
+        reached += query.asked
+        if reached > next_at and len(live_queries) < count:
+            live_queries.append(replace(query, weight=distance))
             next_at += distance
-    return found
+    return live_queries

@@ -163,7 +163,7 @@ class _Question(_Fields):
         question = replace(
             question,
             answer=self._answer(),
-            facts=tuple(fact_of(each) for each in as_list(self.get(_FACTS))),
+            facts=tuple(fact_of(item) for item in as_list(self.get(_FACTS))),
             types=self._types(),
             split=label_of(self.get(("split",)) or "", "split"),
         )
@@ -210,7 +210,7 @@ class _Question(_Fields):
         # Beside an answer, contexts are what a system was given; a context alone is a passage.
         for name in (*_CONTEXTS, *(() if "answer" in self.values else ("contexts",))):
             values = as_list(self.values.get(name))
-            if values and all(isinstance(each, str) for each in values):
+            if values and all(isinstance(value, str) for value in values):
                 return as_list(self.get((name,)))
         return []
 
@@ -221,15 +221,15 @@ class _Question(_Fields):
         if len(placed or groups) == 1:  # of several it is not said which one they stand for
             (one,) = placed or groups
             others = as_list(self.get(("alt_references",)))
-            more += [(one, each, f"alt_references {at}") for at, each in enumerate(others, 1)]
-        for at, each in enumerate(as_list(self.get(("same_text_elsewhere",))), 1):
-            of = _Fields(each).get(("of",)) if isinstance(each, dict) else None
+            more += [(one, item, f"alt_references {at}") for at, item in enumerate(others, 1)]
+        for at, item in enumerate(as_list(self.get(("same_text_elsewhere",))), 1):
+            of = _Fields(item).get(("of",)) if isinstance(item, dict) else None
             if isinstance(of, bool) or not isinstance(of, int) or not 0 <= of < len(placed):
                 raise WrongField(
-                    f"same_text_elsewhere {at}: `of` is {shown(of)}; the position of a "
-                    "reference, from 0"
+                    f"same_text_elsewhere {at}: `of` is {shown(of)}; expected the position of "
+                    f"a reference, from 0"
                 )
-            more.append((placed[of], each, f"same_text_elsewhere {at}"))
+            more.append((placed[of], item, f"same_text_elsewhere {at}"))
         for group, value, name in more:
             other = passage_of(value, "alternative", name, default)
             if _said(other) not in map(_said, group):
@@ -241,7 +241,7 @@ class _Question(_Fields):
             name = f"label {number}"
             if not isinstance(value, dict):
                 raise WrongField(
-                    f"{name} is {shown(value)}; a record with doc_id, start, end, relevant"
+                    f"{name} is {shown(value)}; expected a record with doc_id, start, end, relevant"
                 )
             fields = _Fields(value)
             grade = _grade(fields.get(_GRADE), name)
@@ -264,11 +264,11 @@ class _Question(_Fields):
         return None if value is None or value == "" else label_of(value, "answer")
 
     def _types(self) -> tuple[str, ...]:
-        types = [label_of(each, "type") for each in as_list(self.get(TYPES))]
+        types = [label_of(item, "type") for item in as_list(self.get(TYPES))]
         impossible = self.get(("is_impossible", "unanswerable")) is True
         if impossible or self.get(("answerable", "is_answerable")) is False:
             types.append("unanswerable")
-        return tuple(dict.fromkeys(each for each in types if each))
+        return tuple(dict.fromkeys(item for item in types if item))
 
 
 def as_list(value: object) -> list[object]:
@@ -283,12 +283,12 @@ def id_of(value: object, number: int) -> str:
 
 def _alternatives(value: object, reference: str, default: str) -> Iterator[GivenPassage]:
     given = _Fields(value).get(("alternatives",)) if isinstance(value, dict) else None
-    for number, each in enumerate(as_list(given), 1):
+    for number, item in enumerate(as_list(given), 1):
         name = alternative_name(reference, number)
-        other = passage_of(each, "alternative", name, default)
+        other = passage_of(item, "alternative", name, default)
         # The same words may stand in any document.
         is_text = other.span is None and other.text
-        yield passage_of(each, "alternative", name, "") if is_text else other
+        yield passage_of(item, "alternative", name, "") if is_text else other
 
 
 def passage_of(value: object, role: PassageRole, name: str, default: str) -> GivenPassage:
@@ -297,7 +297,7 @@ def passage_of(value: object, role: PassageRole, name: str, default: str) -> Giv
         return GivenPassage(role, name, default, text=_quoted(value, name))
     if not isinstance(value, dict):
         raise WrongField(
-            f"{name} is {shown(value)}; a text, or a record with doc_id, start and end"
+            f"{name} is {shown(value)}; expected text, or a record with doc_id, start and end"
         )
     record = _Fields(value)
     # As tools nest it: page_content beside metadata with source and start_index.
@@ -316,9 +316,7 @@ def passage_of(value: object, role: PassageRole, name: str, default: str) -> Giv
             return GivenPassage(role, name, document, text=_quoted(text, name))
         if (id := stated_id(value).id) is not None:
             return GivenPassage(role, name, document, chunk=without_half_characters(id))
-        raise WrongField(
-            f"{name} has neither a text nor a start nor the id of a chunk; it has {listed(value)}"
-        )
+        raise WrongField(f"{name} has no text, start or chunk id among {listed(value)}")
     first = _offset(start, f"{name}: start")
     if end is None and not text:
         chunk = stated_id(value).id or ""
@@ -344,20 +342,20 @@ def _offset(value: object, what: str) -> int:
     if isinstance(value, float) and math.isfinite(value) and value == int(value):
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise WrongField(f"{what} is {shown(value)}; offsets are integers, in characters")
+        raise WrongField(f"{what} is {shown(value)}; expected an integer, in characters")
     return value
 
 
 def _grade(value: object, what: str) -> int | None:
     if value is None or (type(value) is int and 0 <= value <= 3):
         return value
-    raise WrongField(f"{what}: grade is {shown(value)}; 0, 1, 2 or 3")
+    raise WrongField(f"{what}: grade is {shown(value)}; expected 0, 1, 2 or 3")
 
 
 def relevance_of(value: object, what: str) -> bool:
     if isinstance(value, bool | int | float):
         return value > 0
-    raise WrongField(f"{what}: relevant is {shown(value)}; 0 or 1")
+    raise WrongField(f"{what}: relevant is {shown(value)}; expected 0 or 1")
 
 
 def fact_of(value: object) -> Fact:
@@ -370,4 +368,4 @@ def fact_of(value: object) -> Fact:
     text = label_of(value, "expected fact").strip()
     if not text:
         raise WrongField("an expected fact is empty")
-    return Fact(text, tuple(label_of(each, "alias of a fact") for each in aliases))
+    return Fact(text, tuple(label_of(alias, "alias of a fact") for alias in aliases))

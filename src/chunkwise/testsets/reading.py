@@ -69,7 +69,9 @@ def carries_documents(path: str | Path) -> bool:
 
 def _own(format: CarriesDocuments, path: Path) -> Iterator[Document]:
     try:
-        yield from (each for each in format.documents(path) if isinstance(each, Document))
+        yield from (
+            document for document in format.documents(path) if isinstance(document, Document)
+        )
     except ChunkwiseError:
         return  # a folder without its corpus: then only the user's texts are known
 
@@ -103,20 +105,22 @@ def with_user_places(
 
     An answer of one word stands in many places, its paragraph in one.
     """
-    found = list(drafts)
-    named = {place.doc_id for each in found if isinstance(each, Draft) for place in _places(each)}
-    known = {each.id: each for each in own if each.id in named}
-    places = _UserPlaces(known, {each.id: each for each in documents})
+    result = list(drafts)
+    named = {
+        place.doc_id for query in result if isinstance(query, Draft) for place in _places(query)
+    }
+    known = {document.id: document for document in own if document.id in named}
+    places = _UserPlaces(known, {document.id: document for document in documents})
     stretches = dict.fromkeys(
         places.stretch(place)
-        for each in found
-        if isinstance(each, Draft)
-        for place in _places(each)
+        for query in result
+        if isinstance(query, Draft)
+        for place in _places(query)
         if places.is_foreign(place)
     )
     places.look(list(stretches), documents)
-    for each in found:
-        yield _moved(each, places) if isinstance(each, Draft) else each
+    for query in result:
+        yield _moved(query, places) if isinstance(query, Draft) else query
 
 
 def _places(draft: Draft) -> Iterator[Passage]:
@@ -133,32 +137,32 @@ class _UserPlaces:
 
     def is_foreign(self, place: Passage) -> bool:
         """Whether it must be looked for: the user's document of that name is another or none."""
-        own = self._own.get(place.doc_id)
-        if own is None or place.end == WHOLE:
+        document = self._own.get(place.doc_id)
+        if document is None or place.end == WHOLE:
             return False
         given = self._given.get(place.doc_id)
-        text = own.text[place.start : place.end]
+        text = document.text[place.start : place.end]
         return given is None or given.text[place.start : place.end] != text
 
     def stretch(self, place: Passage) -> _Stretch:
         """The declared block around a place, else its whole document."""
-        own = self._own[place.doc_id]
-        blocks = own.blocks or ()
+        document = self._own[place.doc_id]
+        blocks = document.blocks or ()
         at = bisect_right(blocks, place.start, key=lambda block: block.start) - 1
         if at >= 0 and place.end <= blocks[at].end:
-            return _Stretch(own.id, blocks[at].start, blocks[at].end)
-        return _Stretch(own.id, 0, len(own.text))
+            return _Stretch(document.id, blocks[at].start, blocks[at].end)
+        return _Stretch(document.id, 0, len(document.text))
 
     def look(self, stretches: Sequence[_Stretch], documents: Sequence[Document]) -> None:
         """Exactly; what is nowhere then, but for white space and signs."""
         tolerances: tuple[Tolerance, ...] = ("exact", "signs")
         for tolerance in tolerances:
-            missing = [each for each in stretches if each not in self._found]
+            missing = [stretch for stretch in stretches if stretch not in self._found]
             texts = list(map(self._own_text, missing))
-            for found in occurrences(texts, documents, tolerance):
-                kept = self._found.setdefault(missing[found.passage], [])
-                places = (found.document, found.start, found.end)
-                few = (each[: MOST_PLACES + 1].tolist() for each in places)
+            for occurrence in occurrences(texts, documents, tolerance):
+                kept = self._found.setdefault(missing[occurrence.passage], [])
+                places = (occurrence.document, occurrence.start, occurrence.end)
+                few = (place[: MOST_PLACES + 1].tolist() for place in places)
                 kept += (Passage(documents[n].id, a, b) for n, a, b in zip(*few, strict=True))
 
     def of(self, place: Passage) -> list[Passage]:
@@ -166,18 +170,18 @@ class _UserPlaces:
         if not self.is_foreign(place):
             return [place]
         stretch = self.stretch(place)
-        found = self._found.get(stretch, [])
-        if len(found) > MOST_PLACES:
+        result = self._found.get(stretch, [])
+        if len(result) > MOST_PLACES:
             return []  # left to be reported as ambiguous
         source = PurePath(self._own[place.doc_id].source).name
-        ordered = sorted(found, key=lambda each: PurePath(each.doc_id).name != source)
-        moved = (self._within(place, stretch, each) for each in ordered)
-        return [each for each in moved if each is not None]
+        ordered = sorted(result, key=lambda query: PurePath(query.doc_id).name != source)
+        moved = (self._within(place, stretch, row) for row in ordered)
+        return [row for row in moved if row is not None]
 
-    def _within(self, place: Passage, stretch: _Stretch, found: Passage) -> Passage | None:
+    def _within(self, place: Passage, stretch: _Stretch, passage: Passage) -> Passage | None:
         """The place in a stretch that was found; in one that is spaced otherwise, by counting."""
-        whole, there = self._own_text(stretch), self._given[found.doc_id].text
-        there = there[found.start : found.end]
+        whole, there = self._own_text(stretch), self._given[passage.doc_id].text
+        there = there[passage.start : passage.end]
         start = place.start - stretch.start
         size = place.end - place.start
         if there != whole:
@@ -188,7 +192,7 @@ class _UserPlaces:
             start = -size
             for _ in range(nth + 1):
                 start = there.index(text, start + size)
-        return Passage(found.doc_id, found.start + start, found.start + start + size)
+        return Passage(passage.doc_id, passage.start + start, passage.start + start + size)
 
     def passage(self, place: Passage) -> str:
         return self._own_text(self.stretch(place))
@@ -206,11 +210,13 @@ def _moved(draft: Draft, places: _UserPlaces) -> Draft:
     quotes: list[GivenPassage] = []
     given = [passage for passage in draft.passages if passage.role == "reference"]
     for reference, passage in zip(draft.query.references, given, strict=True):
-        found = [(place, there) for place in reference.places if (there := places.of(place))]
-        if found:
-            references.append(list(dict.fromkeys(place for _, there in found for place in there)))
-            is_first = found[0][0] == reference.places[0]
-            texts.append(passage.text if is_first or not passage.text else places.text(found[0][0]))
+        result = [(place, there) for place in reference.places if (there := places.of(place))]
+        if result:
+            references.append(list(dict.fromkeys(place for _, there in result for place in there)))
+            is_first = result[0][0] == reference.places[0]
+            texts.append(
+                passage.text if is_first or not passage.text else places.text(result[0][0])
+            )
         else:
             text = places.passage(reference.places[0])
             quotes.append(GivenPassage("reference", f"passage {len(quotes) + 1}", text=text))
@@ -294,12 +300,12 @@ def placed_drafts(
             del where[id]
         else:
             queries.append(query)
-    told = [each for number in sorted(problems) for each in problems[number]]
-    for each in (*told, *unread_problems(unread, file)):
-        if each.kind not in REMARKS:
-            on_problem(each)
+    told = [item for number in sorted(problems) for item in problems[number]]
+    for item in (*told, *unread_problems(unread, file)):
+        if item.kind not in REMARKS:
+            on_problem(item)
         elif on_remark is not None:
-            on_remark(each)
+            on_remark(item)
     return TestSet(tuple(queries), name, hash_of(queries), kept, origins, where)
 
 
@@ -320,8 +326,8 @@ def _refused(draft: Draft | Unreadable, known: dict[str, str]) -> Problem | None
         return Problem("empty_question", draft.where, id, "the question is empty", dropped=True)
     if id in known:
         # Rows of results are joined with their questions by it.
-        said = f"its id {id!r} is also that of {known[id]}; ids must be unique"
-        return Problem("duplicate_id", draft.where, id, said, dropped=True)
+        text = f"duplicate id {id!r}, used by {known[id]}; ids must be unique"
+        return Problem("duplicate_id", draft.where, id, text, dropped=True)
     return None
 
 
@@ -330,7 +336,7 @@ def read_questions(name: str, on_bad: OnBadRow) -> list[Query]:
 
     Where their answers stand is not looked at: what is wrong with that does not keep a question from being asked.
     """
-    found: list[Query] = []
+    queries: list[Query] = []
     where: dict[str, str] = {}
     format = None if is_read_once(name) else _format(name)
     if format is None or format.name == "chunkwise":
@@ -342,8 +348,8 @@ def read_questions(name: str, on_bad: OnBadRow) -> list[Query]:
             on_bad(f"{problem.where}: {problem.text}")
         elif isinstance(draft, Draft):
             where[draft.question.id] = draft.where
-            found.append(Query(draft.question.id, draft.question.text))
-    return found
+            queries.append(Query(draft.question.id, draft.question.text))
+    return queries
 
 
 def _format(name: str) -> Format | None:

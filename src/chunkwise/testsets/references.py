@@ -100,7 +100,7 @@ class ReferenceLocator:
             settled = (self._settle(slot, draft, outcomes) for slot in slots)
             problems = [problem for problem in settled if problem is not None]
             if any(slot.passage.role == "reference" and not slot.places for slot in slots):
-                problems = [_dropped(each) for each in problems]
+                problems = [_dropped(item) for item in problems]
                 yield draft.question.id, None, problems
             else:
                 yield draft.question.id, _placed(draft, slots), problems
@@ -108,10 +108,10 @@ class ReferenceLocator:
     def _examine(self, slot: PassageSlot) -> None:
         """Takes a claim that holds as the place; else notes what is wrong and what to look for."""
         is_said = bool(slot.passage.document) or slot.passage.span is not None
-        found = self._names.find(slot.passage.document) if is_said else None
-        number = found if isinstance(found, int) else None
-        if isinstance(found, str):
-            slot.fault = "unknown_document", found
+        result = self._names.find(slot.passage.document) if is_said else None
+        number = result if isinstance(result, int) else None
+        if isinstance(result, str):
+            slot.fault = "unknown_document", result
         elif slot.passage.span is None and not slot.passage.text:
             self._point(slot, number)
         elif slot.passage.span is not None and number is not None:
@@ -125,12 +125,12 @@ class ReferenceLocator:
     def _point(self, slot: PassageSlot, number: int | None) -> None:
         """The chunk that is named or begins there, as citations are read; without chunks the sentence there."""
         if slot.passage.chunk:
-            found = self._chunk(slot.passage.chunk, number)
-            if isinstance(found, Passage):
-                held = slot.passage.start is None or found.start <= slot.passage.start < found.end
-                slot.places = (found,) if held else ()
+            result = self._chunk(slot.passage.chunk, number)
+            if isinstance(result, Passage):
+                held = slot.passage.start is None or result.start <= slot.passage.start < result.end
+                slot.places = (result,) if held else ()
             elif slot.passage.start is None:
-                slot.fault = "not_found", f"{slot.passage.name}: {found}"
+                slot.fault = "not_found", f"{slot.passage.name}: {result}"
         if slot.places or slot.passage.start is None:
             return
         if number is None and len(self._documents) == 1:
@@ -144,15 +144,15 @@ class ReferenceLocator:
             return
         document = self._documents[number]
         if not 0 <= slot.passage.start < len(document.text):
-            said = f"{slot.passage.name} begins at {_number(slot.passage.start)} of {document.id!r}"
-            slot.fault = "outside", f"{said}, which has {counted(len(document.text), 'character')}"
+            text = f"{slot.passage.name} begins at {_number(slot.passage.start)} of {document.id!r}"
+            slot.fault = "outside", f"{text}, which has {counted(len(document.text), 'character')}"
             return
         span = self._chunks.holding(number, slot.passage.start) if self._chunks else None
         slot.places = (Passage(document.id, *(span or self._sentence(number, slot.passage.start))),)
 
     def _chunk(self, id: str, number: int | None) -> Passage | str:
         if self._chunks is None:
-            return f"{id!r} is a chunk id, but no chunks are known here; give a start offset, or a text"
+            return f"{id!r} is a chunk id, but no chunks are known; give a start offset, or text"
         return self._chunks.find(id, number)
 
     def _sentence(self, number: int, at: int) -> Span:
@@ -181,8 +181,8 @@ class ReferenceLocator:
             )
         there = document.text[start:end]
         if slot.passage.text and not same_but_for_signs(there, slot.passage.text):
-            said = f"{slot.passage.name} should be {shown_quote(slot.passage.text)}, but {span} is {shown_quote(there)}"
-            return "different_text", said
+            text = f"{slot.passage.name} is {shown_quote(slot.passage.text)}, but {span} is {shown_quote(there)}"
+            return "different_text", text
         return None
 
     def _settle(
@@ -191,16 +191,16 @@ class ReferenceLocator:
         if slot.places:
             return None
         if slot.want < 0:
-            kind, said = slot.fault or ("not_found", f"{slot.passage.name} has no text")
-            return Problem(kind, draft.where, draft.question.id, f"{said}; correct it")
+            kind, text = slot.fault or ("not_found", f"{slot.passage.name} has no text")
+            return Problem(kind, draft.where, draft.question.id, f"{text}; correct it")
         outcome = outcomes[slot.want]
         if isinstance(outcome, Located) and self._is_sure(slot, outcome):
             slot.places = outcome.places
             if slot.fault is None:
                 return _several(slot, draft)
-            kind, said = slot.fault
+            kind, text = slot.fault
             place = slot.places[0]
-            now = f"{said}; it is at {from_to(place.start, place.end)} of {place.doc_id!r}"
+            now = f"{text}; it is at {from_to(place.start, place.end)} of {place.doc_id!r}"
             return Problem(kind, draft.where, draft.question.id, now, place, repaired=True)
         return self._lost(slot, draft, outcome)
 
@@ -217,14 +217,14 @@ class ReferenceLocator:
         if isinstance(outcome, Missing) and outcome.elsewhere:
             nearest = outcome.elsewhere[0]
             there = f"isn't in {slot.passage.document!r} but in {nearest.doc_id!r}"
-            said = f"{quote} {there}; correct the document or the text"
+            text = f"{quote} {there}; correct the document or the text"
         elif isinstance(outcome, Missing):
             nearest = outcome.nearest
-            said = f"{quote} is in no document; correct it"
+            text = f"{quote} isn't in any document; correct it"
         elif isinstance(outcome, Ambiguous) and outcome.different:
             nearest = outcome.places[0]
-            told = _distinct([self._text(place) for place in outcome.places])
-            said = f"{quote} matches different texts: {', '.join(told)}; quote one exactly"
+            messages = _distinct([self._text(place) for place in outcome.places])
+            text = f"{quote} matches different texts: {', '.join(messages)}; quote one exactly"
             kind = "ambiguous"
         else:
             nearest = outcome.places[0]
@@ -234,9 +234,9 @@ class ReferenceLocator:
                 else "several places"
             )
             advice = "use a longer quote" if slot.is_named else _NAME_IT
-            said = f"{quote} is in {many}; {advice}"
+            text = f"{quote} is in {many}; {advice}"
             kind = "ambiguous"
-        return Problem(kind, draft.where, draft.question.id, fault + said, nearest)
+        return Problem(kind, draft.where, draft.question.id, fault + text, nearest)
 
     def _text(self, place: Passage) -> str:
         return self._documents[self._numbers[place.doc_id]].text[place.start : place.end]
@@ -256,17 +256,18 @@ def _several(slot: PassageSlot, draft: Draft) -> Problem | None:
     documents = len({place.doc_id for place in slot.places})
     where = counted(documents, "document")
     advice = "use a longer quote" if slot.is_named else _NAME_IT
-    said = (
-        f"{slot.passage.name}, {shown_quote(slot.passage.text)}, is in {counted(count, 'place')} "
-        f"in {where}, "
-        f"and any of them counts; {advice} if one is meant"
+    text = (
+        f"{slot.passage.name}, {shown_quote(slot.passage.text)}, occurs "
+        f"{counted(count, 'time')} in "
+        f"{where}, and any counts; "
+        f"{advice} to select one"
     )
-    return Problem("several_places", draft.where, draft.question.id, said)
+    return Problem("several_places", draft.where, draft.question.id, text)
 
 
 def _is_short(text: str) -> bool:
     words = text.split()
-    if any(ord(each) >= _SCRIPTS_OF_WORDS for each in text):
+    if any(ord(item) >= _SCRIPTS_OF_WORDS for item in text):
         return sum(map(len, words)) < _FEW_IDEOGRAPHS
     return len(" ".join(words)) < _FEW_CHARACTERS or len(words) < _FEW_WORDS
 

@@ -27,20 +27,20 @@ NUMERIC = "numeric"
 
 def _drop_stale_facts(row: QuestionRow, answer: str) -> list[str]:
     """Takes out the facts that neither the new answer nor the reference names."""
-    name = next((each for each in _FACTS if row.get(each) is not None), None)
+    name = next((fact for fact in _FACTS if row.get(fact) is not None), None)
     if name is None:
         return []
     proof = plain_form("\n".join((answer, *quotes_of_row(row))))
-    gone = [each for each in as_list(row[name]) if not is_named(fact_of(each), proof)]
-    row[name] = [each for each in as_list(row[name]) if each not in gone]
-    return [fact_of(each).text for each in gone]
+    gone = [item for item in as_list(row[name]) if not is_named(fact_of(item), proof)]
+    row[name] = [item for item in as_list(row[name]) if item not in gone]
+    return [fact_of(item).text for item in gone]
 
 
 def _drop_tag(row: QuestionRow, tag: str) -> bool:
     """Whether the tag was there."""
-    name = next((each for each in TYPES if tag in as_list(row.get(each))), None)
+    name = next((item for item in TYPES if tag in as_list(row.get(item))), None)
     if name is not None:
-        row[name] = [each for each in as_list(row[name]) if each != tag]
+        row[name] = [item for item in as_list(row[name]) if item != tag]
     return name is not None
 
 
@@ -48,8 +48,8 @@ def quotes_of_row(row: QuestionRow) -> Iterator[str]:
     """What the file itself says stands at the places of a question."""
     for name in ("references", "relevant_text"):
         given = row.get(name)
-        for each in given if isinstance(given, list) else [given]:
-            text = each.get("text") if isinstance(each, dict) else each
+        for item in given if isinstance(given, list) else [given]:
+            text = item.get("text") if isinstance(item, dict) else item
             if isinstance(text, str) and text:
                 yield text
 
@@ -153,8 +153,8 @@ class Review:
     def counts(self) -> dict[str, int]:
         """Questions in the file by what was decided, and those dropped so far."""
         states = [state_of(row) for row in self._file.rows]
-        found = {name: states.count(name) for name in ("accepted", "edited", "unreviewed")}
-        return {**found, "dropped": len(self._gone.rows)}
+        result = {name: states.count(name) for name in ("accepted", "edited", "unreviewed")}
+        return {**result, "dropped": len(self._gone.rows)}
 
     def _edit(self, names: tuple[str, ...], text: str) -> list[str]:
         _, row = self._here()
@@ -164,14 +164,14 @@ class Review:
         row[key] = new
         row[REVIEW] = "edited"
         if names is TEXT:
-            told = ["no longer tagged easy"] if _drop_tag(row, EASY) else []
+            messages = ["no longer tagged easy"] if _drop_tag(row, EASY) else []
             self._write(row)
-            return told
-        told = [f"no longer an expected fact: {each}" for each in _drop_stale_facts(row, new)]
+            return messages
+        messages = [f"no longer an expected fact: {fact}" for fact in _drop_stale_facts(row, new)]
         if not Readable(new).numbers and _drop_tag(row, NUMERIC):
-            told.append("no longer tagged numeric: the answer has no number")
+            messages.append("no longer tagged numeric: the answer has no number")
         self._write(row)
-        return told
+        return messages
 
     def _here(self) -> tuple[int, QuestionRow]:
         """The question at hand as it is in the file now, and where it stands there."""

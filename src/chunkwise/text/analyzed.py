@@ -132,13 +132,13 @@ class Analyzed:
     ) -> dict[int, str]:
         """Table headers by index of a start within table rows; "" if the header doesn't fit."""
         told: dict[Block, str] = {}
-        found: dict[int, str] = {}
+        headers: dict[int, str] = {}
         for number, header in self.blocks.headers_above(starts).items():
             if header not in told:
                 text = self.text[header.start : header.end].removeprefix("\ufeff")
                 told[header] = text if fits(header) else ""
-            found[number] = told[header]
-        return found
+            headers[number] = told[header]
+        return headers
 
     @cached_property
     def sentences(self) -> NDArray[np.int64]:

@@ -153,10 +153,10 @@ def _bytes_of(characters: str) -> bytes:
 
 def one_of(values: Points, characters: str) -> NDArray[np.bool_]:
     """Whether each code point is one of these few characters: `np.isin` takes ten times as long."""
-    found: NDArray[np.bool_] = values == ord(characters[0])
+    result: NDArray[np.bool_] = values == ord(characters[0])
     for char in characters[1:]:
-        found |= values == ord(char)
-    return found
+        result |= values == ord(char)
+    return result
 
 
 def _each_block(size: int, find: Callable[[int, int], NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -164,10 +164,10 @@ def _each_block(size: int, find: Callable[[int, int], NDArray[np.int64]]) -> NDA
     if size <= _BLOCK:
         return find(0, size)
     # Grows as it is filled: pieces put together at the end would be there twice.
-    found = array("q")
+    result = array("q")
     for start in range(0, size, _BLOCK):
-        found.frombytes(find(start, min(start + _BLOCK, size)).tobytes())
-    return np.frombuffer(found, np.int64) if found else np.zeros(0, dtype=np.int64)
+        result.frombytes(find(start, min(start + _BLOCK, size)).tobytes())
+    return np.frombuffer(result, np.int64) if result else np.zeros(0, dtype=np.int64)
 
 
 class CharacterArrays:
@@ -204,7 +204,7 @@ class CharacterArrays:
     def has_between(self, first: int, last: int) -> bool:
         """Whether a character beyond ASCII has a code point from one to another."""
         return not self.text.isascii() and any(
-            first <= ord(each) <= last for each in self._not_ascii
+            first <= ord(item) <= last for item in self._not_ascii
         )
 
     @cached_property
@@ -227,39 +227,39 @@ class CharacterArrays:
         """The first character at or after each position that is no white space; the text's length if none."""
         if not self.text:
             return np.zeros_like(positions)
-        found = positions.copy()
-        left = np.arange(len(found))
+        result = positions.copy()
+        left = np.arange(len(result))
         for _ in range(_SHORT_GAP):
-            left = left[self.have(found[left], SPACE)]
+            left = left[self.have(result[left], SPACE)]
             if not len(left):
-                return found
-            found[left] += 1
-        left = left[self.have(found[left], SPACE)]
+                return result
+            result[left] += 1
+        left = left[self.have(result[left], SPACE)]
         if len(left) > _FEW:
-            found[left] = self._gap_ends[self._gap_ends.searchsorted(found[left])]
-            return found
+            result[left] = self._gap_ends[self._gap_ends.searchsorted(result[left])]
+            return result
         low = high = -1
         for index in left.tolist():
-            if not low <= found[index] <= high:  # else a gap that was searched already
-                low = int(found[index])
+            if not low <= result[index] <= high:  # else a gap that was searched already
+                low = int(result[index])
                 match = _SOLID.search(self.text, low)
                 high = match.start() if match else len(self.text)
-            found[index] = high
-        return found
+            result[index] = high
+        return result
 
     def behind_solid(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where the white space before each position starts; the position itself if there is none."""
-        found = positions.copy()
-        left = np.arange(len(found))
+        result = positions.copy()
+        left = np.arange(len(result))
         for _ in range(_SHORT_GAP):
-            left = left[(found[left] > 0) & self.have(found[left] - 1, SPACE)]
+            left = left[(result[left] > 0) & self.have(result[left] - 1, SPACE)]
             if not len(left):
-                return found
-            found[left] -= 1
-        left = left[(found[left] > 0) & self.have(found[left] - 1, SPACE)]
+                return result
+            result[left] -= 1
+        left = left[(result[left] > 0) & self.have(result[left] - 1, SPACE)]
         if len(left):
-            found[left] = self._gap_starts[self._gap_starts.searchsorted(found[left]) - 1]
-        return found
+            result[left] = self._gap_starts[self._gap_starts.searchsorted(result[left]) - 1]
+        return result
 
     def have(self, positions: NDArray[np.int64], flags: int) -> NDArray[np.bool_]:
         """Whether the character at each position has any of these kinds; behind the text none has."""
@@ -293,13 +293,13 @@ class CharacterArrays:
         end = len(self.text) if end is None else min(end, len(self.text))
         if self._latin is not None:
             return np.frombuffer(self._latin[start:end].translate(_bytes_with(flags)), np.bool_)
-        found = np.empty(max(end - start, 0), dtype=np.bool_)
-        kept = "_kinds" in self.__dict__ or (len(found) == len(self.text) <= _LARGE)
+        result = np.empty(max(end - start, 0), dtype=np.bool_)
+        kept = "_kinds" in self.__dict__ or (len(result) == len(self.text) <= _LARGE)
         for low in range(start, end, _BLOCK):
             high = min(low + _BLOCK, end)
             kinds = self._kinds[low:high] if kept else kinds_of(self.points[low:high])
-            found[low - start : high - start] = (kinds & np.uint16(flags)) != 0
-        return found
+            result[low - start : high - start] = (kinds & np.uint16(flags)) != 0
+        return result
 
     def places(self, characters: str, start: int = 0, end: int | None = None) -> NDArray[np.int64]:
         """The position of every one of these characters, in all of the text or in a stretch."""
@@ -307,14 +307,18 @@ class CharacterArrays:
         def find(low: int, high: int) -> NDArray[np.int64]:
             low, high = low + start, high + start
             if self._latin is None:
-                found = one_of(self.points[low:high], wanted)
+                values = one_of(self.points[low:high], wanted)
             else:
                 told = self._latin[low:high].translate(_bytes_of(characters))
-                found = np.frombuffer(told, np.bool_)
-            return found.nonzero()[0] + low
+                values = np.frombuffer(told, np.bool_)
+            return values.nonzero()[0] + low
 
         end = len(self.text) if end is None else min(end, len(self.text))
-        wanted = "".join(each for each in characters if each.isascii() or each in self._not_ascii)
+        wanted = "".join(
+            character
+            for character in characters
+            if character.isascii() or character in self._not_ascii
+        )
         return _each_block(max(end - start, 0), find) if wanted else np.zeros(0, dtype=np.int64)
 
     @cached_property

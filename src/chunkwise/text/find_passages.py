@@ -74,34 +74,34 @@ def unmarked(text: str) -> Unmarked | None:
 
 def marks_of(text: str) -> list[Mark]:
     """In their order, disjoint; only those that have their other half in the same paragraph."""
-    found: list[Mark] = []
+    marks: list[Mark] = []
     waiting: defaultdict[str, list[int]] = defaultdict(list)
     for token in _TOKEN.finditer(text):
         sign, (start, end) = token[0], token.span()
         if sign[0] == "\n":
             waiting.clear()
         elif sign[0] == "\\":
-            found.append(Mark(start, start + 1, opens=True))
+            marks.append(Mark(start, start + 1, opens=True))
         elif sign[-1] == "[":
             waiting["["].append(start)
         elif sign[0] == "]":
             opening = waiting["["].pop() if waiting["["] else None
             if opening is not None and end - start > 1:
                 bracket = text.index("[", opening) + 1
-                found += [Mark(opening, bracket, opens=True), Mark(start, end, opens=False)]
+                marks += [Mark(opening, bracket, opens=True), Mark(start, end, opens=False)]
         elif sign[0] == "`" or end - start <= _LONGEST:
-            _emphasis(text, start, end, waiting[sign], found)
-    return sorted(found)
+            _emphasis(text, start, end, waiting[sign], marks)
+    return sorted(marks)
 
 
-def _emphasis(text: str, start: int, end: int, waiting: list[int], found: list[Mark]) -> None:
+def _emphasis(text: str, start: int, end: int, waiting: list[int], marks: list[Mark]) -> None:
     """Pairs it with one that waits, or lets it wait; a star between two words or two blanks does neither."""
     before, behind = text[start - 1 : start], text[end : end + 1]
     is_code = text[start] == "`"
     closes = is_code or not (_is_blank(before) or _in_word(behind))
     if waiting and closes:
         opening = waiting.pop()
-        found += [Mark(opening, opening + end - start, opens=True), Mark(start, end, opens=False)]
+        marks += [Mark(opening, opening + end - start, opens=True), Mark(start, end, opens=False)]
     elif is_code or not (_is_blank(behind) or _in_word(before)):
         waiting.append(start)
 
@@ -173,14 +173,14 @@ class Folding:
         if self.tolerance == "exact" or not text:
             return Folded(points, None, None)
         characters = sorted(set(text))
-        becomes = [self._becomes(each) for each in characters]
+        becomes = [self._becomes(character) for character in characters]
         last = ord(characters[-1])
         # One row a code point of the text: where its points begin among all, and how many there are.
         size, first = np.zeros((2, last + 1), dtype=np.int32)
-        codes = np.array([ord(each) for each in characters])
-        size[codes] = [len(each) for each in becomes]
-        first[codes] = np.cumsum([0, *(len(each) for each in becomes[:-1])])
-        flat = np.array([point for each in becomes for point in each], dtype=np.uint32)
+        codes = np.array([ord(character) for character in characters])
+        size[codes] = [len(group) for group in becomes]
+        first[codes] = np.cumsum([0, *(len(group) for group in becomes[:-1])])
+        flat = np.array([point for group in becomes for point in group], dtype=np.uint32)
         if len(flat) == len(codes) and (size[codes] == 1).all():  # the usual case, and much faster
             return _one_space(flat[first[points]], np.arange(len(points)))
         counts = size[points]
@@ -204,7 +204,7 @@ class Folding:
         parts = unicodedata.normalize("NFKD", character)
         if self.tolerance in ("case", "marks"):
             parts = unicodedata.normalize("NFKD", parts.casefold())
-        return "".join(" " if each.isspace() else _SIGNS.get(each, each) for each in parts)
+        return "".join(" " if part.isspace() else _SIGNS.get(part, part) for part in parts)
 
 
 def _one_space(points: NDArray[np.uint32], begin: NDArray[np.int64]) -> Folded:
@@ -311,11 +311,11 @@ def _borders(folded: Folded) -> NDArray[np.bool_]:
 
 def _are_marks(points: NDArray[np.uint32], at: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether what stands there belongs to the character before: the accent behind an e."""
-    found = points.take(at, mode="clip") >= _FIRST_MARK
-    for number in found.nonzero()[0].tolist():
+    result = points.take(at, mode="clip") >= _FIRST_MARK
+    for number in result.nonzero()[0].tolist():
         inside = at[number] < len(points)
-        found[number] = inside and unicodedata.combining(chr(points[at[number]])) != 0
-    return found
+        result[number] = inside and unicodedata.combining(chr(points[at[number]])) != 0
+    return result
 
 
 def _cuts_word(points: NDArray[np.uint32]) -> NDArray[np.bool_]:

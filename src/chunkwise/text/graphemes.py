@@ -75,13 +75,13 @@ def _learn(points: list[int]) -> None:
 
 
 def _classes(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    found = _table.take(points)
-    unknown = points[found == _UNKNOWN]
+    result = _table.take(points)
+    unknown = points[result == _UNKNOWN]
     if len(unknown):
         _learn(distinct(unknown))
-        found = _table.take(points)
-    found -= 1
-    return found
+        result = _table.take(points)
+    result -= 1
+    return result
 
 
 def inside_clusters(points: NDArray[np.uint32]) -> NDArray[np.bool_]:

@@ -164,16 +164,16 @@ def _by_script(text: str) -> str:
     """For scripts that one language, or one and its kin, is written in."""
     if text.isascii():
         return ""
-    letters, found = 0, Counter[str]()
+    letters, result = 0, Counter[str]()
     for char, count in Counter(text).items():
         if char.isalpha():
             letters += count
-            found[script_of(char)] += count
-    del found[""]
-    han, kana = found.pop("zh", 0), found.pop("ja", 0)
+            result[script_of(char)] += count
+    del result[""]
+    han, kana = result.pop("zh", 0), result.pop("ja", 0)
     # Japanese mixes kana into Han; Chinese quotes a kana now and then.
-    found["ja" if kana * 8 > han else "zh"] = han + kana
-    name, most = max(found.items(), key=lambda item: item[1])
+    result["ja" if kana * 8 > han else "zh"] = han + kana
+    name, most = max(result.items(), key=lambda item: item[1])
     # A Chinese character says as much as a Latin word: a third of the letters is most of the text.
     share = 0.3 if name in ("zh", "ja", "ko") else 0.5
     return _refined(name, text) if most and most >= share * letters else ""

@@ -50,9 +50,9 @@ def written_links(text: str, document: Document) -> Iterator[tuple[int, int, str
     for match in _MARKDOWN.finditer(text):
         yield *match.span("text"), match["target"]
     if "]:" in document.text:
-        found = {folded(name): target for name, target in _DEFINITION.findall(document.text)}
-        for match in _REFERENCE.finditer(text) if found else ():
-            if target := found.get(folded(match[2] or match[1])):
+        result = {folded(name): target for name, target in _DEFINITION.findall(document.text)}
+        for match in _REFERENCE.finditer(text) if result else ():
+            if target := result.get(folded(match[2] or match[1])):
                 yield *match.span(1), target
 
 
@@ -70,7 +70,7 @@ def file_title(path: str) -> str:
     if ":" in path or path.startswith("//"):
         return ""
     parts = [part for part in path.split("/") if part.strip(".")]
-    said = _EXTENSION.sub("", parts[-1]) if parts else ""
-    if said.lower() in _PLAIN_FILES:
-        said = parts[-2] if len(parts) > 1 else ""
-    return unquote(said[:_LONGEST_FILE]).replace("_", " ")
+    text = _EXTENSION.sub("", parts[-1]) if parts else ""
+    if text.lower() in _PLAIN_FILES:
+        text = parts[-2] if len(parts) > 1 else ""
+    return unquote(text[:_LONGEST_FILE]).replace("_", " ")

@@ -23,7 +23,7 @@ MOST_WORDS = 12
 _LONGEST_NAME = 64 * MOST_WORDS
 """Characters: what a question has in one word may be as long as somebody likes."""
 MONTH_NUMBERS = {
-    name: number for each in ("en", "de") for number, name in enumerate(MONTHS[each], 1)
+    name: number for item in ("en", "de") for number, name in enumerate(MONTHS[item], 1)
 }
 _MONTH = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
 _DATE = regex.compile(
@@ -41,8 +41,8 @@ _ARTICLES = frozenset("the a an".split())
 
 def is_short_title(kind: NDArray[np.integer], length: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Which places are what a title is without its brackets: Mercury of "Mercury (planet)"."""
-    found: NDArray[np.bool_] = (kind == HEADING) & (length == 0)
-    return found
+    result: NDArray[np.bool_] = (kind == HEADING) & (length == 0)
+    return result
 
 
 class Mentions(NamedTuple):
@@ -65,8 +65,8 @@ def name_key(text: str) -> str:
         day = _DATE.fullmatch(text)
         if day and (date := _day(day)):
             return date
-    said = _key_words(_POSSESSIVE.sub("", folded(text)))
-    return " ".join(_without_articles(said)[: MOST_WORDS * 2])
+    texts = _key_words(_POSSESSIVE.sub("", folded(text)))
+    return " ".join(_without_articles(texts)[: MOST_WORDS * 2])
 
 
 def _key_words(folded_text: str) -> tuple[str, ...]:
@@ -116,17 +116,19 @@ def _han_stretches(text: str) -> Iterator[tuple[int, int]]:
 
 def name_spans(text: str) -> list[NameSpan]:
     """The stretches of words that a question may name something by."""
-    said = list(itertools.islice(_QUESTION_WORD.finditer(text), _QUESTION_WORDS))
+    matches = list(itertools.islice(_QUESTION_WORD.finditer(text), _QUESTION_WORDS))
     # Each word once: a stretch has the key of its words, but for a day and for the s of a possessive.
-    parts = [_key_words(folded(each[0])) for each in said]
+    parts = [_key_words(folded(match[0])) for match in matches]
     owned = [
-        () if each[0] in ("s", "S") and text[each.start() - 1 : each.start()] in ("'", "’") else own
-        for each, own in zip(said, parts, strict=True)
+        ()
+        if match[0] in ("s", "S") and text[match.start() - 1 : match.start()] in ("'", "’")
+        else own
+        for match, own in zip(matches, parts, strict=True)
     ]
-    found = []
-    for low, first in enumerate(said):
+    spans = []
+    for low, first in enumerate(matches):
         words: tuple[str, ...] = ()
-        for high, last in enumerate(said[low : low + MOST_WORDS], low):
+        for high, last in enumerate(matches[low : low + MOST_WORDS], low):
             start, end = first.start(), last.end()
             if end - start > _LONGEST_NAME:
                 break
@@ -136,12 +138,12 @@ def name_spans(text: str) -> list[NameSpan]:
             else:
                 key = " ".join(_without_articles(words)[: MOST_WORDS * 2])
             if key:
-                found.append(NameSpan(start, end, name_hash(key), key.count(" ") + 1))
+                spans.append(NameSpan(start, end, name_hash(key), key.count(" ") + 1))
     for low, high, key in itertools.islice(dates_in(text), MOST_WORDS):
-        found.append(NameSpan(low, high, name_hash(key), 3))
+        spans.append(NameSpan(low, high, name_hash(key), 3))
     for low, high in _han_stretches(text):
-        found.append(NameSpan(low, high, name_hash(name_key(text[low:high])), 1))
-    return found
+        spans.append(NameSpan(low, high, name_hash(name_key(text[low:high])), 1))
+    return spans
 
 
 def dates_in(text: str) -> Iterator[tuple[int, int, str]]:

@@ -116,20 +116,20 @@ def document_names(
     small = _OPENERS | stop_words(language) | stop_words("en")
     text = _within_atoms(analyzed, starts)
     articles = _GERMAN_ARTICLES if language == "de" else frozenset[str]()
-    found = list(_capitalised(text, small, articles, _Openings(analyzed, starts)))
-    found += _marked(text, small)
-    found += _linked(text, analyzed.document, small)
-    found += _given(text, given)
-    found += dates_in(text)
-    found += _repeated(text, small)
-    found += _repeated_han(text)
+    result = list(_capitalised(text, small, articles, _Openings(analyzed, starts)))
+    result += _marked(text, small)
+    result += _linked(text, analyzed.document, small)
+    result += _given(text, given)
+    result += dates_in(text)
+    result += _repeated(text, small)
+    result += _repeated_han(text)
     subjects = list(_subjects(analyzed))
     first: dict[str, int] = {}
-    for start, _, key in [*found, *(each[:3] for each in subjects)]:
+    for start, _, key in [*result, *(subject[:3] for subject in subjects)]:
         first[key] = min(start, first.get(key, start))
     if _bare_title(analyzed.document.title):  # by its last word nobody calls "Mercury (planet)"
         first.pop(name_key(analyzed.document.title), None)
-    aliases = _Aliases(first, _acronyms(text, found))
+    aliases = _Aliases(first, _acronyms(text, result))
     hashes: dict[str, int] = {}
     rows: set[tuple[int, int, int, int]] = set()
 
@@ -138,7 +138,7 @@ def document_names(
             hashes[key] = name_hash(key)
         rows.add((start, end, hashes[key], kind))
 
-    for start, end, key in found:
+    for start, end, key in result:
         add(start, end, key, MENTION)
         if (full := aliases.full_name(key)) is not None:
             add(start, end, full, MENTION)
@@ -155,7 +155,7 @@ def document_names(
 def _mentions(rows: Collection[tuple[int, int, int, int]]) -> Mentions:
     columns = zip(*sorted(rows), strict=True) if rows else ((), (), (), ())
     types = (np.int64, np.int64, np.uint64, np.uint8)
-    return Mentions(*(np.array(each, type) for each, type in zip(columns, types, strict=True)))
+    return Mentions(*(np.array(group, type) for group, type in zip(columns, types, strict=True)))
 
 
 def with_statements(mentions: Mentions, stated: Iterable[tuple[int, int, str, bool]]) -> Mentions:
@@ -204,18 +204,18 @@ def _capitalised(
 ) -> Iterator[tuple[int, int, str]]:
     for match in _RUN.finditer(text):
         start, end = match.span()
-        said = list(_SAID.finditer(match[0]))
+        matches = list(_SAID.finditer(match[0]))
         at = 0
-        while at < len(said) and _is_small(said[at][0].rstrip("."), small):
+        while at < len(matches) and _is_small(matches[at][0].rstrip("."), small):
             at += 1
-        if at == len(said):
+        if at == len(matches):
             continue
-        start += said[at].start()
-        alone = at == len(said) - 1
-        if alone and not at and openings.is_doubtful(start, said[at][0]):
+        start += matches[at].start()
+        alone = at == len(matches) - 1
+        if alone and not at and openings.is_doubtful(start, matches[at][0]):
             continue
-        if alone and articles and not said[at][0].isupper():
-            before = said[at - 1][0] if at else _word_before(text, start)
+        if alone and articles and not matches[at][0].isupper():
+            before = matches[at - 1][0] if at else _word_before(text, start)
             if before.lower() in articles:
                 continue
         yield from _named(text, start, end, small)
@@ -228,8 +228,8 @@ def _capitalised(
 
 
 def _word_before(text: str, start: int) -> str:
-    found = _BEFORE.search(text, max(0, start - 12), start)
-    return found[1] if found else ""
+    match = _BEFORE.search(text, max(0, start - 12), start)
+    return match[1] if match else ""
 
 
 def _named(
@@ -300,9 +300,9 @@ def _repeated(text: str, small: frozenset[str]) -> Iterator[tuple[int, int, str]
     """Two words in a row that a text in a script without capitals says again: mostly a name, or a term."""
     if not _UNCASED.search(text):
         return
-    said = [match for match in _UNCASED.finditer(text) if match[0] not in small]
+    matches = [match for match in _UNCASED.finditer(text) if match[0] not in small]
     places: dict[str, list[tuple[int, int]]] = {}
-    for one, other in itertools.pairwise(said):
+    for one, other in itertools.pairwise(matches):
         if one.end() + 1 == other.start() and text[one.end()] in " \u00a0":
             key = name_key(f"{one[0]} {other[0]}")
             places.setdefault(key, []).append((one.start(), other.end()))
@@ -367,12 +367,12 @@ class _Aliases:
         self._acronyms = acronyms
         self._full: dict[str, list[str]] = {}
         for key, start in first.items():
-            said = key.split()
-            if 2 <= len(said) <= 4 and len(said[0]) > 1:
-                shorts = {said[-1], f"{said[0][0]} {said[-1]}"}
+            texts = key.split()
+            if 2 <= len(texts) <= 4 and len(texts[0]) > 1:
+                shorts = {texts[-1], f"{texts[0][0]} {texts[-1]}"}
                 # Paris before Paris Hilton is the town; and March is no hare.
-                if start <= first.get(said[0], start) and said[0] not in MONTH_NUMBERS:
-                    shorts.add(said[0])
+                if start <= first.get(texts[0], start) and texts[0] not in MONTH_NUMBERS:
+                    shorts.add(texts[0])
                 for short in shorts:
                     known = self._full.setdefault(short, [])
                     if len(known) < 2:  # more would not tell more, and could be many
@@ -408,7 +408,7 @@ def unwritten_title(document: Document, name: int) -> str:
     """What names it beside its text, for one that this does: the name of its file, or its title."""
     title = document.title or ""
     known = (file_title(document.id), _bare_title(title))
-    return next((each for each in known if each and name_hash(name_key(each)) == name), title)
+    return next((item for item in known if item and name_hash(name_key(item)) == name), title)
 
 
 _IN_BRACKETS = regex.compile(r"\s*\([^()]{0,80}\)\s*$")

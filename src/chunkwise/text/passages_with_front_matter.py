@@ -58,10 +58,10 @@ def find_in_rounds(
             return
         wanted = [passages[number] for number in numbers]
         if tolerance is None:
-            found = behind_blank_heads(wanted, documents)
+            result = behind_blank_heads(wanted, documents)
         else:
-            found = zip(repeat(tolerance), occurrences(wanted, documents, tolerance), strict=False)
-        yield ((how, each._replace(passage=numbers[each.passage])) for how, each in found)
+            result = zip(repeat(tolerance), occurrences(wanted, documents, tolerance), strict=False)
+        yield ((how, row._replace(passage=numbers[row.passage])) for how, row in result)
 
 
 def behind_blank_heads(
@@ -75,20 +75,21 @@ def behind_blank_heads(
     for tolerance in TOLERANCES:
         if not missing:
             return
-        found: defaultdict[int, dict[int, list[Occurrences]]] = defaultdict(dict)
-        for each in occurrences([rest.text for rest in missing], headed, tolerance):
-            rest, head = missing[each.passage], heads[each.document]
-            kept = (each.start == head) & (rest.aside <= head)
+        result: defaultdict[int, dict[int, list[Occurrences]]] = defaultdict(dict)
+        for occurrence in occurrences([rest.text for rest in missing], headed, tolerance):
+            rest, head = missing[occurrence.passage], heads[occurrence.document]
+            kept = (occurrence.start == head) & (rest.aside <= head)
             if kept.any():
                 places = Occurrences(
-                    rest.passage, numbers[each.document[kept]], each.start[kept], each.end[kept], each.whole[kept]
+                    rest.passage, numbers[occurrence.document[kept]], occurrence.start[kept], occurrence.end[kept],
+                    occurrence.whole[kept],
                 )  # fmt: skip
-                found[rest.passage].setdefault(each.passage, []).append(places)
-        for of_rest in found.values():
+                result[rest.passage].setdefault(occurrence.passage, []).append(places)
+        for of_rest in result.values():
             # The first line at which the text may begin leaves the least aside.
             for places in of_rest[min(of_rest)]:
                 yield "signs" if tolerance == "exact" else tolerance, places
-        missing = [rest for rest in missing if rest.passage not in found]
+        missing = [rest for rest in missing if rest.passage not in result]
 
 
 def _first_words(documents: Sequence[Document], heads: NDArray[np.int64]) -> dict[str, int]:
@@ -103,7 +104,7 @@ def _first_words(documents: Sequence[Document], heads: NDArray[np.int64]) -> dic
 
 def _rests(passages: Sequence[str], words: dict[str, int]) -> list[_Rest]:
     longest = max(words.values(), default=0)
-    found = []
+    result = []
     for number, passage in enumerate(passages if words else ()):
         # Line ends may have been made one character; white space around a text may be left out.
         text = passage.replace("\r\n", "\n").strip()
@@ -114,6 +115,6 @@ def _rests(passages: Sequence[str], words: dict[str, int]) -> list[_Rest]:
             if aside > longest or rests == _MOST_RESTS:
                 break
             if 0 < aside <= words.get(line[1], 0):
-                found.append(_Rest(number, text[begin:], aside))
+                result.append(_Rest(number, text[begin:], aside))
                 rests += 1
-    return found
+    return result

@@ -83,10 +83,10 @@ class _Reader:
         if self.lost or self.readings > _MOST_READINGS * (self._pieces + 1):
             self.lost = True
             return b" " * _PIECE  # nothing at all must not be handed out amid a character
-        found = self._source[at : at + _PIECE]
-        if len(found) < _PIECE:
-            return found
-        self._piece[:] = found
+        result = self._source[at : at + _PIECE]
+        if len(result) < _PIECE:
+            return result
+        self._piece[:] = result
         return self._piece
 
     def _next(self, pieces: int) -> None:
@@ -195,7 +195,7 @@ class Definition(NamedTuple):
 
 def definitions(tree: Tree, source: bytes) -> list[Definition]:
     """All that are defined under a name, in bytes of the source, outer ones before inner ones."""
-    found: list[Definition] = []
+    result: list[Definition] = []
     # Of each node to visit: itself, the names around it, where what belongs to it starts, how deep it lies.
     waiting: list[tuple[Node, tuple[str, ...], int, int]] = [(tree.root_node, (), -1, 0)]
     while waiting:
@@ -204,19 +204,19 @@ def definitions(tree: Tree, source: bytes) -> list[Definition]:
         if names:
             start = node.start_byte if start < 0 else start
             path = (*path, *names)[:_LONGEST_PATH]
-            found.append(Definition(start, node.end_byte, path))
+            result.append(Definition(start, node.end_byte, path))
         # What lies on one row holds nothing that could be cut off from it.
         if node.start_point[0] < node.end_point[0] and depth < _DEEPEST_NODE:
             outer = start if node.type in _WRAPPERS and start >= 0 else -1
             waiting.extend(reversed(_children(node, path, outer, depth + 1)))
-    return found
+    return result
 
 
 def _children(
     node: Node, path: tuple[str, ...], outer: int, depth: int
 ) -> list[tuple[Node, tuple[str, ...], int, int]]:
     """The nodes inside one, each with where the comments right above it start, or what wraps it."""
-    found: list[tuple[Node, tuple[str, ...], int, int]] = []
+    children: list[tuple[Node, tuple[str, ...], int, int]] = []
     said, below = -1, -1
     for child in node.children:
         if "comment" in child.type and child.is_named:
@@ -228,9 +228,9 @@ def _children(
             above = child.start_byte
         elif above < 0 and node.type in _WRAPPERS:
             above = node.start_byte
-        found.append((child, path, above, depth))
+        children.append((child, path, above, depth))
         said = -1
-    return found
+    return children
 
 
 def _names(node: Node, source: bytes) -> tuple[str, ...]:
@@ -296,9 +296,9 @@ class CodeSections(SectionTree):
     """Definitions as sections: one starts where a class or function does, another where it ends."""
 
     def __init__(self, text: str, tree: Tree | None, source: bytes) -> None:
-        found = definitions(tree, source) if tree is not None else []
+        result = definitions(tree, source) if tree is not None else []
         self._text = text
-        starts, paths = _tiled(text, _in_characters(text, source, found))
+        starts, paths = _tiled(text, _in_characters(text, source, result))
         self.start = np.array(starts, dtype=np.int64)
         self.heading_end = self.start
         self.end = np.append(self.start[1:], len(text))
@@ -312,14 +312,19 @@ class CodeSections(SectionTree):
 def _in_characters(text: str, source: bytes, found: list[Definition]) -> list[Definition]:
     """The same in characters, with the indentation before them and the marks behind them."""
     if not text.isascii():
-        places = np.unique([place for each in found for place in each[:2]] or [0])
+        places = np.unique([place for definition in found for place in definition[:2]] or [0])
         lead = (np.frombuffer(source, dtype=np.uint8) & 0xC0) != 0x80
         before = np.concatenate(([0], np.cumsum(lead)))
         at = dict(zip(places.tolist(), before[places].tolist(), strict=True))
-        found = [each._replace(start=at[each.start], end=at[each.end]) for each in found]
+        found = [
+            definition._replace(start=at[definition.start], end=at[definition.end])
+            for definition in found
+        ]
     return [
-        each._replace(start=_line_start(text, each.start), end=_end_of_marks(text, each.end))
-        for each in found
+        definition._replace(
+            start=_line_start(text, definition.start), end=_end_of_marks(text, definition.end)
+        )
+        for definition in found
     ]
 
 
@@ -352,9 +357,9 @@ def _tiled(text: str, found: list[Definition]) -> tuple[list[int], list[tuple[st
             ended = open_.pop()
             turn(max(ended.end, starts[-1]), open_[-1].path if open_ else ())
 
-    for each in sorted(found, key=lambda each: (each.start, -each.end)):
-        close(each.start)
-        turn(max(each.start, starts[-1]), each.path)
-        open_.append(each)
+    for definition in sorted(found, key=lambda definition: (definition.start, -definition.end)):
+        close(definition.start)
+        turn(max(definition.start, starts[-1]), definition.path)
+        open_.append(definition)
     close(len(text))
     return starts, paths

@@ -57,10 +57,10 @@ def count_terms(
     last = np.ones(len(key), dtype=np.bool_)
     last[:-1] = key[1:] != key[:-1]
     ends = last.nonzero()[0]
-    found = key[ends]
-    first = found.searchsorted(np.arange(rows + 1, dtype=np.int64) * terms)
+    values = key[ends]
+    first = values.searchsorted(np.arange(rows + 1, dtype=np.int64) * terms)
     times = np.diff(ends, prepend=-1).astype(np.int32)
-    return TermCounts(first, vocabulary[found % terms], times)
+    return TermCounts(first, vocabulary[values % terms], times)
 
 
 def join_counts(parts: Sequence[TermCounts]) -> TermCounts:
@@ -216,12 +216,12 @@ def pairs_of(word: str) -> list[str]:
         return []
     if word.isascii() or len(word) <= 2:
         return [word]
-    found = []
+    result = []
     for match in _RUNS.finditer(word):
         run = match[0]
         pairs = match[1] is not None and len(run) > 1
-        found += [run[at : at + 2] for at in range(len(run) - 1)] if pairs else [run]
-    return found
+        result += [run[at : at + 2] for at in range(len(run) - 1)] if pairs else [run]
+    return result
 
 
 _SNOWBALL = {
@@ -369,8 +369,8 @@ def read_as(document: Document, language: str = AUTO) -> str:
         return CODE
     if language != AUTO:
         return language
-    told = language_of(document)
-    return NONE if told == UNKNOWN else told
+    message = language_of(document)
+    return NONE if message == UNKNOWN else message
 
 
 def document_terms(analyzed: Analyzed, language: str = AUTO) -> Terms:
@@ -392,11 +392,11 @@ def _terms(characters: CharacterArrays, language: str) -> Terms:
     start, end, code = array(narrow.char), array(narrow.char), array("i")
     numbers: defaultdict[int, int] = defaultdict(count().__next__)
     for before, window in _windows(characters.text):
-        own = terms_of_words(words_of(window), language)
-        known = np.array([numbers[each] for each in own.vocabulary.tolist()], np.int32)
-        code.frombytes(known[own.code].tobytes())
-        start.frombytes((own.start + before).astype(narrow).tobytes())
-        end.frombytes((own.end + before).astype(narrow).tobytes())
+        terms = terms_of_words(words_of(window), language)
+        known = np.array([numbers[each] for each in terms.vocabulary.tolist()], np.int32)
+        code.frombytes(known[terms.code].tobytes())
+        start.frombytes((terms.start + before).astype(narrow).tobytes())
+        end.frombytes((terms.end + before).astype(narrow).tobytes())
     met = np.fromiter(numbers, np.uint64, len(numbers))
     order = np.argsort(met)
     rank = np.empty(len(met), np.int32)
@@ -431,12 +431,12 @@ def terms_of_words(words: WordSpans, language: str) -> Terms:
     start, end, number, distinct = words
     of_word = list(map(_reader(language), distinct))
     size = np.array([len(hashes) for hashes in of_word], dtype=np.int64)
-    flat = np.array([each for hashes in of_word for each in hashes], dtype=np.uint64)
+    flat = np.array([digest for hashes in of_word for digest in hashes], dtype=np.uint64)
     vocabulary, code = np.unique(flat, return_inverse=True)
     last = np.cumsum(size)[number]
     times = size[number]
-    found = code.astype(np.int32)[ranges(last - times, last)]
-    return Terms(language, vocabulary, found, np.repeat(start, times), np.repeat(end, times))
+    result = code.astype(np.int32)[ranges(last - times, last)]
+    return Terms(language, vocabulary, result, np.repeat(start, times), np.repeat(end, times))
 
 
 @cache
@@ -480,12 +480,12 @@ def query_words(text: str, languages: Sequence[str], holds: Holds | None = None)
     what the documents hold, a name made of words that stands in prose as a whole is one word of a longer question.
     """
     words = words_of(CharacterArrays(text))
-    told = language_of_text(text)
-    small = stop_words(told) if told in languages or CODE in languages else frozenset()
-    said = [word for word in words.distinct if folded(word) not in small]
+    message = language_of_text(text)
+    small = stop_words(message) if message in languages or CODE in languages else frozenset()
+    texts = [word for word in words.distinct if folded(word) not in small]
     # Who asks for little besides a name wants whatever is spelled like it.
-    names_count_once = holds if len(said) >= _SENTENCE else None
-    asked = {word: _terms_of_query_word(word, languages, names_count_once) for word in said}
+    names_count_once = holds if len(texts) >= _SENTENCE else None
+    asked = {word: _terms_of_query_word(word, languages, names_count_once) for word in texts}
     of_word = [asked.get(word, []) for word in words.distinct]
     places = zip(words.start.tolist(), words.end.tolist(), words.number.tolist(), strict=True)
     return [QueryWord(start, end, of_word[number]) for start, end, number in places]
@@ -500,19 +500,19 @@ def query_terms(
 
 def terms_of_query_words(words: Sequence[QueryWord]) -> NDArray[np.uint64]:
     """All of them; a word said twice counts twice."""
-    return np.array([each for word in words for each in word.terms], dtype=np.uint64)
+    return np.array([term for word in words for term in word.terms], dtype=np.uint64)
 
 
 def _terms_of_query_word(word: str, languages: Sequence[str], holds: Holds | None) -> list[int]:
     """The terms of a word in each language, each of them once."""
     parts = parts_of(word)
-    found: list[int] = []
+    result: list[int] = []
     for language in languages:
         read = _reader(language)
         whole = read(folded(parts[0])) if len(parts) > 1 and language != CODE else ()
         once = holds is not None and whole and holds(np.array(whole, dtype=np.uint64)).all()
-        found += whole if once else read(word)
-    return list(dict.fromkeys(found))
+        result += whole if once else read(word)
+    return list(dict.fromkeys(result))
 
 
 def counts_in_spans(terms: Terms, start: NDArray[np.int64], end: NDArray[np.int64]) -> TermCounts:

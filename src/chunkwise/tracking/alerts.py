@@ -196,7 +196,7 @@ def merged(
     worse, over when the fall is no longer shown or another run is the reference.
     """
     now = {alert.metric: alert for alert in raised}
-    written, told = [], []
+    written, alerts = [], []
     for old in known:
         if old.state == "closed" or old.branch not in ("", watched.branch):
             continue
@@ -221,25 +221,25 @@ def merged(
             own = replace(own, state="open", acknowledged=None)
         written.append(own)
         if own.state == "open":
-            told.append(own)
+            alerts.append(own)
     fresh = [alert for alert in raised if alert.metric in now]
-    return [*written, *fresh], [*told, *fresh]
+    return [*written, *fresh], [*alerts, *fresh]
 
 
 def falls_by_type(moved: Sequence[PairedScore], sign: int) -> tuple[TypeFall, ...]:
     """The type that fell most first; `sign` is -1 where higher is better."""
     by_type: dict[str, list[float]] = {}
-    for each in moved:
-        for name in each.now.types:
-            by_type.setdefault(name, []).append(each.change)
+    for score in moved:
+        for name in score.now.types:
+            by_type.setdefault(name, []).append(score.change)
     types = [TypeFall(name, len(own), math.fsum(own) / len(own)) for name, own in by_type.items()]
-    return tuple(sorted(types, key=lambda each: -sign * each.difference))
+    return tuple(sorted(types, key=lambda fall: -sign * fall.difference))
 
 
 def lost_most(moved: Sequence[PairedScore], sign: int) -> tuple[LostQuestion, ...]:
     """The few questions that lost most, with what is retrieved for them now and was then."""
-    worst = sorted(moved, key=lambda each: -sign * each.change)
-    lost = [each for each in worst if sign * each.change > 0][:_LOST_MOST]
+    worst = sorted(moved, key=lambda score: -sign * score.change)
+    lost = [row for row in worst if sign * row.change > 0][:_LOST_MOST]
     return tuple(
         LostQuestion(now.id, now.text, old, new, *_passages(then.hits, now.hits, now.documents))
         for then, now, old, new in lost

@@ -138,13 +138,13 @@ class PostgresDatabase:
 
     def _is_made(self, connection: Connection[Any]) -> bool:
         # Asked of the tables themselves: what is looked up by name may be older than another writer's commit.
-        found = connection.execute(
+        result = connection.execute(
             "select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = "
             "c.relnamespace"
             " where n.nspname = %s and c.relname = 'state'",
             [self._address.name],
         ).fetchone()
-        if found is None:
+        if result is None:
             return False
         schema = '"' + self._address.name.replace('"', '""') + '"'
         row = connection.execute(f"select version from {schema}.state").fetchone()  # type: ignore[call-overload, unused-ignore]

@@ -56,48 +56,50 @@ class DriftFigure:
             return f"{self.name}: {percent(self.after)}"
         if self.is_share:
             return f"{self.name} {percent(self.before)} → {percent(self.after)}"
-        told = f"{self.name} {thousands(self.before)} → {thousands(self.after)}"
+        message = f"{self.name} {thousands(self.before)} → {thousands(self.after)}"
         if not self.before:
-            return told
-        return f"{told} ({100 * (self.after / self.before - 1):+,.0f}%)"
+            return message
+        return f"{message} ({100 * (self.after / self.before - 1):+,.0f}%)"
 
 
 def corpus_state(documents: Sequence[Document], cuts: CutCounts | None) -> dict[str, Json]:
     """What is remembered of a corpus: numbers and names of languages."""
     total = profile_documents(documents).total
-    found: dict[str, Json] = {
+    result: dict[str, Json] = {
         "documents": total.documents, "tokens": total.tokens, "sections": total.sections.count,
         "languages": dict(total.languages),
     }  # fmt: skip
     if cuts is not None and cuts.chunks:
-        found["boundary_issues"] = cuts.with_issues / cuts.chunks
-    return found
+        result["boundary_issues"] = cuts.with_issues / cuts.chunks
+    return result
 
 
 def corpus_drift(
     before: Mapping[str, Json], after: Mapping[str, Json], changes: RunChanges | None = None
 ) -> tuple[DriftFigure, ...]:
     """What is not as it was; of languages the share of documents in each."""
-    found = []
+    figures = []
     for name in ("documents", "tokens", "sections"):
         one, other = _number(before.get(name)), _number(after.get(name))
         if one is not None and other is not None and one != other:
-            found.append(DriftFigure(name, one, other))
+            figures.append(DriftFigure(name, one, other))
     first, second = _shares(before.get("languages")), _shares(after.get("languages"))
     for name in dict.fromkeys([*first, *second]) if first and second else ():
         one, other = first.get(name, 0.0), second.get(name, 0.0)
         if abs(one - other) >= 0.01:
-            found.append(DriftFigure(f"language {name}", one, other, is_share=True))
-    one, other = (_number(own.get("boundary_issues")) for own in (before, after))
+            figures.append(DriftFigure(f"language {name}", one, other, is_share=True))
+    one, other = (_number(record.get("boundary_issues")) for record in (before, after))
     if one is not None and other is not None and one != other:
-        found.append(DriftFigure("boundary issues", one, other, is_share=True))
+        figures.append(DriftFigure("boundary issues", one, other, is_share=True))
     documents = changes.documents if changes else None
     total = _number(after.get("documents"))
     if documents and total:
         moved = len(documents.added) + len(documents.changed) + len(documents.removed)
         share = moved / (total + len(documents.removed))  # of all that either run had
-        found.append(DriftFigure("documents added, changed or removed", None, share, is_share=True))
-    return tuple(found)
+        figures.append(
+            DriftFigure("documents added, changed or removed", None, share, is_share=True)
+        )
+    return tuple(figures)
 
 
 def _number(value: Json) -> float | None:
@@ -172,7 +174,7 @@ def question_drift(
     hits: list[list[Any]] = [[] for _ in live]
     if search is not None and live:
         hits = search([Query(f"live-{n}", query.text) for n, query in enumerate(live)])
-        nothing = np.array([not own for own in hits], dtype=bool)
+        nothing = np.array([not group for group in hits], dtype=bool)
         low = _low_scores(hits, search(tests) if len(tests) >= _FEWEST else [])
     unlike = is_new if is_far is None else is_far
     order = sorted(
@@ -189,7 +191,7 @@ def question_drift(
         )
         for n in order[:EXAMPLES]
     )
-    frequent = Counter(word for own in fresh for word in own)
+    frequent = Counter(word for group in fresh for word in group)
     return QuestionDrift(
         len(live), _share(is_new) or 0.0, _share(is_far), _share(nothing), _share(low), _share(unlike) or 0.0,
         tuple(word for word, _ in frequent.most_common(EXAMPLES)), examples,
@@ -205,8 +207,8 @@ def _share(where: NDArray[np.bool_] | None) -> float | None:
 def _words(text: str, language: str) -> dict[str, str]:
     """By their stems, without those that say nothing and without numbers."""
     stem, small = stemmer(language), stop_words(language)
-    found = dict.fromkeys(folded(word) for word in _WORD.findall(text))
-    kept = [word for word in found if word not in small and not _DIGITS.fullmatch(word)]
+    result = dict.fromkeys(folded(word) for word in _WORD.findall(text))
+    kept = [word for word in result if word not in small and not _DIGITS.fullmatch(word)]
     return {stem(word): word for word in kept}
 
 
@@ -228,11 +230,11 @@ def _similarities(
 def _low_scores(
     live: Sequence[Sequence[Any]], tests: Sequence[Sequence[Any]]
 ) -> NDArray[np.bool_] | None:
-    best = [max(hit.score for hit in own) for own in tests if own]
+    best = [max(hit.score for hit in test) for test in tests if test]
     if len(best) < _FEWEST or min(best) == max(best):
         return None
     least = float(np.quantile(best, RARE))
-    return np.array([bool(own) and max(hit.score for hit in own) < least for own in live])
+    return np.array([bool(group) and max(hit.score for hit in group) < least for group in live])
 
 
 class PairedScore(NamedTuple):

@@ -90,13 +90,13 @@ class RunChanges:
     @property
     def words(self) -> tuple[str, ...]:
         """What changed, a part each; empty: nothing did."""
-        found = []
+        texts = []
         for name, change in ((DOCUMENTS, self.documents), (QUESTIONS, self.questions)):
             if change is None:
-                found.append(f"other {name}")
+                texts.append(f"other {name}")
             elif change:
-                found.append(f"{name} {change.words}")
-        return (*found, *(each.words for each in (*self.settings, *self.versions)))
+                texts.append(f"{name} {change.words}")
+        return (*texts, *(setting.words for setting in (*self.settings, *self.versions)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +133,11 @@ class DividedDifference:
     def words(self) -> str:
         """ "−3.1 points: −2.4 by 12 new questions, −0.7 by changed documents"."""
         kind: Kind = "score" if max(abs(self.before), abs(self.after)) <= 1 else "number"
-        told = format_change(self.difference, kind)
+        message = format_change(self.difference, kind)
         if len(self.parts) == 1:
-            return f"{told} by {self.parts[0].words}"
+            return f"{message} by {self.parts[0].words}"
         parts = [f"{format_change(part.amount, kind)} by {part.words}" for part in self.parts]
-        return f"{told}: {', '.join(parts)}" if parts else told
+        return f"{message}: {', '.join(parts)}" if parts else message
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +155,11 @@ class RunDifference:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; every difference with its sentence."""
-        found: dict[str, Any] = plain(self)
-        for name, each in self.metrics.items():
-            found["metrics"][name]["words"] = each.words
-        found["changes"]["words"] = list(self.changes.words)
-        return found
+        result: dict[str, Any] = plain(self)
+        for name, difference in self.metrics.items():
+            result["metrics"][name]["words"] = difference.words
+        result["changes"]["words"] = list(self.changes.words)
+        return result
 
 
 def changes_between(before: KeptRun, after: KeptRun) -> RunChanges:
@@ -168,7 +168,7 @@ def changes_between(before: KeptRun, after: KeptRun) -> RunChanges:
     return RunChanges(
         documents,
         _questions(before, after, documents),
-        tuple(each for each in _values(before.settings, after.settings) if _counts(each)),
+        tuple(value for value in _values(before.settings, after.settings) if _counts(value)),
         _values(before.versions, after.versions),
     )
 
@@ -213,8 +213,8 @@ def _questions(before: KeptRun, after: KeptRun, documents: SetChange | None) -> 
         tuple(id for id in first if id not in second),
         tuple(
             id
-            for id, own in second.items()
-            if id in first and not _is_same(first[id], own, documents)
+            for id, kept_question in second.items()
+            if id in first and not _is_same(first[id], kept_question, documents)
         ),
     )
 
@@ -331,21 +331,27 @@ class _Division:
 
     def divided(self, metric: str) -> DividedDifference | None:
         scores = [
-            dict(zip((each.id for each in run.questions), run.scores.get(metric, ()), strict=False))
+            dict(
+                zip(
+                    (question.id for question in run.questions),
+                    run.scores.get(metric, ()),
+                    strict=False,
+                )
+            )
             for run in (self.before, self.after)
         ]
         if not all(scores):
             return self._of_whole_runs(metric)
-        found = divided_scores(scores[0], scores[1], self.same, self.seeing)
-        if found is None:
+        result = divided_scores(scores[0], scores[1], self.same, self.seeing)
+        if result is None:
             return None
-        parts = [self._of_questions(found, scores), *self._of_common(found)]
+        parts = [self._of_questions(result, scores), *self._of_common(result)]
         return DividedDifference(
-            float(found.before),
-            float(found.after),
-            float(found.after - found.before),
+            float(result.before),
+            float(result.after),
+            float(result.after - result.before),
             tuple(part for part in parts if part.amount),
-            found.common,
+            result.common,
             self._paired(scores),
             lower_is_better(metric),
         )
@@ -359,8 +365,8 @@ class _Division:
         ]
         if not pairs:
             return None
-        found = paired_difference(*zip(*pairs, strict=True))
-        return None if found is None else found.difference
+        difference = paired_difference(*zip(*pairs, strict=True))
+        return None if difference is None else difference.difference
 
     def _of_questions(
         self, found: DividedScores, scores: Sequence[Mapping[str, float | None]]
@@ -370,28 +376,30 @@ class _Division:
             return DifferencePart(QUESTIONS, float(found.questions), 0, "other questions", why)
         change = self.changes.questions or SetChange()
         counts = {"new": change.added, "dropped": change.removed, "changed": change.changed}
-        told = [f"{thousands(len(ids))} {name}" for name, ids in counts.items() if ids]
+        messages = [f"{thousands(len(ids))} {name}" for name, ids in counts.items() if ids]
         total = sum(map(len, counts.values()))
         first, second = scores
         once = sum((first.get(id) is None) != (second.get(id) is None) for id in self.same)
-        words = f"{all_listed(told)} {plural(total, 'question')}" if told else ""
+        words = f"{all_listed(messages)} {plural(total, 'question')}" if messages else ""
         if once:
-            one_run = f"{counted(once, 'question') if not told else thousands(once)} scored in one run only"
+            one_run = f"{counted(once, 'question') if not messages else thousands(once)} scored in only one run"
             words = f"{words} and {one_run}" if words else one_run
         return DifferencePart(QUESTIONS, float(found.questions), total + once, words)
 
-    def _of_common(self, found: DividedScores) -> list[DifferencePart]:
+    def _of_common(self, scores: DividedScores) -> list[DifferencePart]:
         named = self._named
         if self.changes.documents is None:
             # Which questions see a changed document is unknown: they stay together.
             return [
-                self._part([DOCUMENTS, *named], float(found.documents + found.rest), found.common)
+                self._part(
+                    [DOCUMENTS, *named], float(scores.documents + scores.rest), scores.common
+                )
             ]
         if self.changes.documents and not named:
-            return [self._part([DOCUMENTS], float(found.documents + found.rest), found.common)]
+            return [self._part([DOCUMENTS], float(scores.documents + scores.rest), scores.common)]
         return [
-            self._part([DOCUMENTS, *named], float(found.documents), found.seeing),
-            self._part(named, float(found.rest), found.common - found.seeing),
+            self._part([DOCUMENTS, *named], float(scores.documents), scores.seeing),
+            self._part(named, float(scores.rest), scores.common - scores.seeing),
         ]
 
     def _of_whole_runs(self, metric: str) -> DividedDifference | None:
@@ -421,8 +429,8 @@ class _Division:
         names = " or ".join([", ".join(causes[:-1]), causes[-1]] if len(causes) > 1 else causes)
         together = f"{all_listed(causes)} changed together and cannot be separated"
         note = together if len(causes) > 1 else ""
-        own = {SETTINGS: self.changes.settings, VERSIONS: self.changes.versions}.get(names, ())
-        words = own[0].words if len(own) == 1 else f"changed {names}"
+        changes = {SETTINGS: self.changes.settings, VERSIONS: self.changes.versions}.get(names, ())
+        words = changes[0].words if len(changes) == 1 else f"changed {names}"
         return DifferencePart(names, amount, questions, words, note)
 
 
@@ -454,32 +462,35 @@ def likely_cause(
     sign = 1 if is_lower_better else -1
     parts = [part for part in divided.parts if sign * part.amount > 0] if divided else []
     if not parts:
-        told = found.changes.words
-        what = ", ".join(told) if told else "nothing that is recorded changed"
+        messages = found.changes.words
+        what = ", ".join(messages) if messages else "no recorded setting changed"
         return f"{what} in run {since}", ""
-    part = max(parts, key=lambda each: abs(each.amount))
+    part = max(parts, key=lambda difference_part: abs(difference_part.amount))
     return _cause_words(part, since, found), _checked_by(part, found, command)
 
 
-def _cause_words(part: DifferencePart, since: int, found: RunDifference) -> str:
-    documents = found.changes.documents
+def _cause_words(part: DifferencePart, since: int, difference: RunDifference) -> str:
+    documents = difference.changes.documents
     if part.cause == DOCUMENTS and documents:
         return f"changed documents in run {since} ({documents.words})"
     words = shortened(part.words, _NAMED)
     return f"{words} in run {since}" if part.cause != QUESTIONS else f"{words}, in run {since}"
 
 
-def _checked_by(part: DifferencePart, found: RunDifference, command: str) -> str:
+def _checked_by(part: DifferencePart, difference: RunDifference, command: str) -> str:
     """Where one setting or one package changed, the same again with what it was."""
-    if part.cause == SETTINGS and len(found.changes.settings) == 1:
-        (only,) = found.changes.settings
+    if part.cause == SETTINGS and len(difference.changes.settings) == 1:
+        (only,) = difference.changes.settings
         if only.name in _OPTIONS and only.before not in (None, ""):
             return with_option(command, _OPTIONS[only.name].flags, str(only.before))
-    if part.cause == VERSIONS and len(found.changes.versions) == 1:
-        (only,) = found.changes.versions
+    if part.cause == VERSIONS and len(difference.changes.versions) == 1:
+        (only,) = difference.changes.versions
         if only.before and only.name != "python":
             return f"pip install {shlex.quote(f'{only.name}=={only.before}')} && {command}"
-    if part.cause not in (DOCUMENTS, QUESTIONS, SETTINGS, VERSIONS) and not found.changes.words:
+    if (
+        part.cause not in (DOCUMENTS, QUESTIONS, SETTINGS, VERSIONS)
+        and not difference.changes.words
+    ):
         return command  # again: what differs without a change is noise
     return ""
 

@@ -45,7 +45,7 @@ _HELP = {
     "figure_low": "Lower end of the 95% interval of a metric.",
     "figure_high": "Upper end of the 95% interval of a metric.",
     "figure_questions": "Scored questions of a metric.",
-    "run_timestamp_seconds": "When the run was made, in seconds since 1970.",
+    "run_timestamp_seconds": "Time of the run, in seconds since 1970.",
     "run_number": "Number of the run in its history.",
     "run_duration_seconds": "Duration of the run.",
     "run_cost_dollars": "Cost of language models.",
@@ -107,18 +107,19 @@ def write_prometheus(run: RunSummary, file: Path) -> None:
 
 def prometheus_text(run: RunSummary) -> str:
     """The gauges of a run in the text format of Prometheus."""
-    found = list(gauges(run))
+    result = list(gauges(run))
     lines = []
     for family, help in _HELP.items():
-        own = [each for each in found if each.name == family]
+        own = [row for row in result if row.name == family]
         if family == "run_info":
             samples = [f"chunkwise_run_info{_labels({'kind': run.kind, **_about(run)})} 1"]
         else:
             samples = [
-                f"chunkwise_{family}{_labels({'kind': run.kind, **({'metric': each.metric} if each.metric else {})})} "
+                f"chunkwise_{family}{_labels({'kind': run.kind, **({'metric': row.metric} if row.metric else {})})} "
                 ""
-                f"{each.value!r}"
-                for each in own
+                ""
+                f"{row.value!r}"
+                for row in own
             ]
         if samples:
             name = f"chunkwise_{family}"
@@ -172,12 +173,12 @@ def send_otel(run: RunSummary) -> None:
 def _record(meter: Any, run: RunSummary) -> None:
     about = {"kind": run.kind, **_about(run)}
     made: dict[str, Any] = {}
-    for each in gauges(run):
-        if each.name not in made:
-            made[each.name] = meter.create_gauge(
-                f"chunkwise.{each.name}", description=_HELP[each.name]
+    for gauge in gauges(run):
+        if gauge.name not in made:
+            made[gauge.name] = meter.create_gauge(
+                f"chunkwise.{gauge.name}", description=_HELP[gauge.name]
             )
-        made[each.name].set(each.value, {**about, **({"metric": each.metric} if each.metric else {})})  # fmt: skip
+        made[gauge.name].set(gauge.value, {**about, **({"metric": gauge.metric} if gauge.metric else {})})  # fmt: skip
 
 
 # MLflow
@@ -196,9 +197,9 @@ def log_to_mlflow(run: RunSummary, uri: str) -> str:
         client = MlflowClient(tracking_uri=uri)
         when = int(_seconds(run) * 1000)
         metrics = [
-            Metric(_mlflow_name(each), each.value, when, 0)
-            for each in gauges(run)
-            if each.name != "run_timestamp_seconds"
+            Metric(_mlflow_name(gauge), gauge.value, when, 0)
+            for gauge in gauges(run)
+            if gauge.name != "run_timestamp_seconds"
         ]
         settings = {name: json_text(value) if not isinstance(value, str) else value
                     for name, value in run.settings.items()}  # fmt: skip
@@ -212,18 +213,18 @@ def log_to_mlflow(run: RunSummary, uri: str) -> str:
             "mlflow.source.name": "chunkwise", "mlflow.source.git.commit": run.origin.git_revision,
         }  # fmt: skip
         made = client.create_run(_experiment(client), when, run_name=run.label[:200] or run.kind)
-        found = str(made.info.run_id)
+        result = str(made.info.run_id)
         try:
             for metrics_now in _batches(metrics, _METRICS_AT_ONCE):
-                client.log_batch(found, metrics=metrics_now)
+                client.log_batch(result, metrics=metrics_now)
             for params_now in _batches(params, _PARAMETERS_AT_ONCE):
-                client.log_batch(found, params=params_now)
-            client.log_batch(found, tags=[RunTag(name, value) for name, value in tags.items() if value])  # fmt: skip
+                client.log_batch(result, params=params_now)
+            client.log_batch(result, tags=[RunTag(name, value) for name, value in tags.items() if value])  # fmt: skip
         except BaseException:
-            client.set_terminated(found, "FAILED")
+            client.set_terminated(result, "FAILED")
             raise
-        client.set_terminated(found, "FINISHED")
-        return found
+        client.set_terminated(result, "FINISHED")
+        return result
 
 
 def _experiment(client: Any) -> str:
@@ -261,6 +262,6 @@ def _foreign_errors(what: str) -> Iterator[None]:
         raise
     except Exception as error:
         why = " ".join(str(error).split()) or type(error).__name__
-        raise ChunkwiseError(f"{what} did not take it: {why[:300]}") from error
+        raise ChunkwiseError(f"{what} rejected the run: {why[:300]}") from error
     finally:
         logging.disable(before)

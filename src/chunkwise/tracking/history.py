@@ -201,11 +201,11 @@ class History(Table):
         _check_kind(kind)
         with self._database.reading() as statements:
             rows = summaries_from(statements, kind, last)
-        found = []
+        summaries = []
         for number, summary in reversed(rows):
             with self._damage_explained(f"run {number}"):
-                found.append(parsed_summary(summary))
-        return found
+                summaries.append(parsed_summary(summary))
+        return summaries
 
     def rows(self) -> Iterator[dict[str, object]]:
         """List the metrics of all runs."""
@@ -229,9 +229,10 @@ class History(Table):
             yield
         except ValueError as error:
             raise HistoryProblem(
-                f"{what} in the history {self.place} is damaged: {error}; put a copy of the "
-                "history in its place, "
-                "or move it away, and the next run that is kept begins a new one"
+                f"{what} in the history {self.place} is damaged: {error}; restore a backup, or "
+                f"move it away: the next "
+                f"saved run starts a new "
+                f"history"
             ) from None
 
     @property
@@ -289,11 +290,11 @@ class History(Table):
     def _references(self) -> set[int]:
         """What later runs are compared with: baselines, and the first run of a watch that has none."""
         baselines = self.baselines()
-        chosen = {each.name for each in baselines if each.kind == "evaluate"}
+        chosen = {baseline.name for baseline in baselines if baseline.kind == "evaluate"}
         first: dict[str, int] = {}
-        for each in self.watched():
-            first.setdefault(each.name, each.run)
-        return {each.run for each in baselines} | {
+        for watched_run in self.watched():
+            first.setdefault(watched_run.name, watched_run.run)
+        return {baseline.run for baseline in baselines} | {
             run for name, run in first.items() if name not in chosen
         }
 
@@ -334,19 +335,19 @@ class History(Table):
     def clear_baselines(self, name: str | None = None) -> list[Baseline]:
         """Clears those of this name, or all, but no runs; returns the cleared ones."""
         there = self.baselines()
-        gone = [each for each in there if name is None or each.name == name]
+        gone = [baseline for baseline in there if name is None or baseline.name == name]
         if name is not None and not gone:
-            names = ", ".join(dict.fromkeys(each.name for each in there)) or "none"
+            names = ", ".join(dict.fromkeys(baseline.name for baseline in there)) or "none"
             raise UnknownName(f"no baseline {name!r}; known: {names}")
         if gone:
             with self._database.writing() as statements:
-                rows = [[each.name, each.kind] for each in gone]
+                rows = [[baseline.name, baseline.kind] for baseline in gone]
                 statements.many("delete from baselines where name = ? and kind = ?", rows)
         return gone
 
     def baseline(self, kind: RunKind, *, name: str | None = None, branch: str = "") -> Baseline | None:  # fmt: skip
         """The one of this name; else the one named as the branch is, else the one named default."""
-        known = {each.name: each for each in self.baselines() if each.kind == kind}
+        known = {item.name: item for item in self.baselines() if item.kind == kind}
         if name is not None:
             return known.get(name)
         return known.get(branch) or known.get(USUAL_BASELINE)
@@ -373,23 +374,23 @@ class History(Table):
             with self._damage_explained("an alert"):
                 known = alerts_from(statements, found.name)
             insert_watched(statements, found)
-            written, told = merged(known, raised, found)
+            written, alerts = merged(known, raised, found)
             numbered = {alert.metric: write_alert(statements, alert) for alert in written}
-        return [numbered[alert.metric] for alert in told]
+        return [numbered[alert.metric] for alert in alerts]
 
     def alerts(self, *, over: bool = False) -> list[Alert]:
         """Those that stand, acknowledged or not; with `over` all that ever were."""
         if not self.exists():
             return []
         with self._database.reading() as statements, self._damage_explained("an alert"):
-            found = alerts_from(statements)
-        return [alert for alert in found if over or alert.state != "closed"]
+            result = alerts_from(statements)
+        return [alert for alert in result if over or alert.state != "closed"]
 
     def alert(self, number: int) -> Alert:
         """One that stands, or is over."""
         there = {alert.number: alert for alert in self.alerts(over=True)}
         if number not in there:
-            known = ", ".join(str(each.number) for each in self.alerts())
+            known = ", ".join(str(item.number) for item in self.alerts())
             stand = f"open alerts: {known}" if known else "none is open"
             raise UnknownName(f"no alert {number!r} in the history {self.place}; {stand}")
         return there[number]
@@ -400,7 +401,7 @@ class History(Table):
             self.alert(number)  # that there is one
         with self._database.writing() as statements:
             # Read again where nobody else writes: a watch may just have ended one.
-            known = {each.number: each for each in alerts_from(statements)}
+            known = {item.number: item for item in alerts_from(statements)}
             for number in numbers:
                 alert = known[number]
                 if alert.state == "closed":
@@ -474,12 +475,12 @@ def run_number(history: History, word: str, *, beside: str | None = None) -> int
     if word == "baseline":
         other = "last" if beside in (None, "baseline") else beside
         kind = history.run(run_number(history, other)).kind
-        found = history.baseline(kind, branch=git_state(".")[1])
-        if found is None:
+        baseline = history.baseline(kind, branch=git_state(".")[1])
+        if baseline is None:
             raise InvalidParameter(
                 f"no baseline for {kind} runs; set one: chunkwise runs baseline set RUN"
             )
-        return found.run
+        return baseline.run
     raise InvalidParameter(
         f"{word!r} isn't a run; allowed: a number listed by `chunkwise runs`, last, or baseline"
     )

@@ -36,11 +36,11 @@ DELETE_UNSHARED = (
 def insert_run(statements: Statements, run: KeptRun) -> None:
     """The row of a run, and what it shares with others."""
     documents = None if run.documents is None else _share(statements, dict(run.documents))
-    questions = _share(statements, [replace(each, hits=()) for each in run.questions])
+    questions = _share(statements, [replace(question, hits=()) for question in run.questions])
     rest = {
         "scores": run.scores,
         "details": run.details,
-        "hits": [each.hits for each in run.questions],
+        "hits": [question.hits for question in run.questions],
     }
     summary = {field.name: getattr(run, field.name) for field in fields(RunSummary)}
     statements.execute(
@@ -82,13 +82,13 @@ def run_from(statements: Statements, number: int) -> KeptRun | None:
     if not rows:
         return None
     key, summary, rest, documents, questions = rows[0]
-    found = {**parsed("summary", summary), **parsed("rest", rest), "key": key}
+    result = {**parsed("summary", summary), **parsed("rest", rest), "key": key}
     asked = _shared(statements, questions)
-    found["questions"] = [
-        {**question, "hits": hits} for question, hits in zip(asked, found.pop("hits"), strict=True)
+    result["questions"] = [
+        {**question, "hits": hits} for question, hits in zip(asked, result.pop("hits"), strict=True)
     ]
-    found["documents"] = None if documents is None else _shared(statements, documents)
-    return msgspec.convert(found, KeptRun)
+    result["documents"] = None if documents is None else _shared(statements, documents)
+    return msgspec.convert(result, KeptRun)
 
 
 def _shared(statements: Statements, hash: str) -> Any:

@@ -40,11 +40,11 @@ def import_results(
             runs.append((str(path), run_of_file(path)))
         except ChunkwiseError as error:
             on_bad(error)
-    found = []
-    for name, run in sorted(runs, key=lambda each: (each[1].when, each[0])):
+    result = []
+    for name, run in sorted(runs, key=lambda pair: (pair[1].when, pair[0])):
         added = history.add(run, again=False)
-        found.append(ImportedFile(name, added.number, added.is_new))
-    return found
+        result.append(ImportedFile(name, added.number, added.is_new))
+    return result
 
 
 def _files(paths: Iterable[str | Path]) -> Iterator[Path]:
@@ -53,7 +53,7 @@ def _files(paths: Iterable[str | Path]) -> Iterator[Path]:
     for given in paths:
         name = str(given)
         if has_magic(name) and not Path(name).exists():
-            named = [Path(each) for each in sorted(glob(name, recursive=True))] or [Path(name)]
+            named = [Path(item) for item in sorted(glob(name, recursive=True))] or [Path(name)]
         else:
             named = sorted(Path(name).glob("*.json")) if Path(name).is_dir() else [Path(name)]
             named = named or [Path(name)]

@@ -65,8 +65,8 @@ def run_of(
     if isinstance(found, Profile):
         return run_of_profile(found, prints)
     raise InvalidParameter(
-        f"a history keeps what evaluate, compare, lint and profile return, and the sweep of tune, "
-        f"not {type(found).__name__}"
+        f"run is {type(found).__name__}; expected what evaluate, compare, lint, profile or "
+        f"tune returns"
     )
 
 
@@ -93,19 +93,23 @@ def run_of_results(
     texts = None if documents is None else {document.id: document.text for document in documents}
     asked = {query.id: query for query in queries or ()}
     questions = []
-    for each in results.questions:
-        query = asked.get(each.id)
+    for question in results.questions:
+        query = asked.get(question.id)
         kept = texts if keep_text and texts else {}
         hits = tuple(
             KeptHit(*place, kept.get(place.doc_id, "")[place.start : place.end])
-            for hit in each.hits
+            for hit in question.hits
             for place in hit.places
         )
         print_ = question_fingerprint(query, texts) if query is not None else ""
-        questions.append(KeptQuestion(each.id, each.text, print_, each.types, each.documents, hits))
-    of_questions = {name for each in results.questions for name in each.scores}
+        questions.append(
+            KeptQuestion(
+                question.id, question.text, print_, question.types, question.documents, hits
+            )
+        )
+    of_questions = {name for question in results.questions for name in question.scores}
     scores = {
-        name: tuple(each.scores.get(name) for each in results.questions)
+        name: tuple(question.scores.get(name) for question in results.questions)
         for name in results.summary
         if name in of_questions
     }
@@ -145,9 +149,11 @@ def run_of_sweep(
     queries: Sequence[Query] | None = None,
 ) -> KeptRun:
     """The choice of a sweep, by its scores on the questions that were never used to choose."""
-    chosen = next((own for own in result.outcomes if own.configuration.key == result.chosen), None)
+    chosen = next(
+        (outcome for outcome in result.outcomes if outcome.configuration.key == result.chosen), None
+    )
     scores = {} if chosen is None else _test_scores(chosen, result)
-    asked = {each.id: each for each in kept_questions(queries or (), documents)}
+    asked = {question.id: question for question in kept_questions(queries or (), documents)}
     return _made(
         "tune",
         "nothing was recommended" if chosen is None else chosen.configuration.label,
@@ -234,21 +240,21 @@ def run_of_calibrations(
         "against": pairs.against, "passages": len(pairs), "seed": seed, "cut_by": pairs.strategy
     }  # fmt: skip
     money: float | None = None
-    for each in measured:
-        known = each.calibration
+    for run in measured:
+        known = run.calibration
         settings[f"judge {known.name}"] = known.judge
         for name in ("kappa", "accuracy", "missed", "false_alarms"):
-            found: Interval | None = getattr(known, name)
-            mean, low, high = (None, None, None) if found is None else found
+            result: Interval | None = getattr(known, name)
+            mean, low, high = (None, None, None) if result is None else result
             figures[f"{name}.{known.name}"] = KeptFigure(
                 mean, low, high, known.confusion.scored, known.verdicts
             )
         if known.cost is not None and known.cost.money is not None:
-            money = (money or 0.0) + known.cost.money * (known.verdicts - each.kept) / 1000
+            money = (money or 0.0) + known.cost.money * (known.verdicts - run.kept) / 1000
     prints = None if documents is None else document_fingerprints(documents)
     return _made(
         "judge calibrate",
-        ", ".join(each.calibration.name for each in measured),
+        ", ".join(run.calibration.name for run in measured),
         prints,
         objective=next(iter(figures), ""),
         figures=figures,
@@ -256,7 +262,7 @@ def run_of_calibrations(
         questions_hash=hash_of(pairs.queries),
         money=money,
         questions=kept_questions(pairs.queries, documents),
-        details={"warnings": [each.error for each in measured if each.error]},
+        details={"warnings": [run.error for run in measured if run.error]},
     )
 
 
@@ -328,11 +334,11 @@ def without_secrets(run: KeptRun) -> KeptRun:
         documents=documents and {mask(id): own for id, own in documents.items()},
         questions=tuple(
             replace(
-                each,
-                documents=tuple(map(mask, each.documents)),
-                hits=tuple(hit._replace(doc_id=mask(hit.doc_id)) for hit in each.hits),
+                question,
+                documents=tuple(map(mask, question.documents)),
+                hits=tuple(hit._replace(doc_id=mask(hit.doc_id)) for hit in question.hits),
             )
-            for each in run.questions
+            for question in run.questions
         ),
     )
 
@@ -349,10 +355,10 @@ def _mean(scores: Sequence[float | None], splits: Sequence[str]) -> KeptFigure:
     pairs = zip(scores, splits, strict=False)
     of_test = all(score is None or split == "test" for score, split in pairs)
     questions = (of_test and list(splits).count("test")) or len(scores)
-    found = interval(known) if known else None
-    if found is None:
+    result = interval(known) if known else None
+    if result is None:
         return KeptFigure(None, questions=questions)
-    return KeptFigure(*found, len(known), questions, detectable_by(known))
+    return KeptFigure(*result, len(known), questions, detectable_by(known))
 
 
 def _hash_in(data: Mapping[str, Json], what: str) -> str:
@@ -376,13 +382,13 @@ def _cut_counts(cuts: CutCounts) -> dict[str, Json]:
 
 def _counted(data: Mapping[str, Json]) -> dict[str, Json]:
     """How much there was and what was left out, in numbers: the reasons may quote documents."""
-    found: dict[str, Json] = {}
+    result: dict[str, Json] = {}
     for name, value in data.items():
         if isinstance(value, list):
-            found[name] = len(value)
+            result[name] = len(value)
         elif name in ("documents", "questions", "reachable", "positions"):
-            found[name] = plain(value)
-    return found
+            result[name] = plain(value)
+    return result
 
 
 WHO_VARIABLE = "CHUNKWISE_HISTORY_WHO"

@@ -230,7 +230,7 @@ def kept_questions(
     return tuple(
         KeptQuestion(
             query.id, query.text, question_fingerprint(query, texts), query.types,
-            tuple(dict.fromkeys(each.doc_id for each in query.references)),
+            tuple(dict.fromkeys(reference.doc_id for reference in query.references)),
         )
         for query in queries
     )  # fmt: skip

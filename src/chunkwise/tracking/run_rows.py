@@ -53,8 +53,8 @@ class RunRow:
     def changed(self) -> str:
         """In words."""
         if self.before is None:
-            return "the first of its kind"
-        return " · ".join(self.changes) if self.changes else f"nothing changed since {self.before}"
+            return "first run of this kind"
+        return " · ".join(self.changes) if self.changes else f"unchanged since {self.before}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +170,15 @@ def metric_history(
 ) -> MetricHistory:  # fmt: skip
     """The main metric of the latest run, where none is named; runs of the kind that has it."""
     every = history.runs()
-    found = [run for run in every if kind is None or run.kind == kind]
+    summaries = [run for run in every if kind is None or run.kind == kind]
     if metric is None:
-        metric = next((run.main_metric for run in reversed(found) if run.main_metric), "")
-    kinds = [run.kind for run in found if _known(run, metric)]
+        metric = next((run.main_metric for run in reversed(summaries) if run.main_metric), "")
+    kinds = [run.kind for run in summaries if _known(run, metric)]
     if not kinds:
-        raise UnknownMetric(_no_metric(metric, found))
+        raise UnknownMetric(_no_metric(metric, summaries))
     chosen = kinds[-1]
     rows = RunRows(history, every)
-    same = [run for run in found if run.kind == chosen and _known(run, metric)]
+    same = [run for run in summaries if run.kind == chosen and _known(run, metric)]
     same = same if last is None else same[-last:]
     chart = known_chart(history, same, metric)
     baseline = history.baseline(chosen, branch=same[-1].origin.git_branch)
@@ -210,7 +210,7 @@ def _with_limits(
     limits = dict(zip(chart.runs, chart.points, strict=True)) if chart else {}
     first = next((run for run in history.runs() if chart and run.number == chart.runs[0]), None)
     level = first.figures[metric].mean if first and _known(first, metric) else None
-    found = []
+    metric_points = []
     for point in points:
         number = point.row.number
         limit = limits.get(number)
@@ -220,8 +220,8 @@ def _with_limits(
             known = replace(
                 known, average=level + limit.average, limit_low=level + limit.low, limit_high=level + limit.high
             )  # fmt: skip
-        found.append(known)
-    return tuple(found)
+        metric_points.append(known)
+    return tuple(metric_points)
 
 
 def _known(run: RunSummary, metric: str) -> bool:

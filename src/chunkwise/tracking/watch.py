@@ -95,11 +95,15 @@ class WatchOutcome:
 
 def reference_of(history: History, *, name: str | None, branch: str) -> ReferenceRun:
     """The baseline of this name, of the branch, or the usual one; else the first run that was watched by its name."""
-    known = {each.name: each.run for each in history.baselines() if each.kind == "evaluate"}
+    known = {
+        baseline.name: baseline.run
+        for baseline in history.baselines()
+        if baseline.kind == "evaluate"
+    }
     chosen = name or (branch if branch in known else USUAL_BASELINE)
     if chosen in known:
         return ReferenceRun(chosen, known[chosen], True)
-    first = next((each.run for each in history.watched(chosen)), None)
+    first = next((run.run for run in history.watched(chosen)), None)
     return ReferenceRun(chosen, first, False)
 
 
@@ -140,13 +144,13 @@ def watch_run(
         run.number, held.name, held.run or run.number, run.origin.git_branch, {}, corpus_of(run), live or {}
     )  # fmt: skip
     if first is None:
-        told = history.add_watched(base)
+        alerts = history.add_watched(base)
         return WatchOutcome(
             run,
             held._replace(run=run.number),
             base,
             {},
-            tuple(told),
+            tuple(alerts),
             (),
             True,
             len(run.questions),
@@ -179,16 +183,16 @@ def watch_run(
         for metric, figure in figures.items()
         if figure.alarm and metric in distinct.values()
     ]
-    told = history.add_watched(watched, raised)
+    alerts = history.add_watched(watched, raised)
     quiet = [
-        each
-        for each in history.alerts()
-        if each.name == watched.name
-        and each.state == "acknowledged"
-        and each.branch in ("", watched.branch)
+        alert
+        for alert in history.alerts()
+        if alert.name == watched.name
+        and alert.state == "acknowledged"
+        and alert.branch in ("", watched.branch)
     ]
     return WatchOutcome(
-        run, held, watched, charts, tuple(told), tuple(quiet), pairing.is_paired, len(pairing.common),
+        run, held, watched, charts, tuple(alerts), tuple(quiet), pairing.is_paired, len(pairing.common),
         len(first.questions), history.option,
     )  # fmt: skip
 
@@ -197,22 +201,22 @@ def known_chart(history: History, runs: Sequence[RunSummary], metric: str) -> Ch
     """The control chart of a metric as it stands at the latest of these runs that was watched; None: there is none."""
     numbers = {run.number for run in runs}
     every = history.watched()
-    own = next((each for each in reversed(every) if each.run in numbers), None)
-    if own is None:
+    latest = next((run for run in reversed(every) if run.run in numbers), None)
+    if latest is None:
         return None
-    past = [each for each in _of_same_chart(every, own) if each.run <= own.run]
-    chart = chart_of(metric, past, own.reference, None, len(own.figures))
+    past = [run for run in _of_same_chart(every, latest) if run.run <= latest.run]
+    chart = chart_of(metric, past, latest.reference, None, len(latest.figures))
     return chart if len(chart.values) > 1 else None
 
 
-def _of_same_chart(every: Sequence[WatchedRun], own: WatchedRun) -> list[WatchedRun]:
+def _of_same_chart(every: Sequence[WatchedRun], latest: WatchedRun) -> list[WatchedRun]:
     """Runs of the same watch and branch that are compared with the same run."""
     return [
-        each
-        for each in every
-        if each.name == own.name
-        and each.reference == own.reference
-        and each.branch in ("", own.branch)
+        run
+        for run in every
+        if run.name == latest.name
+        and run.reference == latest.reference
+        and run.branch in ("", latest.branch)
     ]
 
 
@@ -224,7 +228,11 @@ def chart_of(
     metrics: int,
 ) -> ChartState:
     """Of the differences to the reference, up to the run and its figure `now`; the reference's own is nothing."""
-    rows = [(each.run, each.figures[metric]) for each in past if metric in each.figures]
+    rows = [
+        (watched_run.run, watched_run.figures[metric])
+        for watched_run in past
+        if metric in watched_run.figures
+    ]
     if now is not None:
         rows.append(now)
     values = (0.0, *(figure.difference for _, figure in rows))
@@ -240,8 +248,8 @@ def chart_of(
 
 def corpus_of(run: KeptRun) -> Mapping[str, Json]:
     """Size, languages, sections and boundary issues of its documents; empty: not known."""
-    found = run.details.get("corpus")
-    return found if isinstance(found, Mapping) else {}
+    result = run.details.get("corpus")
+    return result if isinstance(result, Mapping) else {}
 
 
 def _figure(metric: str, fall: Fall, tolerance: float | None) -> WatchedFigure:
@@ -264,8 +272,8 @@ def _alert(
     since, before = _since(chart, figure)
     sign = 1 if figure.is_lower_better else -1
     moved = pairing.moved(metric)
-    found = history.difference(before, since)
-    cause, check = likely_cause(found, since, metric, figure.is_lower_better, command)
+    difference = history.difference(before, since)
+    cause, check = likely_cause(difference, since, metric, figure.is_lower_better, command)
     check = check or f"chunkwise runs diff {before} {since}{history.option}"
     return Alert(
         metric, watched.name, figure.alarm or "fall", figure, watched.reference, since, run.number, run.number,

@@ -48,8 +48,8 @@ class Recommendation(IndexOptions, SearchOptions):
     def _check_searched_here(self) -> None:
         if self.is_pipeline:
             raise InvalidParameter(
-                f"the choice is {self.retriever}, your own pipeline, which does its own indexing and searching; "
-                "build it with these parameters"
+                f"the choice is {self.retriever}, your own pipeline, which indexes and "
+                f"searches by itself; build it with these parameters"
             )
 
 
@@ -74,10 +74,10 @@ def read_recommendation(path: Path) -> Recommendation:
     given = read_toml(path, "recommendation")
     if "sweep" in given:
         raise ChunkwiseError(
-            f"{path} is the plan of a sweep, not what it recommends; chunkwise tune {path} makes recommendation.toml"
+            f"{path} is a plan, not a recommendation; create one: chunkwise tune {path}"
         )
     if given.pop("format", _FORMAT) != _FORMAT:
-        raise ChunkwiseError(f"{path} is not a recommendation; chunkwise tune writes one")
+        raise ChunkwiseError(f"{path} isn't a recommendation; `chunkwise tune` writes one")
     distrust(given, str(path))
     try:
         return Recommendation.read(given)

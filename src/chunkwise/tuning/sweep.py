@@ -32,8 +32,9 @@ def objective_of(text: str, k: int) -> str:
     """The objective in full: recall@5 of recall."""
     if ".py:" in text:
         raise InvalidParameter(
-            f"objective is {text!r}; a sweep is shared between processes and gone on with another day, where nobody "
-            "reads this file: put the metric behind an entry point (docs/how-to/extend.md) and give its name"
+            f"objective is {text!r}from a file, which worker processes and resumed sweeps "
+            f"can't load; register the metric as an entry point "
+            f"(docs/how-to/extend.md)"
         )
     return parse(text, k).label
 
@@ -43,8 +44,9 @@ def metrics_to_score(objective: str, k: int) -> list[MetricAt]:
     metric = parse(objective, k=k).metric
     if not metric.can_choose:
         raise InvalidParameter(
-            f"objective is {objective!r}, which {_why_not(metric)}; a sweep is decided by a metric that scores every "
-            "question by what is retrieved, such as recall@1000t, ndcg@5 or completeness.facts"
+            f"objective is {objective!r}, which {_why_not(metric)}; expected a retrieval "
+            f"metric with a score per question, such as "
+            f"recall@1000t, ndcg@5 or completeness.facts"
         )
     names = [objective, *(f"recall@{tokens}t" for tokens in BUDGETS), *_AT_K]
     found = [parse(name, k=k) for name in names]
@@ -80,8 +82,8 @@ def check_constraints(given: Sequence[str], k: int) -> tuple[str, ...]:
 
 def _why_not(metric: Metric) -> str:
     if metric.per != "question":
-        return "is one score of a whole chunking"
-    return f"asks {metric.asks}" if metric.asks else "looks at answers"
+        return "has one score per chunking"
+    return f"asks {metric.asks}" if metric.asks else "needs answers"
 
 
 VectorKind = Literal["late", "own", "none"]
@@ -200,7 +202,7 @@ class Sweep(TuneOptions, kw_only=False):
         if self.embedders and not self.embedder:
             raise InvalidOption("embedders", self.embedders, "embedder is none: BM25 only")
         if self.max_cost and (self.price is None or self.price.currency != self.max_cost.currency):
-            needed = f"max_cost needs the price of a million tokens in {self.max_cost.currency}"
+            needed = f"max_cost needs a price per million tokens in {self.max_cost.currency}"
             raise InvalidOption("price", self.price, needed)
 
 
@@ -220,9 +222,11 @@ def fits_nearly_all(objective: str, tokens: float) -> str:
     advice = (
         f"try --objective {objective.partition('@')[0]}@{other}t"
         if other is not None
-        else "more documents are needed to choose by"
+        else "use more documents"
     )
     return (
-        f"{counted(budget, 'token')} {one_or_many(budget, 'is', 'are')} {percent(share)} of these documents: "
-        f"{'nearly everything' if share >= 0.6 else 'much'} is found, whatever is chosen; {advice}"
+        f"{counted(budget, 'token')} {one_or_many(budget, 'is', 'are')} {percent(share)} of "
+        "these documents: "
+        f"{'nearly everything' if share >= 0.6 else 'much'} is found with any configuration; "
+        f"{advice}"
     )

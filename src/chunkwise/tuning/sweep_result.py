@@ -12,7 +12,7 @@ from chunkwise.records.write import text_file
 from chunkwise.testsets.testset import Grade, QuestionCounts
 from chunkwise.tuning.sweep import Configuration
 
-TIME_UP = "not run before the time limit; the same command continues with it"
+TIME_UP = "not run before the time limit; run the same command to resume"
 """Why an outcome is still to come."""
 
 

@@ -24,9 +24,7 @@ def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
     except RecursionError:
-        raise ChunkwiseError(
-            f"{path} is not a valid {kind}: its tables or lists are nested too deeply"
-        ) from None
+        raise ChunkwiseError(f"{path} is not a valid {kind}: nested too deeply") from None
     except ValueError as error:  # no TOML, not UTF-8, or a number of thousands of digits
         raise ChunkwiseError(f"{path} is not TOML: {error}") from error
 
@@ -48,8 +46,6 @@ def toml_value(value: TomlValue) -> str:
     if not isinstance(value, str):
         return repr(value)
     if any("\ud800" <= sign <= "\udfff" for sign in value):
-        raise InvalidParameter(
-            f"{value!r} cannot be written into a TOML file, which holds Unicode only"
-        )
+        raise InvalidParameter(f"{value!r} isn't valid Unicode, so it can't be written to TOML")
     # A JSON string is one of TOML, but for the one control character that JSON lets stand.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

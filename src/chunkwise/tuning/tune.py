@@ -269,7 +269,7 @@ class TuneResult(Table):
     def code(self, use: str = "Python") -> str:
         """Code that uses the recommendation: "Python", "LangChain", "LlamaIndex" or "Command line"."""
         if self.recommendation is None or self.recommendation.is_pipeline:
-            raise InvalidParameter("there is no code: the recommendation is your own pipeline")
+            raise InvalidParameter("no code: the recommendation is your own pipeline")
         plan = cast(Mapping[str, Any], self.sweep.plan["sweep"])
         found = snippets(
             self.recommendation, plan["documents"] or ("documents/",), reading=plan["reading"]

@@ -32,7 +32,7 @@ def split(queries: Sequence[Query], share: float, seed: int) -> tuple[str, ...]:
     """
     if not 0 <= share < 1:
         raise InvalidParameter(
-            f"the share of test questions is {share}; from 0 (all choose) to less than 1, such as 0.5"
+            f"the share of test questions is {share}; expected 0 (none) to less than 1, such as 0.5"
         )
     own = tuple(TEST if query.split.lower() == TEST else VALIDATION for query in queries)
     if all(query.split for query in queries) and len(set(own)) == 2:

@@ -28,7 +28,7 @@ class ChromaDatabase:
         try:
             import chromadb
         except ImportError:
-            raise MissingExtra("pushing into Chroma", "chroma") from None
+            raise MissingExtra("pushing to Chroma", "chroma") from None
         self._address = address
         if address.folder is not None:
             address.folder.mkdir(parents=True, exist_ok=True)
@@ -53,16 +53,16 @@ class ChromaDatabase:
 
     def write(self, chunks: Sequence[StoredChunk]) -> None:
         self._collection.upsert(
-            ids=[each.id for each in chunks],
-            embeddings=[[*each.vector] for each in chunks],
-            documents=[each.text for each in chunks],
-            metadatas=[dict(each.fields) for each in chunks],
+            ids=[chunk.id for chunk in chunks],
+            embeddings=[[*chunk.vector] for chunk in chunks],
+            documents=[chunk.text for chunk in chunks],
+            metadatas=[dict(chunk.fields) for chunk in chunks],
         )
 
     def prune(self, doc_id: str, push: str) -> None:
         # "not this mark" is also true of rows without one, which are the user's own.
-        found = self._collection.get(where={"doc_id": doc_id}, include=["metadatas"])
-        every = zip(found["ids"], found["metadatas"], strict=True)
+        result = self._collection.get(where={"doc_id": doc_id}, include=["metadatas"])
+        every = zip(result["ids"], result["metadatas"], strict=True)
         older = [id for id, fields in every if fields.get(PUSH) not in (None, push)]
         for at in range(0, len(older), self.most):
             self._collection.delete(ids=older[at : at + self.most])

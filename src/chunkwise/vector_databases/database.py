@@ -99,14 +99,12 @@ class DatabaseAddress(StoreAddress):
 def parse_database(address: str, collection: str | None = None) -> DatabaseAddress:
     """The parts of an address; one that holds a password or names no database is refused with what is allowed."""
     if not address.partition("://")[0] or "://" not in address:
-        raise InvalidParameter(
-            f"{address!r} is not an address of a vector database; allowed: {_FORMS}"
-        )
+        raise InvalidParameter(f"{address!r} isn't a vector database URL; allowed: {_FORMS}")
     try:
         place = parse_store_address(address)
         _ = place.folder is None and place.port  # which no other text is
     except InvalidParameter:
-        raise InvalidParameter(f"no address of a vector database; allowed: {_FORMS}") from None
+        raise InvalidParameter(f"not a vector database URL; allowed: {_FORMS}") from None
     scheme = place.engine
     if scheme not in registry.names():
         near = did_you_mean(scheme, registry.names(), "")
@@ -116,7 +114,7 @@ def parse_database(address: str, collection: str | None = None) -> DatabaseAddre
         )
     if place.variant not in ("", "http", "https", LOCAL):
         raise InvalidParameter(
-            f"{scheme}+{place.variant}:// is none; allowed: {scheme}://, {scheme}+https://, "
+            f"{scheme}+{place.variant}:// is unknown; allowed: {scheme}://, {scheme}+https://, "
             f"{scheme}+local://"
         )
     is_folder = place.folder is not None
@@ -132,7 +130,7 @@ def parse_database(address: str, collection: str | None = None) -> DatabaseAddre
     if named and collection and named != collection:
         raise InvalidParameter(f"two collections given: {named!r} in the URL, and {collection!r}")
     return DatabaseAddress(
-        **{each.name: getattr(place, each.name) for each in fields(place)},
+        **{field.name: getattr(place, field.name) for field in fields(place)},
         collection=_collection(named or collection),
     )
 
@@ -168,9 +166,8 @@ def check_dimensions(address: DatabaseAddress, there: int, dimensions: int) -> N
     """Vectors of another length cannot be compared with those that are there."""
     if there != dimensions:
         raise InvalidParameter(
-            f"{address} has vectors of {counted(there, 'number')}, these have "
-            f"{thousands(dimensions)}; "
-            "use another collection, or the model that made those"
+            f"{address} has {counted(there, 'dimension')}, these vectors "
+            f"{thousands(dimensions)}; use another collection, or its model"
         )
 
 
@@ -190,12 +187,12 @@ _MOST_WHOLE = 2**53
 
 def kept_fields(values: Mapping[str, object]) -> dict[str, FieldValue]:
     """What every database can keep: texts, numbers, truth values, lists of texts; anything else as JSON."""
-    found = {}
+    result = {}
     for name, value in values.items():
         kept = _kept(value)
         if kept is not None:
-            found[without_half_characters(str(name))] = kept
-    return found
+            result[without_half_characters(str(name))] = kept
+    return result
 
 
 def _kept(value: object) -> FieldValue | None:
@@ -215,8 +212,8 @@ def _kept(value: object) -> FieldValue | None:
         texts = [*value]
         if not texts:
             return None
-        if all(isinstance(each, str) for each in texts):
-            return [without_half_characters(each) for each in texts]
+        if all(isinstance(text, str) for text in texts):
+            return [without_half_characters(text) for text in texts]
     try:
         return without_half_characters(json.dumps(value, ensure_ascii=False, default=str))
     except (TypeError, ValueError, RecursionError):

@@ -31,13 +31,14 @@ class MilvusDatabase:
         try:
             from pymilvus import MilvusClient
         except ImportError:
-            raise MissingExtra("pushing into Milvus", "milvus") from None
+            raise MissingExtra("pushing to Milvus", "milvus") from None
         self._address = address
         self._has_written = False
         self._name = address.collection.replace("-", "_")  # which its names have not
         if address.folder is not None and address.folder.suffix != ".db":
             raise InvalidParameter(
-                f"{address.folder} is not a file of Milvus Lite: its name ends in .db, as milvus:///home/you/kb.db"
+                f"{address.folder} isn't a Milvus Lite file; expected a name ending in .db: "
+                "milvus:///home/you/kb.db"
             )
         if address.folder is not None:
             address.folder.parent.mkdir(parents=True, exist_ok=True)
@@ -65,8 +66,8 @@ class MilvusDatabase:
         fields = {each["name"]: each.get("params", {}) for each in described["fields"]}
         if not {"id", "vector"} <= {*fields}:
             raise InvalidParameter(
-                f"{self._address} has other fields ({', '.join(fields)}), and needs `id` and `vector`; name another "
-                "collection"
+                f"{self._address} has other fields ({', '.join(fields)}); expected `id` and "
+                f"`vector`; use another collection"
             )
         check_dimensions(self._address, int(fields["vector"].get("dim", 0)), dimensions)
 
@@ -75,9 +76,9 @@ class MilvusDatabase:
         self._client.upsert(
             self._name,
             [
-                {**{_apart(name): value for name, value in each.fields.items()},
-                 "id": each.id, "vector": [*each.vector], "text": each.text}
-                for each in chunks
+                {**{_apart(name): value for name, value in chunk.fields.items()},
+                 "id": chunk.id, "vector": [*chunk.vector], "text": chunk.text}
+                for chunk in chunks
             ],
         )  # fmt: skip
 

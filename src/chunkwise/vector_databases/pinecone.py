@@ -31,7 +31,7 @@ class PineconeDatabase:
 
     def __init__(self, address: DatabaseAddress) -> None:
         if address.folder is not None:
-            raise InvalidParameter("Pinecone is a service; write pinecone://INDEX-HOST/NAMESPACE")
+            raise InvalidParameter("expected pinecone://INDEX-HOST/NAMESPACE")
         self._address = address
         # Its hosts answer over TLS alone; one on this machine is its emulator.
         local = address.hostname in ("localhost", "127.0.0.1")
@@ -54,11 +54,11 @@ class PineconeDatabase:
     def write(self, chunks: Sequence[StoredChunk]) -> None:
         vectors: list[dict[str, object]] = [
             {
-                "id": _id(each.id),
-                "values": [*each.vector],
-                "metadata": {**each.fields, "text": each.text},
+                "id": _id(chunk.id),
+                "values": [*chunk.vector],
+                "metadata": {**chunk.fields, "text": chunk.text},
             }
-            for each in chunks
+            for chunk in chunks
         ]
         said = self._client("vectors/upsert").post(
             {"vectors": vectors, "namespace": self._namespace}

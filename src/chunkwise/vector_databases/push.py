@@ -123,7 +123,7 @@ def push(
     every = _rows(source, told, needs_vectors=embedder is None)
     first = next(every, None)
     if first is None:
-        raise ChunkwiseError(f"there are no chunks in {_shown(source)}; nothing was pushed")
+        raise ChunkwiseError(f"no chunks in {_shown(source)}; nothing was pushed")
     model = get_embedder(embedder) if embedder is not None else None
     dimensions = (
         model.dimensions
@@ -143,12 +143,12 @@ def push(
                 for part in _parts(made, database.most_bytes):
                     database.write(part)
             written += len(made)
-            for each in made:
-                names |= dict.fromkeys(each.fields)
-                if "doc_id" in each.fields:
-                    documents[str(each.fields["doc_id"])] = None
+            for row in made:
+                names |= dict.fromkeys(row.fields)
+                if "doc_id" in row.fields:
+                    documents[str(row.fields["doc_id"])] = None
             if advance is not None:
-                size = sum(len(each.text.encode("utf-8", "replace")) for each in batch)
+                size = sum(len(item.text.encode("utf-8", "replace")) for item in batch)
                 advance(size, counted(written, "chunk"))
         # What was not pushed this time may be there from the last.
         pruned = prune and not bad
@@ -168,12 +168,12 @@ def _parts(chunks: Sequence[StoredChunk], most: int) -> Iterator[list[StoredChun
     """As many together as a database takes at once."""
     part: list[StoredChunk] = []
     room = most
-    for each in chunks:
-        size = _A_NUMBER * len(each.vector) + _size(each)
+    for chunk in chunks:
+        size = _A_NUMBER * len(chunk.vector) + _size(chunk)
         if part and size > room:
             yield part
             part, room = [], most
-        part.append(each)
+        part.append(chunk)
         room -= size
     if part:
         yield part
@@ -191,9 +191,9 @@ def _stored(
     """Those that have a vector like all others, and that the database can take."""
     vectors: Sequence[Any]
     if model is None:
-        vectors = [each.vector for each in batch]
+        vectors = [item.vector for item in batch]
     else:
-        vectors = [*model.embed([each.index_text for each in batch])]
+        vectors = [*model.embed([item.index_text for item in batch])]
     for row, vector in zip(batch, vectors, strict=True):
         if problem := _wrong(vector, dimensions):
             told(f"{row.id}: {problem}")
@@ -224,7 +224,9 @@ def _wrong(vector: Any, dimensions: int) -> str:
         return "it has no vector"
     made: NDArray[np.float64] = np.asarray(vector, dtype=np.float64)
     if made.shape != (dimensions,):
-        return f"its vector has {counted(made.size, 'number')}, the first one has {thousands(dimensions)}"
+        return (
+            f"its vector has {counted(made.size, 'number')}, the first one {thousands(dimensions)}"
+        )
     if not np.isfinite(made).all():
         return "its vector contains NaN"
     if not made.any():
@@ -262,7 +264,7 @@ def _of_chunks(chunks: Iterable[Chunk], needs_vectors: bool) -> Iterator[_Row]:
     for chunk in chunks:
         if not isinstance(chunk, Chunk):
             raise InvalidParameter(
-                f"a {type(chunk).__name__} is not a chunk; give a file, an index or chunks"
+                f"a source is {type(chunk).__name__}; expected a file, an index or chunks"
             )
         yield _of_chunk(chunk, None)
 
@@ -283,7 +285,7 @@ def _of_files(name: str, told: OnBadRow, needs_vectors: bool) -> Iterator[_Row]:
             if row.problem or not isinstance(row.value, Mapping):
                 told(
                     f"{file}, {row.where}: "
-                    f"{row.problem or f'a record is needed, this is {kind(row.value)}'}"
+                    f"{row.problem or f'expected a record, got {kind(row.value)}'}"
                 )
                 continue
             made = _of_record(row.value)
@@ -293,10 +295,7 @@ def _of_files(name: str, told: OnBadRow, needs_vectors: bool) -> Iterator[_Row]:
             if needs_vectors and made.vector is None and is_first:
                 raise InvalidParameter(f"{file} {_NO_VECTORS}, or push an index that has them")
             if made.id in seen:
-                told(
-                    f"{file}, {row.where}: the id {made.id!r} was there before; ids name one "
-                    "chunk each"
-                )
+                told(f"{file}, {row.where}: duplicate id {made.id!r}; ids must be unique")
                 continue
             seen.add(made.id)
             is_first = False
@@ -308,30 +307,28 @@ def _files(name: str) -> list[str]:
     if not Path(name).is_dir():
         if Path(name).suffix.lower() not in (*_ENDINGS, ""):
             raise InvalidParameter(
-                f"{name} is not a file of chunks; allowed: .parquet, .jsonl, .json, .csv, as "
-                "`chunkwise chunk -o` "
-                "writes them, a folder of them, or an index"
+                f"{name} isn't a chunk file; expected .parquet, .jsonl, .json or .csv written "
+                f"by `chunkwise chunk -o`, a folder of these, or an index"
             )
         return [name]
-    found = sorted(
-        str(each)
-        for each in Path(name).iterdir()
-        if each.suffix.lower() in _ENDINGS and each.name[0] not in "_." and each.is_file()
+    files = sorted(
+        str(path)
+        for path in Path(name).iterdir()
+        if path.suffix.lower() in _ENDINGS and path.name[0] not in "_." and path.is_file()
     )
-    if not found:
+    if not files:
         raise InvalidParameter(
-            f"{name} is a folder without files of chunks, and no index; name what `chunkwise "
-            "chunk -o` or `chunkwise "
-            "index --into` wrote"
+            f"{name} has no chunk files and isn't an index; give the output of `chunkwise "
+            f"chunk -o` or `chunkwise index --into`"
         )
-    return found
+    return files
 
 
 def _of_record(record: Mapping[str, Any]) -> _Row | str:
     """A row of a file of ours or of another tool; a text says why it is none."""
     text = next((record[name] for name in _TEXTS if isinstance(record.get(name), str)), None)
     if not text or not text.strip():
-        return f"it has no text; needed: one of {', '.join(_TEXTS)}"
+        return f"it has no text; expected a field {', '.join(_TEXTS)}"
     metadata = record.get("metadata")
     if isinstance(metadata, str):
         try:
@@ -370,7 +367,7 @@ def _is_numbers(vector: object) -> bool:
     return (
         isinstance(vector, Sequence)
         and len(vector) > 0
-        and all(isinstance(each, int | float) and not isinstance(each, bool) for each in vector)
+        and all(isinstance(item, int | float) and not isinstance(item, bool) for item in vector)
     )
 
 
@@ -393,15 +390,14 @@ def _whole(name: str, value: object) -> object:
 
 
 def _shown(source: object) -> str:
-    return os.fspath(source) if isinstance(source, str | os.PathLike) else "what was given"
+    return os.fspath(source) if isinstance(source, str | os.PathLike) else "the input"
 
 
 def summary(result: PushResult) -> str:
     """In one sentence."""
     of = f" of {counted(result.documents, 'document')}" if result.documents else ""
-    pruned = ", older ones of them removed" if result.pruned else ""
+    pruned = ", stale ones deleted" if result.pruned else ""
     return (
-        f"{counted(result.chunks, 'chunk')}{of} with vectors of "
-        f"{counted(result.dimensions, 'number')} pushed to "
-        f"{result.place}{pruned}"
+        f"{counted(result.chunks, 'chunk')}{of} ({counted(result.dimensions, 'dimension')}) "
+        f"pushed to {result.place}{pruned}"
     )

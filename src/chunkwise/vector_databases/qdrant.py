@@ -51,11 +51,11 @@ class QdrantDatabase:
 
         points = [
             models.PointStruct(
-                id=row_uuid(each.id),
-                vector=[*each.vector],
-                payload={**each.fields, "text": each.text},
+                id=row_uuid(chunk.id),
+                vector=[*chunk.vector],
+                payload={**chunk.fields, "text": chunk.text},
             )
-            for each in chunks
+            for chunk in chunks
         ]
         self._client.upsert(self._address.collection, points=points, wait=True)
 

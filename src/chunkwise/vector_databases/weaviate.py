@@ -42,7 +42,7 @@ class WeaviateDatabase:
 
     def __init__(self, address: DatabaseAddress) -> None:
         if address.folder is not None:
-            raise InvalidParameter("Weaviate is a server; write weaviate://host:8080/NAME")
+            raise InvalidParameter("expected weaviate://host:8080/NAME")
         self._address = address
         address.secret(KEY)
         name = address.collection.replace("-", "_")
@@ -79,21 +79,21 @@ class WeaviateDatabase:
         objects: list[dict[str, object]] = [
             {
                 "class": self._class,
-                "id": row_uuid(each.id),
-                "vector": [*each.vector],
-                "properties": {**_named(each.fields), "text": each.text},
+                "id": row_uuid(stored_chunk.id),
+                "vector": [*stored_chunk.vector],
+                "properties": {**_named(stored_chunk.fields), "text": stored_chunk.text},
             }
-            for each in chunks
+            for stored_chunk in chunks
         ]
         answers = self._client("batch/objects").post({"objects": objects})
         for chunk, answer in zip(
             chunks, answers if isinstance(answers, list) else [], strict=False
         ):
-            if said := _refusal(answer):
-                raise ChunkwiseError(f"{self._address} refused the chunk {chunk.id!r}: {said}")
+            if text := _refusal(answer):
+                raise ChunkwiseError(f"{self._address} rejected the chunk {chunk.id!r}: {text}")
         if not isinstance(answers, list) or len(answers) != len(chunks):
             raise ChunkwiseError(
-                f"{self._address} did not say of each of {len(chunks)} objects what became of it"
+                f"{self._address} didn't return a status for each of {len(chunks)} objects"
             )
 
     def prune(self, doc_id: str, push: str) -> None:
@@ -120,15 +120,15 @@ class WeaviateDatabase:
 
 def _named(fields: Any) -> dict[str, FieldValue]:
     """Names that GraphQL has: letters, digits and _."""
-    found = {}
+    result = {}
     for name, value in fields.items():
         made = _NO_NAME.sub("_", name)
         made = f"_{made}" if not made or made[0].isdigit() else made
-        found[f"{made}_" if made in _OWN else made] = value
-    return found
+        result[f"{made}_" if made in _OWN else made] = value
+    return result
 
 
 def _refusal(answer: Any) -> str:
     errors = ((answer or {}).get("result") or {}).get("errors") or {}
-    said = [str(each.get("message", each)) for each in errors.get("error", [])]
-    return "; ".join(said)[:300]
+    texts = [str(each.get("message", each)) for each in errors.get("error", [])]
+    return "; ".join(texts)[:300]

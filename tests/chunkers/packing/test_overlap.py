@@ -87,21 +87,21 @@ def test_recursive_repeats_across_paragraphs_and_headings() -> None:
 def test_where_a_section_begins_nothing_is_repeated_and_that_is_told() -> None:
     text = "\n\n".join(f"# Part {number}\n\n{LONG}" for number in range(4))
     found = missing(text, "sections(max_tokens=60, overlap=20)", "markdown")
-    assert found.in_words() == "no overlap at 3 of 3 boundaries (3 where a section begins)"
+    assert found.in_words() == "no overlap at 3 of 3 boundaries (3 at the start of a section)"
 
 
 def test_where_what_follows_fills_the_chunk_that_is_told() -> None:
     found = missing(
         "aaaa bbbb cccc. " * 6, "sentences(max_tokens=15, overlap=5, tokenizer=characters)"
     )
-    assert found.in_words() == "no overlap at 5 of 5 boundaries (5 for want of room)"
+    assert found.in_words() == "no overlap at 5 of 5 boundaries (5 no room)"
 
 
 def test_a_word_longer_than_the_overlap_is_told_and_not_cut() -> None:
     text = f"Then go to {'x' * 40}. " * 5
     strategy = "sentences(max_tokens=95, overlap=10, tokenizer=characters)"
     assert missing(text, strategy).in_words() == (
-        "no overlap at 4 of 4 boundaries (4 behind a word longer than it)"
+        "no overlap at 4 of 4 boundaries (4 after a word longer than the overlap)"
     )
     assert {chunk.text for chunk in chunks_of(text, strategy)} == {f"Then go to {'x' * 40}."}
 
@@ -109,19 +109,19 @@ def test_a_word_longer_than_the_overlap_is_told_and_not_cut() -> None:
 def test_white_space_longer_than_the_overlap_is_told() -> None:
     text = f"came; then rain.{' ' * 9}\n\n\n\n{'é ' * 20}"
     found = missing(text, "sentences(max_tokens=60, overlap=12, tokenizer=characters)")
-    assert found.reasons["behind longer whitespace"] == 1
+    assert found.reasons["after longer whitespace"] == 1
 
 
 def test_ideographs_that_separators_do_not_part_are_one_word() -> None:
     text = "文字文字文字 " * 3
     found = missing(text, "recursive(max_tokens=12, overlap=6, tokenizer=characters)")
-    assert set(found.reasons) == {"behind a chunk of one word"}
+    assert set(found.reasons) == {"after a one-word chunk"}
 
 
 def test_another_parent_is_told() -> None:
     text = "\n\n".join([LONG] * 8)
     found = missing(text, "parent_child(max_tokens=20, parent_size=40, overlap=5)")
-    assert found.reasons["where a parent begins"] == 7
+    assert found.reasons["at the start of a parent"] == 7
 
 
 def test_nothing_is_told_where_every_boundary_has_its_overlap() -> None:
@@ -145,7 +145,7 @@ def test_every_boundary_has_an_overlap_or_a_reason(strategy: str, words: list[st
     assert all(chunk.token_count <= 60 for chunk in chunks)
     found = missing(text, strategy)
     # Short words leave room for one more: no word is longer than the overlap, but a chunk or a gap may be filled.
-    assert "behind a word longer than it" not in found.reasons
+    assert "after a word longer than the overlap" not in found.reasons
 
 
 @cases("overlap, limit", [("9" * 400 + "%", 100), ("10%", 10**400)])

@@ -116,7 +116,7 @@ def test_a_bad_row_is_told_and_the_rest_goes_on() -> None:
     )
     assert [each.id for each in found] == ["a"]
     assert problems == [
-        "Table row 2: its 'text' is nothing, not a text",
+        "Table row 2: its 'text' is nothing, not text",
         "Table row 3: duplicate id 'a' (first at row 1)",
     ]
 

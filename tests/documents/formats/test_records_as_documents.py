@@ -420,10 +420,10 @@ def test_records_with_an_empty_text_are_named(reader, write, name) -> None:
 def test_what_a_text_is_instead(reader, write, value, kind, chosen) -> None:
     path = write("c.jsonl", lines({"text": value}, {"text": "fine"}))
     assert [document.text for document in reader(path, text_field=chosen)] == ["fine"]
-    assert reader.reasons == [f"its 'text' is {kind}, not a text"]
+    assert reader.reasons == [f"its 'text' is {kind}, not text"]
     path = write("c.json", json.dumps([{"text": value}]))
     assert reader(path, text_field="text") == []
-    assert reader.reasons == [f"its 'text' is {kind}, not a text"]
+    assert reader.reasons == [f"its 'text' is {kind}, not text"]
 
 
 def test_another_usual_name_holds_the_text(reader, write) -> None:

@@ -79,7 +79,7 @@ def test_truncated_utf16_is_one_reason() -> None:
     "data, reason",
     [
         (b"", "empty"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "an image; read its text with --ocr 'tesseract {} -'"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "an image; use OCR: --ocr 'tesseract {} -'"),
         (b"\x7fELF\x02\x01\0\0", "a program"),
         (
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",

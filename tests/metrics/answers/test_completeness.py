@@ -129,7 +129,7 @@ def test_nothing_to_look_for_is_no_score() -> None:
     ]
     assert [score.value for score in reasons] == [None] * 4
     assert reasons[0].reason == "no reference answer"
-    assert reasons[2].reason == "the reference answer has no words to look for"
+    assert reasons[2].reason == "the reference answer has no content words"
 
 
 def test_spans_ask_for_every_reference() -> None:

@@ -29,7 +29,7 @@ def score(answer: str | None, *texts: str) -> Score:
 def test_it_is_the_share_of_facts_that_a_hit_has(said: list[int], found: list[list[int]]) -> None:
     told = score(text_of(said), *map(text_of, found))
     if not said:
-        assert told == Score(None, "the answer has no words to look for")
+        assert told == Score(None, "the answer has no content words")
         return
     known = {fact for own in found for fact in own}
     assert told.value == sum(fact in known for fact in said) / len(said)

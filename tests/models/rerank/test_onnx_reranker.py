@@ -211,7 +211,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
 
 def test_models_that_are_no_cross_encoders_are_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "a", model(outputs=3))
-    with pytest.raises(InvalidParameter, match=r"gives \(1, 3\) numbers for one pair"):
+    with pytest.raises(InvalidParameter, match=r"gives \(1, 3\) numbers per pair"):
         OnnxReranker(path).scores("a", ["b"])
     made = model(types=False)
     made.graph.input[0].name = made.graph.node[0].input[1] = "pixels"

@@ -151,7 +151,7 @@ def test_servers_that_cannot_compare_are_refused(kind: Any, version: str, is_tak
     if is_taken:
         _check_version(kind, version, "opensearch://h/kb")
     else:
-        with pytest.raises(ChunkwiseError, match="or later is needed"):
+        with pytest.raises(ChunkwiseError, match="has no inner-product vector search; use"):
             _check_version(kind, version, "opensearch://h/kb")
 
 

@@ -263,7 +263,7 @@ def test_what_a_model_cannot_hold_is_missing_and_no_error() -> None:
     assert found.missing
     assert found.found
     assert index.changes is not None
-    assert any("too much text to be summarized at once" in note for note in index.changes.notes)
+    assert any("too much text to summarize at once" in note for note in index.changes.notes)
 
 
 def test_text_that_says_nothing_is_not_asked_about() -> None:

@@ -110,7 +110,7 @@ def test_the_overview_counts_and_links() -> None:
 def test_what_nobody_names_is_refused_with_what_is_known() -> None:
     with pytest.raises(InvalidParameter, match="known is 'Salt Kitchen'"):
         lookup(DOCUMENTS).details("Salt Kitchen Company")
-    with pytest.raises(InvalidParameter, match="lists those that link most"):
+    with pytest.raises(InvalidParameter, match="omit the name to list the most linked ones"):
         lookup(DOCUMENTS).details("Nobody")
     with pytest.raises(InvalidParameter, match="--graph"):
         NameLookup(chunkwise.index(DOCUMENTS, vectors="none").source)

@@ -409,7 +409,7 @@ def test_a_text_that_is_written_to_meanwhile_is_told(
         vectors="none",
         options=LoadOptions(on_unreadable=lambda each: told.append(str(each))),
     )
-    assert told == [f"{folder / 'b.md'}: written to while it was read"]
+    assert told == [f"{folder / 'b.md'}: changed while it was read"]
     assert made.source.ids() == ["a.md", "c.md"]
 
 

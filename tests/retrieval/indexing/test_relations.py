@@ -101,12 +101,12 @@ def test_a_relation_has_the_place_of_its_quote_and_others_are_left_out() -> None
     assert relation[:3] == kept[:3]
     assert TEXT.text[relation.start : relation.end] == "Orme met Vane"
     (note,) = reader.tally.notes()
-    assert note.startswith("1 relation of names, each with its quote; skipped 4 more: ")
+    assert note.startswith("1 relation with quotes; skipped 4 more: ")
     assert reader.tally.dropped == {
         "its quote isn't in the text": 1,
         "the text doesn't contain the names": 1,
-        "it is not a relation of two names": 1,
-        "its quote says neither name": 1,
+        "it isn't a relation between two names": 1,
+        "its quote contains neither name": 1,
     }
 
 

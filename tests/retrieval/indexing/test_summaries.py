@@ -228,9 +228,7 @@ def test_a_summary_before_the_chunks_is_refused() -> None:
         def split(self, document: Analyzed) -> list[Piece]:
             return super().split(document)[::-1]
 
-    with pytest.raises(
-        BrokenContract, match=r"d::2 is a chunk behind a summary, d::1 of level 1.*last"
-    ):
+    with pytest.raises(BrokenContract, match=r"d::2 is a chunk after a summary, d::1 of level 1"):
         index([Document("d", "Line.\n" * 7)], strategy=First(), vectors="none")
 
 
@@ -238,7 +236,7 @@ def test_an_index_tells_of_summaries_it_is_without(tmp_path: Path) -> None:
     """And how to get them: the same command passes over documents that have not changed."""
     model = FirstSentences(stumble="laptop is asked", name="first-sentences that stumble")
     strategy = raptor(model)
-    with pytest.warns(UserWarning, match="could not be made"):
+    with pytest.warns(UserWarning, match="failed: "):
         kept = index(DOCUMENTS, strategy=strategy, into=tmp_path, embedder=Tiny())
     [note] = kept.changes.notes
     assert re.search("2 summaries.*stumbled.*index --rebuild", note)

@@ -131,7 +131,7 @@ def test_a_json_list_and_an_archive_keep_theirs_too(put: Put, tmp_path: Path) ->
     index = put(["c.json", "z.zip"])
     assert str(index.changes) == "4 unchanged, 2 skipped"
     assert index.changes is not None
-    assert index.changes.notes[0].endswith("and may be theirs: b, y")
+    assert index.changes.notes[0].endswith("may belong to them: b, y")
 
 
 def test_added_documents_stand_beside_the_others(put: Put, tmp_path: Path) -> None:

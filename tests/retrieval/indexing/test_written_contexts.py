@@ -138,7 +138,7 @@ def test_a_model_of_ones_own_is_wanted_where_there_is_something_to_write(tmp_pat
     index(documents(), "paragraphs", into=kb, vectors="none", context="neighbors", llm=Scribe())
     assert index(documents(), into=kb).changes.unchanged == 2  # type: ignore[union-attr]
     more = documents(*RULES, "Something new.")
-    with pytest.raises(InvalidParameter, match="'scribe', which cannot be made again by that name"):
+    with pytest.raises(InvalidParameter, match="'scribe', which can't be recreated"):
         index(more, into=kb)
     scribe = Scribe()
     assert open_index(kb, llm=scribe).update(more).changed == 1
@@ -154,12 +154,12 @@ def test_without_a_model_the_headings_are_taken(tmp_path: Path) -> None:
 
 
 def test_a_model_without_a_context_to_write_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="context is 'none', which needs none"):
+    with pytest.raises(InvalidParameter, match="context='none' uses no language model"):
         index(documents(), vectors="none", llm=Scribe())
     with pytest.raises(InvalidParameter, match="allowed: none, headings, neighbors, document"):
         index(documents(), vectors="none", context="sideways")  # type: ignore[arg-type]
     index(documents(), into=tmp_path / "kb", vectors="none")
-    with pytest.raises(InvalidParameter, match="context='none', for which no language model"):
+    with pytest.raises(InvalidParameter, match="context='none', which uses no language model"):
         index(documents(), into=tmp_path / "kb", llm=Scribe())
 
 
@@ -173,7 +173,7 @@ def test_contexts_that_could_not_be_had_are_told_and_asked_for_again(tmp_path: P
     kb, moody = tmp_path / "kb", Moody()
     made = index(documents(), "paragraphs", into=kb, vectors="none", context="neighbors", llm=moody)
     assert made.changes
-    assert "1 of 7 chunks has no context of the model" in made.changes.notes[0]
+    assert "1 of 7 chunks has no context from the model" in made.changes.notes[0]
     assert "is out for lunch" in made.changes.notes[0]
     assert "the next update retries them" in made.changes.notes[0]
     assert made.changes.plain == 1
@@ -224,7 +224,7 @@ def test_a_model_that_is_gone_does_not_stop_an_update(place: str | None, tmp_pat
     assert found.changes
     assert (found.changes.changed, found.changes.unchanged) == (1, 1)
     assert found.changes.plain == 2
-    assert "2 of 7 chunks have no context of the model" in found.changes.notes[0]
+    assert "2 of 7 chunks have no context from the model" in found.changes.notes[0]
     assert "has no key" in found.changes.notes[0]
     assert gone.asked <= Gone.concurrency, "it is asked no more once it is known to be gone"
     # Chunks that were written about before keep what was written.

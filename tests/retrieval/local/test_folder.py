@@ -808,7 +808,7 @@ def test_a_strategy_of_ones_own_is_known_by_its_code(tmp_path: Path) -> None:
     assert len(chunkwise.index(DOCUMENTS[:3], mine(2), into=kb)) == 3  # type: ignore[arg-type]
     with pytest.raises(ChunkwiseError, match=r"code of the strategy 'Mine'.*rebuild"):
         chunkwise.index(DOCUMENTS, mine(3), into=kb)  # type: ignore[arg-type]
-    with pytest.raises(ChunkwiseError, match=r"'Mine'.*pass it: strategy="):
+    with pytest.raises(ChunkwiseError, match=r"'Mine'.*pass strategy="):
         chunkwise.open_index(kb).update(DOCUMENTS)
     with pytest.raises(ChunkwiseError, match="code of the strategy"):
         chunkwise.index(DOCUMENTS, _twice(), into=kb)

@@ -96,10 +96,10 @@ def test_writing_says_what_is_lost(tmp_path: Path) -> None:
     ]
     lines = write("beir", tmp_path / "b", asked, [Document("d", "Text")])
     assert lines == [
-        "BEIR does not keep answers: question '2'",
-        "BEIR does not keep splits: question '2'",
-        "BEIR does not keep references as they are: question '2'",
-        "BEIR does not keep the questions themselves: question '3'",
+        "BEIR can't represent answers: question '2'",
+        "BEIR can't represent splits: question '2'",
+        "BEIR can't represent references as they are: question '2'",
+        "BEIR can't represent the questions themselves: question '3'",
     ]
     written = sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file())
     assert written == ["b/corpus.jsonl", "b/qrels/dev.tsv", "b/qrels/test.tsv", "b/queries.jsonl"]
@@ -117,7 +117,7 @@ def test_judgments_that_are_there_already_are_not_mixed_in(tmp_path: Path) -> No
 def test_without_texts_there_is_no_corpus(tmp_path: Path) -> None:
     lines = write("beir", tmp_path / "b", [Query("1", "?", (Reference("d", 0, WHOLE),))], None)
     assert len(lines) == 1
-    assert "no documents given, so no texts are written: give the documents" in lines[0]
+    assert "no documents given, so no texts are written; give the documents" in lines[0]
     assert queries("beir", tmp_path / "b")[0].references == (Reference("d", 0, WHOLE),)
 
 

@@ -56,13 +56,16 @@ def test_contexts_of_a_run_are_no_references(tmp_path: Path) -> None:
 @cases(
     "change, reason",
     [
-        ({"user_input": [{"content": "hi", "type": "human"}]}, "several turns"),
-        ({"user_input": 3}, "not a text"),
+        (
+            {"user_input": [{"content": "hi", "type": "human"}]},
+            "a multi-turn conversation; only single questions are supported",
+        ),
+        ({"user_input": 3}, "not text"),
         ({"user_input": None}, "no 'user_input' or 'question'"),
-        ({"reference_contexts": "lambda: 1"}, "not a list"),
+        ({"reference_contexts": "lambda: 1"}, "expected a list"),
         ({"reference_contexts": "{'a': 1}"}, "a record, not a list"),
-        ({"reference_contexts": [3]}, "a number, not a text"),
-        ({"reference_contexts": "(" * 5000}, "not a list"),
+        ({"reference_contexts": [3]}, "a number, not text"),
+        ({"reference_contexts": "(" * 5000}, "expected a list"),
     ],
 )
 def test_bad_samples_are_told(tmp_path: Path, change: dict[str, object], reason: str) -> None:
@@ -83,7 +86,7 @@ def test_ragas_says_what_is_lost(tmp_path: Path) -> None:
         Query("2", "?", (Reference("a", 0, 8, other), Reference("gone", 0, 1))),
     ]
     assert write("ragas", tmp_path / "s.json", asked, texts) == [
-        "Ragas does not keep references as they are: 2 questions ('1', '2')"
+        "Ragas can't represent references as they are: 2 questions ('1', '2')"
     ]
 
 
@@ -98,8 +101,8 @@ def test_ragchecker_reads_answers_and_no_passages(tmp_path: Path) -> None:
     assert len(bad) == 2
     lines = write("ragchecker", path, [Query("1", "?", (Reference("d", 0, 1),))], None)
     assert lines == [
-        "RAGChecker does not keep references as they are: question '1'",
-        "no documents given, so no texts are written: give the documents",
+        "RAGChecker can't represent references as they are: question '1'",
+        "no documents given, so no texts are written; give the documents",
     ]
 
 

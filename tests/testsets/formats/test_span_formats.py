@@ -54,7 +54,7 @@ def test_chroma_rows_with_line_breaks_and_quotes(tmp_path: Path) -> None:
         ([at("x", 1, None)], "end_index is missing"),
         ([at("x", 1.5, 2)], "start_index is 1.5"),
         ([{"start_index": None}], "no 'content'"),
-        ([{"content": 3, "start_index": 0, "end_index": 1}], "not a text"),
+        ([{"content": 3, "start_index": 0, "end_index": 1}], "not text"),
         ("[" * 99_999, "no JSON"),
     ],
 )
@@ -72,7 +72,7 @@ def test_a_row_of_other_length_is_told(tmp_path: Path) -> None:
     path.write_text("question,references,corpus_id\na,b\n\nGood?,[],c\nx\0y,[],c\n")
     drafts, bad = read("chroma", path)
     assert [draft.query.text for draft in drafts] == ["Good?", "x\0y"]
-    assert bad[0].reason.startswith("its references are no JSON: expecting value")
+    assert bad[0].reason.startswith("its references aren't JSON: expecting value")
     path.write_text("question,references,corpus_id\na,[],c,more\n")
     assert read("chroma", path)[1][0].reason.startswith("4 fields, but the header has 3")
 
@@ -85,10 +85,10 @@ def test_chroma_says_what_is_lost(tmp_path: Path) -> None:
     ]
     texts = [Document("a", "One."), Document("b", "Two.")]
     assert write("chroma", tmp_path / "q.csv", asked, texts) == [
-        "Chroma's CSV does not keep ids: question 'q'",
-        "Chroma's CSV does not keep answers: question 'q'",
-        "Chroma's CSV does not keep types: question 'q'",
-        "Chroma's CSV does not keep references as they are: 2 questions ('q', '2')",
+        "Chroma's CSV can't represent ids: question 'q'",
+        "Chroma's CSV can't represent answers: question 'q'",
+        "Chroma's CSV can't represent types: question 'q'",
+        "Chroma's CSV can't represent references as they are: 2 questions ('q', '2')",
     ]
 
 
@@ -117,7 +117,7 @@ def test_legalbench_spans_with_their_answers(tmp_path: Path) -> None:
         (snippet("a", 0), "[start, end]"),
         (snippet("a", 0, 1, 2), "[start, end]"),
         (snippet("a", "x", 1), "start is 'x'"),
-        (snippet(3, 0, 1), "not a text"),
+        (snippet(3, 0, 1), "not text"),
         (snippet("a", 0, 10**30), ""),
     ],
 )

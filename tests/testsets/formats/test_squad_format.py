@@ -67,8 +67,8 @@ def test_an_answer_elsewhere_is_found_if_it_is_there_once(tmp_path: Path) -> Non
     drafts, bad = read("squad", path)
     assert [draft.passages[0].text for draft in drafts] == ["Émile"]
     assert [each.where.endswith(f"question {n}") for n, each in enumerate(bad, 2)] == [True, True]
-    assert "several other places" in bad[0].reason
-    assert "nor anywhere else" in bad[1].reason
+    assert "several other offsets" in bad[0].reason
+    assert "nor elsewhere" in bad[1].reason
 
 
 def test_an_impossible_question_is_tagged(tmp_path: Path) -> None:
@@ -141,9 +141,9 @@ def test_what_squad_cannot_hold_is_said(tmp_path: Path) -> None:
     ]
     lines = write("squad", tmp_path / "s.json", asked, documents)
     assert lines == [
-        "SQuAD does not keep references as they are: 2 questions ('1', '2')",
-        "SQuAD does not keep answers: question '2'",
-        "SQuAD does not keep the questions themselves: question '3'",
+        "SQuAD can't represent references as they are: 2 questions ('1', '2')",
+        "SQuAD can't represent answers: question '2'",
+        "SQuAD can't represent the questions themselves: question '3'",
     ]
     assert [query.id for query in queries("squad", tmp_path / "s.json")] == ["1", "2", "4", "5"]
     with pytest.raises(ChunkwiseError, match="--documents"):

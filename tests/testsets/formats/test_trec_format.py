@@ -61,7 +61,7 @@ def test_a_topic_without_a_number_is_told(tmp_path: Path) -> None:
     (tmp_path / "topics.txt").write_text("<top><title> x </top><top><num> 1 <title> y </top>")
     drafts, bad = read("trec", tmp_path / "topics.txt")
     assert [draft.query for draft in drafts] == [Query("1", "y")]
-    assert "needs <num> and <title>" in bad[0].reason
+    assert "expected <num> and <title>" in bad[0].reason
 
 
 def test_topics_without_ends_are_read_in_one_walk(tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_writing_says_what_is_lost(tmp_path: Path) -> None:
         Query("2", "?", (Reference("d", 0, 4),)),
     ]
     assert write("trec", tmp_path / "t", asked, [Document("d", "Text")]) == [
-        "TREC does not keep ids: question 'a b'",
-        "TREC does not keep references as they are: question 'a b'",
+        "TREC can't represent ids: question 'a b'",
+        "TREC can't represent references as they are: question 'a b'",
     ]
     assert (tmp_path / "t/qrels.txt").read_text() == "a_b 0 d 1\n2 0 d 1\n"
     assert (tmp_path / "t/topics.tsv").read_text() == "a_b\tOne two?\n2\t?\n"

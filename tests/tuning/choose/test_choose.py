@@ -161,12 +161,12 @@ def test_within_a_budget_context_puts_nothing_on_the_front() -> None:
 @cases(
     "objective, tokens, said",
     [
-        ("recall@1000t", 1240, "1,000 tokens are 81% of these documents: nearly everything is found, whatever is "
-         "chosen; try --objective recall@100t."),
-        ("precision@1000t", 2900, "1,000 tokens are 34% of these documents: much is found, whatever is chosen; "
+        ("recall@1000t", 1240, "1,000 tokens are 81% of these documents: nearly everything is found with any "
+         "configuration; try --objective recall@100t."),
+        ("precision@1000t", 2900, "1,000 tokens are 34% of these documents: much is found with any configuration; "
          "try --objective precision@250t."),
-        ("recall@1000t", 200, "1,000 tokens are 100% of these documents: nearly everything is found, whatever is "
-         "chosen; more documents are needed to choose by."),
+        ("recall@1000t", 200, "1,000 tokens are 100% of these documents: nearly everything is found with any "
+         "configuration; use more documents."),
         ("recall@1000t", 3100, ""),
         ("recall@100t", 1240, ""),
         ("recall@5", 10, ""),
@@ -289,7 +289,7 @@ def test_one_with_many_gaps_does_not_take_the_questions_from_the_others() -> Non
     found = tuned(outcomes, questions(40))
     assert found.chosen == outcomes[1].configuration.key
     aside = {standing.label: standing.aside for standing in found.standings}
-    assert aside["gaps · bm25"] == "no score for 32 questions that others have one for"
+    assert aside["gaps · bm25"] == "no score for 32 questions that others have"
 
 
 def test_without_test_questions_folds_judge() -> None:
@@ -311,7 +311,7 @@ def test_one_question_chooses_and_nothing_judges() -> None:
     assert found.chosen == outcomes[1].configuration.key
     assert found.nested is None
     assert found.against == ()
-    assert "1 question that chose it" in found.sentence
+    assert "1 question (in-sample)" in found.sentence
     assert "No held-out questions" in " ".join(found.caveats)
 
 
@@ -457,7 +457,7 @@ def test_without_scores_nothing_is_chosen(queries: list[Query]) -> None:
     assert [standing.label for standing in found.standings] == [
         "clean · bm25", "cheap · bm25", "dear · bm25", "multiscale",
     ]  # fmt: skip
-    assert found.sentence.startswith("Nothing can be recommended")
+    assert found.sentence.startswith("No recommendation")
     assert "1.0% of its chunks" in found.sentence
     assert found.caveats
     assert tuned([], queries).standings == ()
@@ -487,7 +487,7 @@ def test_a_constraint_leaves_out_what_falls_short_and_says_so() -> None:
         none = tuned(outcomes, queries, of=replace(asked, at_least=("precision@5=0.7",)))
         assert not none.chosen
         assert all(each.aside and each.validation.mean is not None for each in none.standings)
-        assert "tiny · bm25 comes nearest" in none.sentence
+        assert "tiny · bm25 comes closest" in none.sentence
 
 
 def test_the_same_outcomes_give_the_same_bytes() -> None:

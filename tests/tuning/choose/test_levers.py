@@ -121,7 +121,7 @@ def test_several_sizes_are_held_against_chunks_searched_alike() -> None:
     outcomes = [
         outcome(
             f"s{size}", hard + lifts[name] + rng.normal(0, 0.02, 80), name,
-            levers={"size": str(size), "one size or several": "one", "retriever": name, "weights": "usual"},
+            levers={"size": str(size), "one size or multi-scale": "one", "retriever": name, "weights": "usual"},
         )
         for size in (1, 2) for name in lifts
     ]  # fmt: skip
@@ -131,9 +131,9 @@ def test_several_sizes_are_held_against_chunks_searched_alike() -> None:
         "multiscale(words=0)": "dense",
     }.items():
         scores = hard + lifts[like] + 0.1 + rng.normal(0, 0.02, 80)
-        varied = {"one size or several": "several", "retriever": "multiscale", "weights": name}
+        varied = {"one size or multi-scale": "several", "retriever": "multiscale", "weights": name}
         outcomes.append(outcome("", scores, name, levers=varied))
-    sizes = by_name(tuned(outcomes, questions(80)).levers)["one size or several"]
+    sizes = by_name(tuned(outcomes, questions(80)).levers)["one size or multi-scale"]
     assert [level.value for level in sizes.levels] == ["several", "one"]
     assert sizes.effect == pytest.approx(0.1, abs=0.01)
     assert sizes.moves

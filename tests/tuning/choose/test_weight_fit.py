@@ -22,7 +22,7 @@ def test_weights_that_are_clearly_better_are_chosen() -> None:
     found = tuned([*outcomes, rival], questions(120))
     assert found.fit is not None
     assert found.fit.kept == "multiscale(dense=0)"
-    assert "pts more are expected of multiscale(dense=0) than of multiscale" in found.fit.why
+    assert "multiscale(dense=0) is expected to score" in found.fit.why
     assert [name for name, _ in found.fit.tried] == list(NAMES)
     assert found.chosen == outcomes[0].configuration.key
     assert not any(standing.aside for standing in found.standings)
@@ -34,7 +34,7 @@ def test_the_default_stays_where_nothing_differs() -> None:
     assert found.fit is not None
     assert (found.fit.kept, found.fit.why) == (
         "multiscale",
-        "of none of 3 others is more expected",
+        "none of 3 others has a higher expected score",
     )
 
 
@@ -62,7 +62,7 @@ def test_without_the_default_the_first_takes_its_place() -> None:
     assert alone.fit is not None
     assert (alone.fit.kept, alone.fit.why) == (
         "multiscale(dense=2)",
-        "multiscale(dense=2) alone was tried",
+        "only multiscale(dense=2) was tried",
     )
 
 

@@ -245,8 +245,8 @@ def test_without_a_model_words_are_left():
     )
     assert {each.retriever for each in made.configurations} == {"bm25", "multiscale(dense=0)"}
     assert {each.vectors for each in made.configurations} == {"none"}
-    assert _why(made, "semantic") == "semantic cuts by meaning, and the sweep has no model"
-    assert _why(made, "dense") == "it compares vectors, and the sweep has no model"
+    assert _why(made, "semantic") == "semantic needs an embedding model"
+    assert _why(made, "dense") == "needs an embedding model"
 
 
 def test_exact_has_vectors_of_its_own():
@@ -292,7 +292,9 @@ def test_a_slip_that_makes_millions_is_an_error():
 def test_chunkings_that_nothing_searches_are_named():
     made = plan_sweep(_sweep([_grid("sentences", "structure")], [_grid("multiscale")]))
     assert not _asked(made)
-    assert "nothing searches chunks" in _why(made, "strategy = sentences, structure")
+    assert "no retriever searches chunks; add bm25, dense or hybrid" in _why(
+        made, "strategy = sentences, structure"
+    )
 
 
 def test_levers_are_words_for_tables():
@@ -305,12 +307,12 @@ def test_levers_are_words_for_tables():
     by_label = {each.label: each.levers for each in made.configurations}
     assert by_label["sentences(max_tokens=200, overlap=50) · headings · hybrid(dense=1) · neighbors 2"] == {
         "boundaries": "sentences", "size": "200 tokens", "overlap": "25 %", "context": "headings",
-        "neighbors": "2", "one size or several": "one", "retriever": "hybrid", "weights": "dense 1",
+        "neighbors": "2", "one size or multi-scale": "one", "retriever": "hybrid", "weights": "dense 1",
     }  # fmt: skip
     parent = by_label["parent_child(max_tokens=200, overlap=50) · headings · hybrid(dense=1)"]
     assert (parent["size"], parent["neighbors"]) == ("200 words", "parent")
     assert by_label["multiscale(dense=2)"] == {
-        "one size or several": "several",
+        "one size or multi-scale": "several",
         "retriever": "multiscale",
         "weights": "dense 2",
     }

@@ -54,9 +54,12 @@ def test_a_folder_is_resumed_with_its_own_plan(plan: Path) -> None:
     named = sweep_from_source(resume=plan.parent, seed=8)
     assert named.sweep.documents == read_sweep(plan).documents
     assert named.sweep.seed == 8
-    with pytest.raises(InvalidParameter, match="name no documents beside it"):
+    with pytest.raises(
+        InvalidParameter,
+        match="documents conflict with resume, which uses those of the sweep; leave them out",
+    ):
         sweep_from_source("docs", resume=plan.parent)
-    with pytest.raises(InvalidParameter, match="has no sweep to continue"):
+    with pytest.raises(InvalidParameter, match="has no sweep to resume"):
         sweep_from_source(resume=plan.parent / "empty")
 
 
@@ -75,9 +78,15 @@ def test_what_is_in_memory_only_cannot_be_resumed() -> None:
 
 
 def test_a_plan_stands_alone(plan: Path) -> None:
-    with pytest.raises(InvalidParameter, match="give the plan alone, or documents alone"):
+    with pytest.raises(
+        InvalidParameter,
+        match="is a plan, which names its documents; give only the plan, or only documents",
+    ):
         sweep_from_source(["docs", str(plan)])
-    with pytest.raises(InvalidParameter, match="give the plan alone, or documents alone"):
+    with pytest.raises(
+        InvalidParameter,
+        match="is a plan, which names its documents; give only the plan, or only documents",
+    ):
         sweep_from_source([plan, Document("a", "A text.")])
-    with pytest.raises(InvalidParameter, match="there is no document to tune for"):
+    with pytest.raises(InvalidParameter, match="no documents given"):
         sweep_from_source([])

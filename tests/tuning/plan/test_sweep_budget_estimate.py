@@ -53,7 +53,7 @@ def test_parts_are_no_less_than_nothing_and_what_is_known_costs_nothing(sweep, t
     assert rest.total <= whole.total
     done = estimate_sweep(made, priced, size, known=keys)
     assert (done.total, done.tokens, done.money.amount, done.configurations) == (0, 0, 0, 0)
-    assert done.words == ("everything is done already",)
+    assert done.words == ("everything is already done",)
 
 
 class _Model:
@@ -151,9 +151,9 @@ def test_words_and_budget():
     assert found.over(None, None) == found.over(10_000, 1.0) == ""
     assert (
         found.over(60, None)
-        == f"about {format_number(found.total, 'seconds')} are needed, and the budget is 60 s"
+        == f"about {format_number(found.total, 'seconds')} needed, but the budget is 60 s"
     )
-    assert found.over(None, 0.005) == "about 0.0067 USD are needed, and the budget is 0.0050 USD"
+    assert found.over(None, 0.005) == "about 0.0067 USD needed, but the budget is 0.0050 USD"
     assert found.over(10_000, None) == ""
 
 

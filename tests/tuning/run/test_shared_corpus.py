@@ -60,7 +60,7 @@ def test_it_is_the_same_index(
 def test_without_a_model_there_are_words() -> None:
     bare = SharedCorpus(DOCUMENTS, QUERIES, None)
     assert bare.index_of(get_strategy("sentences"), "none", "none").chunk_count > 10
-    with pytest.raises(InvalidParameter, match="names no model"):
+    with pytest.raises(InvalidParameter, match="needs an embedding model"):
         bare.index_of(get_strategy("sentences"), "none", "late")
 
 

@@ -106,21 +106,21 @@ def test_another_sweep_is_refused_with_what_differs(tmp_path: Path) -> None:
     record.matches(ABOUT)
     changed = [*DOCUMENTS[:-1], Document(DOCUMENTS[-1].id, "Other.")]
     others = {
-        "its documents are others": sweep_fingerprint(changed, QUERIES, sweep()),
+        "its documents differ": sweep_fingerprint(changed, QUERIES, sweep()),
         "its questions are others": sweep_fingerprint(
             DOCUMENTS, [*QUERIES[1:], replace(QUERIES[0], text="Who?")], sweep()
         ),
-        "its objective is 'recall@1000t', here it is 'ndcg@5'": sweep_fingerprint(
+        "its objective is 'recall@1000t', now it is 'ndcg@5'": sweep_fingerprint(
             DOCUMENTS, QUERIES, sweep("ndcg@5")
         ),
-        "its model is 'minilm', here it is 'openai:x'": sweep_fingerprint(
+        "its model is 'minilm', now it is 'openai:x'": sweep_fingerprint(
             DOCUMENTS, QUERIES, sweep(model="openai:x")
         ),
-        "its k is 5, here it is 9": sweep_fingerprint(DOCUMENTS, QUERIES, replace(sweep(), k=9)),
-        "its layout is 3, here it is 4": {**ABOUT, "layout": 4},
+        "its k is 5, now it is 9": sweep_fingerprint(DOCUMENTS, QUERIES, replace(sweep(), k=9)),
+        "its layout is 3, now it is 4": {**ABOUT, "layout": 4},
     }
     for told, other in others.items():
-        with pytest.raises(ChunkwiseError, match="record of another sweep") as raised:
+        with pytest.raises(ChunkwiseError, match="belongs to another sweep") as raised:
             record.matches(other)
         assert told in str(raised.value)
         assert "-o OTHER" in str(raised.value)
@@ -129,7 +129,7 @@ def test_another_sweep_is_refused_with_what_differs(tmp_path: Path) -> None:
         record.matches(ABOUT)
     (record.folder / "about.json").unlink()
     record.keep(OUTCOME)
-    with pytest.raises(ChunkwiseError, match="not what they are of"):
+    with pytest.raises(ChunkwiseError, match="without its settings"):
         record.matches(ABOUT)
 
 
@@ -142,7 +142,7 @@ def test_another_sample_of_the_same_documents_begins_again(tmp_path: Path) -> No
     record.matches(ABOUT, changes=False)
     assert len(record.known()) == 1
     others = sweep_fingerprint([*DOCUMENTS, Document("other", "Other.")], QUERIES, sweep())
-    with pytest.raises(ChunkwiseError, match="record of another sweep"):
+    with pytest.raises(ChunkwiseError, match="belongs to another sweep"):
         record.matches(others)
     record.matches(ABOUT)
     assert not record.known()

@@ -296,8 +296,8 @@ def test_a_strategy_that_raises_fails_alone(tmp_path: Path) -> None:
 
 def test_an_unmeasurable_objective_is_refused_before_any_work(tmp_path: Path) -> None:
     for objective, why in (
-        ("citation_recall", "looks at answers"),
-        ("boundary_issues", "is one score of a whole chunking"),
+        ("citation_recall", "needs answers"),
+        ("boundary_issues", "has one score per chunking"),
         ("retrieval_precision.llm", "asks llm"),
     ):
         with pytest.raises(InvalidParameter, match=f"objective is '{objective}', which {why}"):
@@ -318,7 +318,7 @@ def test_a_deadline_leaves_the_rest_undone_and_says_so(
 
     found = outcomes(tmp_path, *WORDS.configurations, on_outcome=slowly, deadline=25, embedder=None)
     assert [bool(each.error) for each in found] == [False] * 3 + [True] * (len(found) - 3)
-    assert found[3].error == ("not run before the time limit; the same command continues with it")
+    assert found[3].error == ("not run before the time limit; run the same command to resume")
     assert len(SweepRecord(tmp_path).known()) == 3
     monkeypatch.undo()
     assert not any(each.error for each in outcomes(tmp_path, *WORDS.configurations, embedder=None))

@@ -36,7 +36,7 @@ def overlap_tokens(overlap: int | str, limit: int) -> int:
             with suppress(OverflowError):  # hundreds of digits
                 return int(limit * float(number) / 100)
     raise InvalidParameter(
-        f"overlap is {overlap!r}; a whole number from 0 up or a share such as '10%' is needed"
+        f"overlap is {overlap!r}; expected an integer, 0 or more, or a share such as '10%'"
     )
 
 
@@ -87,10 +87,10 @@ def overlap_starts(levels: Sequence[CutLevel], low: int, end: int) -> Iterator[i
             start = level.first(start, end)
 
 
-SECTION, PARENT = "where a section begins", "where a parent begins"
-ROOM = "for want of room"
-WORD, ONE_WORD = "behind a word longer than it", "behind a chunk of one word"
-GAP = "behind longer whitespace"
+SECTION, PARENT = "at the start of a section", "at the start of a parent"
+ROOM = "no room"
+WORD, ONE_WORD = "after a word longer than the overlap", "after a one-word chunk"
+GAP = "after longer whitespace"
 
 
 class _ChunkedDocument(Protocol):

@@ -27,21 +27,21 @@ class SizedChunker:
     """The overlap, at most a quarter of the limit, where the user names none."""
 
     max_tokens: int = param(
-        400, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
+        400, "maximum chunk size", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)
     )
     overlap: int | str | None = param(
-        None, "repeated from the chunk before, less than max_tokens: tokens, or a share such as '10%'",
+        None, "tokens repeated from the previous chunk (below max_tokens), or a share such as '10%'",
         unit="tokens", low=0, high=LARGEST - 1, aliases=("chunk_overlap", "overlap_tokens"), share=True,
     )  # fmt: skip
     overlap_words: int | None = param(
-        None, "the same, in words instead", unit="words", low=0, high=LARGEST - 1
+        None, "overlap in words instead", unit="words", low=0, high=LARGEST - 1
     )
     overlap_sentences: int | None = param(
-        None, "the same, in sentences instead", unit="sentences", low=0, high=1000
+        None, "overlap in sentences instead", unit="sentences", low=0, high=1000
     )
     min_tokens: int | None = param(
         0,
-        "smaller chunks join a neighbor where the limit allows",
+        "smaller chunks are merged with a neighbor if they fit",
         unit="tokens",
         low=0,
         high=LARGEST,
@@ -60,9 +60,7 @@ class SizedChunker:
             )
         given = [name for name in UNITS if getattr(self, name) is not None]
         if len(given) > 1:
-            raise InvalidParameter(
-                f"{' and '.join(given)} are given; overlap has one unit: choose one"
-            )
+            raise InvalidParameter(f"{' and '.join(given)} conflict; give the overlap in one unit")
         for name in given:
             check_overlap(getattr(self, name), self.max_tokens, "max_tokens", name)
 

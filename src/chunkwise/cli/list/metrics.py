@@ -37,9 +37,9 @@ def command(options: MetricsOptions) -> None:
       chunkwise list metrics completeness
       chunkwise list metrics recall chunk_recall
     """
-    found = _named(options.names)
+    metrics = _named(options.names)
     options.print_result(
-        lambda: _report(found, options.brief), lambda: [described(metric) for metric in found]
+        lambda: _report(metrics, options.brief), lambda: [described(metric) for metric in metrics]
     )
 
 
@@ -90,13 +90,13 @@ def _named(names: tuple[str, ...]) -> list[Metric]:
     if not names:
         return list(known.values())
     every = groups()
-    found: dict[str, Metric] = {}
+    result: dict[str, Metric] = {}
     for name in names:
-        in_group = [each for each in known.values() if each.group == name]
-        in_group += [known[each] for each in every.get(name, ()) if each in known]
+        in_group = [item for item in known.values() if item.group == name]
+        in_group += [known[item] for item in every.get(name, ()) if item in known]
         for metric in in_group or [parse(name).metric]:
-            found[metric.name] = metric
-    return list(found.values())
+            result[metric.name] = metric
+    return list(result.values())
 
 
 def facts_of(metric: Metric) -> str:
@@ -105,13 +105,13 @@ def facts_of(metric: Metric) -> str:
     from chunkwise.metrics.registry import format_score
 
     low, high = metric.bounds
-    told = [f"{metric.better} is better, {as_set(low)} to {as_set(high)}"]
+    messages = [f"{metric.better} is better, {as_set(low)} to {as_set(high)}"]
     if aims := metric.aims:
         side = "under" if aims.lower_is_better else "over"
         good, excellent = (format_score(metric.name, aim) for aim in (aims.good, aims.excellent))
-        told.append(f"good {side} {good}, excellent {side} {excellent}")
+        messages.append(f"good {side} {good}, excellent {side} {excellent}")
     if metric.per == "chunking":
-        told.append("per corpus")
+        messages.append("per corpus")
     if metric.needs:
-        told.append(f"needs {', '.join(NEEDS[need] for need in metric.needs)}")
-    return "; ".join(told)
+        messages.append(f"needs {', '.join(NEEDS[need] for need in metric.needs)}")
+    return "; ".join(messages)

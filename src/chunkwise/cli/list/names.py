@@ -71,16 +71,16 @@ def _report(lookup: NameLookup, options: NamesOptions, name: str) -> Report:
     title, source = shown_place(options.source), shlex.quote(options.source)
     show = options.show or _LISTED
     if name:
-        found = lookup.details(name, show)
-        links = lookup.links([each.name for each in found.neighbors])
+        name_details = lookup.details(name, show)
+        links = lookup.links([neighbor.name for neighbor in name_details.neighbors])
         following = f"chunkwise search {source} {shlex.quote(name)} -r graph --explain"
-        return name_report(found, links, title, following)
+        return name_report(name_details, links, title, following)
     overview = lookup.overview(show)
     details = []
     if options.page:
-        read = takewhile(lambda each: lookup.knows(each.name), overview.most_linked[:_READ])
-        details = [lookup.details(each.name, 6) for each in read]
-    first = next((each.name for each in overview.most_linked), "")
+        read = takewhile(lambda at: lookup.knows(at.name), overview.most_linked[:_READ])
+        details = [lookup.details(count.name, 6) for count in read]
+    first = next((count.name for count in overview.most_linked), "")
     following = f"chunkwise list names {source} {shlex.quote(first)}" if first else ""
     brief = options.show or _BRIEF
     return names_report(overview, details, title, brief_names=brief, next_command=following)

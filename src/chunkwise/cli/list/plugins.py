@@ -56,19 +56,19 @@ def command(options: PluginsOptions) -> None:
     for kind in options.kinds:
         if kind not in KINDS:
             raise click.UsageError(f"unknown kind {kind!r}; known: {', '.join(KINDS)}")
-    found = {kind: (_registry(kind), _parts(kind)) for kind in options.kinds or KINDS}
+    result = {kind: (_registry(kind), _parts(kind)) for kind in options.kinds or KINDS}
     options.print_result(
-        lambda: _report(found),
+        lambda: _report(result),
         lambda: {
             kind: {"group": registry.group, "parts": [asdict(part) for part in parts]}
-            for kind, (registry, parts) in found.items()
+            for kind, (registry, parts) in result.items()
         },
     )
 
 
-def _report(found: dict[str, tuple[Registry, list[RegisteredPart]]]) -> Report:
+def _report(table: dict[str, tuple[Registry, list[RegisteredPart]]]) -> Report:
     sections = []
-    for kind, (registry, parts) in found.items():
+    for kind, (registry, parts) in table.items():
         ours = [part.name for part in parts if part.package == "chunkwise"]
         names = ", ".join([*ours, *(form for form in registry.forms if form not in ours)])
         others = [

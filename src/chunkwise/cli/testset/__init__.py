@@ -59,10 +59,10 @@ def carried_documents(format: CarriesDocuments, path: Path, skip: Skip) -> list[
     """Those a file of questions brings; of two with one id the first."""
     from chunkwise.testsets.testset import Unreadable
 
-    found: dict[str, Document] = {}
-    for each in format.documents(path):
-        if isinstance(each, Unreadable):
-            skip(f"{each.where}: {each.reason}")
-        elif found.setdefault(each.id, each) is not each:
-            skip(f"document {each.id!r}: duplicate id; using the first")
-    return list(found.values())
+    result: dict[str, Document] = {}
+    for document in format.documents(path):
+        if isinstance(document, Unreadable):
+            skip(f"{document.where}: {document.reason}")
+        elif result.setdefault(document.id, document) is not document:
+            skip(f"document {document.id!r}: duplicate id; using the first")
+    return list(result.values())

@@ -104,7 +104,7 @@ def command(options: CalibrateOptions) -> None:
     if options.dry_run:
         _estimate(setups, pairs, options)
         return
-    measured = [_measured(each, pairs, options) for each in setups]
+    measured = [_measured(setup, pairs, options) for setup in setups]
     keeper.keep(
         lambda: run_of_calibrations(measured, pairs, documents=documents, seed=options.seed)
     )
@@ -117,7 +117,7 @@ def command(options: CalibrateOptions) -> None:
             say(f"{run.calibration.name}: {warning}")
     if client is not None and not options.quiet:
         show_spent(client.spent)
-    if left_out or any(each.error for each in measured):
+    if left_out or any(calibration_run.error for calibration_run in measured):
         sys.exit(SKIPPED)
 
 
@@ -126,7 +126,7 @@ def _names(options: CalibrateOptions) -> list[str]:
 
     asks = is_typed("llm")
     given = options.judges if options.judges is not None else "llm" if asks else "similarity"
-    parted = [each.lower() if each.lower() in JUDGES else each for each in judge_names(given)]
+    parted = [item.lower() if item.lower() in JUDGES else item for item in judge_names(given)]
     if not parted:
         raise click.UsageError(f"no judge given; known: {', '.join(JUDGES)}")
     names = list(dict.fromkeys(parted))
@@ -149,9 +149,9 @@ def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]
     left_out = Skipped(SkippedInputs(options.strict), say)
     paths = list(options.source)
     if not paths:
-        beside = Path(options.test_queries).parent
-        say(f"no documents given: using those in {beside}/")
-        paths = [str(beside)]
+        path = Path(options.test_queries).parent
+        say(f"no documents given: using those in {path}/")
+        paths = [str(path)]
     with progress("drawing passages", 0, options.quiet) as advance:
         advance(0, "documents are read")
         documents, queries = documents_and_questions(
@@ -198,8 +198,8 @@ def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _J
         return _JudgeSetup(LabelJudge(), "labels")
     from chunkwise.metrics.judges.judge import get_judge, judge_identity
 
-    found = get_judge(name)
-    return _JudgeSetup(found, judge_identity(found))
+    result = get_judge(name)
+    return _JudgeSetup(result, judge_identity(result))
 
 
 def _similarity(options: CalibrateOptions) -> _JudgeSetup:
@@ -216,9 +216,9 @@ def _similarity(options: CalibrateOptions) -> _JudgeSetup:
 def _estimate(setups: list[_JudgeSetup], pairs: KnownPairs, options: CalibrateOptions) -> None:
     from chunkwise.metrics.judges.llm_judge import LlmJudge
 
-    for each in setups:
-        if isinstance(each.judge, LlmJudge):
-            show_estimate(each.judge.estimate(pairs.queries, pairs.hits), options.as_json)
+    for setup in setups:
+        if isinstance(setup.judge, LlmJudge):
+            show_estimate(setup.judge.estimate(pairs.queries, pairs.hits), options.as_json)
 
 
 def _measured(setup: _JudgeSetup, pairs: KnownPairs, options: CalibrateOptions) -> CalibrationRun:

@@ -94,7 +94,7 @@ def command(options: CheckOptions) -> None:
     _show(testset, problems, documents, options)
     if output is not None and not options.quiet:
         click.echo(f"written: {output} ({counted(len(testset), 'question')})", err=True)
-    if skip.count or any(options.strict or each.kind not in REMARKS for each in problems):
+    if skip.count or any(options.strict or problem.kind not in REMARKS for problem in problems):
         sys.exit(SKIPPED)
 
 

@@ -136,11 +136,11 @@ class _Conversion:
             format=self._origin.name, on_remark=remarks.append,
         )  # fmt: skip
         self._tell(problems)
-        for each in remarks:
-            say(f"{each.where}: {each.text}")
+        for remark in remarks:
+            say(f"{remark.where}: {remark.text}")
         if documents is None:
             quoting = sum(
-                any(each.span is None and each.role != "label" for each in draft.passages)
+                any(passage.span is None and passage.role != "label" for passage in draft.passages)
                 for draft in testset.unplaced.values()
             )
             if quoting and target.name != "chunkwise":  # which can hold them as they are
@@ -161,7 +161,10 @@ class _Conversion:
         file = path if path.suffix.lower() == ".jsonl" else path / "corpus.jsonl"
         write_json_lines(
             file,
-            ({"doc_id": each.id, "title": each.title, "text": each.text} for each in documents),
+            (
+                {"doc_id": document.id, "title": document.title, "text": document.text}
+                for document in documents
+            ),
         )
 
     def show(self, target: Format, testset: TestSet, documents: Sequence[Document] | None) -> None:
@@ -187,7 +190,9 @@ class _Conversion:
         kept = tuple(
             query
             for query in testset.queries
-            if all(place.end != WHOLE for each in query.references for place in each.places)
+            if all(
+                place.end != WHOLE for reference in query.references for place in reference.places
+            )
         )
         if missing := len(testset.queries) - len(kept):
             who = f"{counted(missing, 'question')} {one_or_many(missing, 'refers', 'refer')}"

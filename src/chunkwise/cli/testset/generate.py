@@ -100,7 +100,8 @@ def command(options: GenerateOptions) -> None:
             return
         if client is None:
             say(
-                "no --llm: questions are taken from the text and tagged extracted; simpler than those people ask"
+                "no --llm: questions are extracted from the text and tagged extracted; real "
+                "questions are harder"
             )
             generated = making.by_rules()
         else:
@@ -118,7 +119,7 @@ def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | N
     planned = making.planned(max_calls)
     show_estimate(client.estimate([request_for(task) for task in planned]))
     if planned:
-        click.echo(f"upper bound; {counted(making.needed, 'call')} if every question is kept")
+        click.echo(f"upper bound; {counted(making.needed, 'call')} if none is rejected")
 
 
 def _show(
@@ -141,7 +142,7 @@ def _report(generated: GeneratedQuestions, options: GenerateOptions, inputs: lis
     """A question of several types counts in each."""
     from chunkwise.testsets.generate.candidate import MEANING, REASONS
 
-    types = Counter(each for query in generated.queries for each in query.types)
+    types = Counter(item for query in generated.queries for item in query.types)
     rows: list[tuple[int, str, str]] = [(count, name, "") for name, count in types.most_common()]
     rows += [
         (count, f"dropped: {reason}", MEANING[reason])
@@ -156,11 +157,7 @@ def _report(generated: GeneratedQuestions, options: GenerateOptions, inputs: lis
         title += f", {thousands(generated.found_before)} of them from an earlier run"
     notes = [
         f"No question of the type {kind}: "
-        + (
-            f"{counted(count, 'time')} asked for, and none was kept"
-            if count
-            else "no passage suits it"
-        )
+        + (f"requested {counted(count, 'time')}, none kept" if count else "no suitable passage")
         for kind, count in generated.missing_kinds.items()
     ]
     unanswered = Counter(dict(generated.unanswered)).most_common(_REASONS)

@@ -101,9 +101,9 @@ def command(options: ImportQueriesOptions) -> None:
         groups = grouped(log, embedder=embedder, language=options.language, advance=advance)
     drawn = sampled(groups.queries, options.count or None, seed=options.seed)
     new = _new_ones(drawn, file.rows)
-    names = {each.cluster: each.text for each in reversed(groups.queries)}
+    names = {query.cluster: query.text for query in reversed(groups.queries)}
     if new:
-        file.rows += [_row(each, names[each.cluster]) for each in new]
+        file.rows += [_row(query, names[query.cluster]) for query in new]
         file.write()
     if options.as_json or not options.quiet:
         options.print_result(
@@ -142,7 +142,7 @@ def _new_ones(drawn: Sequence[LiveQuery], rows: Sequence[dict[str, Any]]) -> lis
 
     known = {id_of_row(row) for row in rows}
     known |= {LiveQuery(question_of(row), 1).id for row in rows}
-    return [each for each in drawn if each.id not in known]
+    return [query for query in drawn if query.id not in known]
 
 
 def _row(query: LiveQuery, cluster: str) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def _summary(
         "questions": len(groups.queries), "clusters": len(groups.clusters), "language": groups.language,
         "sampled": len(drawn), "added": len(new), "skipped": bad,
         "left_out": {"too_long": log.too_long, "wordless": log.wordless},
-        "hidden": dict(log.hidden), "queries": [{"id": each.id, **asdict(each)} for each in drawn],
+        "hidden": dict(log.hidden), "queries": [{"id": query.id, **asdict(query)} for query in drawn],
     }  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def _report(
 ) -> Report:
     clusters = groups.clusters
     rows = tuple(
-        (sum(each.asked for each in cluster) / log.total, cluster[0].text, len(cluster) - 1)
+        (sum(query.asked for query in cluster) / log.total, cluster[0].text, len(cluster) - 1)
         for cluster in clusters
     )
     columns = (Column("asked", "share"), Column("cluster"), Column("other questions", "count"))
@@ -192,10 +192,11 @@ def _report(
     parts: list[ReportPart] = [
         ValueTable(columns, rows, brief_rows=_SHOWN),
         Note(
-            f"{counted(len(drawn), 'question')} drawn{there}; {counted(len(new), 'new one')} in {options.into}."
+            f"{counted(len(drawn), 'question')} drawn{there}; {counted(len(new), 'new one')} in "
+            f"{options.into}."
         ),
     ]
     if new:
-        parts.append(Note("To be labeled: say where the answers stand (relevant_text)."))
+        parts.append(Note("Add the passage that answers each question (relevant_text)."))
         parts.append(Next(f"chunkwise testset check {options.into} SOURCE"))
     return Report(title, tuple(parts))

@@ -129,42 +129,49 @@ def agreement(options: LabelsPlace) -> None:
     """
     from chunkwise.labels.assignment_and_progress import label_progress
 
-    found = label_progress(options.opened())
-    options.print_result(lambda: _agreement_report(found), lambda: asdict(found))
+    progress = label_progress(options.opened())
+    options.print_result(lambda: _agreement_report(progress), lambda: asdict(progress))
 
 
-def _agreement_report(found: LabelProgress) -> Report:
-    own = found.agreement
+def _agreement_report(progress: LabelProgress) -> Report:
+    label_agreement = progress.agreement
     unjudged = (
-        f"{thousands(found.unjudged)} of {counted(found.pooled, 'pooled passage')} not judged"
+        f"{thousands(progress.unjudged)} of {counted(progress.pooled, 'pooled passage')} not judged"
     )
     parts: list[ReportPart] = [ValueTable(
         (Column("person"), Column("questions", "count"), Column("labels", "count"), Column("time a label", "seconds")),
-        tuple((each.who, each.questions, each.labels, each.seconds) for each in found.people),
+        tuple((person.who, person.questions, person.labels, person.seconds) for person in progress.people),
     )]  # fmt: skip
-    if own.passages:
-        alpha = "unknown" if own.alpha is None else format_estimate(*own.alpha, "number")
-        shared = f"{counted(own.passages, 'passage')} of {counted(own.questions, 'question')}"
+    if label_agreement.passages:
+        alpha = (
+            "unknown"
+            if label_agreement.alpha is None
+            else format_estimate(*label_agreement.alpha, "number")
+        )
+        shared = f"{counted(label_agreement.passages, 'passage')} of {counted(label_agreement.questions, 'question')}"
         pairs = tuple(
-            (f"{each.first} and {each.second}", each.kappa and Estimate(*each.kappa), each.same)
-            for each in own.pairs
-            if each.passages
+            (f"{pair.first} and {pair.second}", pair.kappa and Estimate(*pair.kappa), pair.same)
+            for pair in label_agreement.pairs
+            if pair.passages
         )
         columns = (Column("people"), Column("Cohen's kappa", "number"), Column("same", "share"))
         parts.insert(
-            0, Headline(f"Krippendorff's alpha {alpha} on {shared} that several people graded.")
+            0, Headline(f"Krippendorff's alpha {alpha} on {shared} with several labelers.")
         )
         parts.append(ValueTable(columns, pairs))
     else:
         parts.append(
-            Note("Nobody graded what another did; a share of the questions goes to two people.")
+            Note("No passage has two labelers yet; a share of the questions is assigned to two.")
         )
-    if own.disputed:
+    if label_agreement.disputed:
         parts.append(Note(
-            f"{counted(own.disputed, 'passage')} disputed, {thousands(own.relevance_disputed)} on whether it answers."
+            f"{counted(label_agreement.disputed, 'passage')} disputed, {thousands(label_agreement.relevance_disputed)} "
+            "about relevance."
         ))  # fmt: skip
         parts.append(Next("chunkwise testset labels adjudicate"))
-    title = f"{counted(found.questions, 'question')}, {counted(found.labels, 'label')} that count"
+    title = (
+        f"{counted(progress.questions, 'question')}, {counted(progress.labels, 'label')} that count"
+    )
     return Report(title, tuple(parts), "agreement", unjudged)
 
 
@@ -196,39 +203,41 @@ def adjudicate(options: AdjudicateOptions) -> None:
     from chunkwise.tracking.run import utc_now
 
     store = options.opened()
-    found = disputed_passages(labels_of(store))
+    result = disputed_passages(labels_of(store))
     if options.number is not None:
         if options.grade is None or not options.who:
             raise click.UsageError("a decision needs --grade and --who: --grade 2 --who ada")
-        if options.number > len(found):
+        if options.number > len(result):
             raise InvalidParameter(
-                f"number is {options.number}, but there {one_or_many(len(found), 'is', 'are')} "
-                f"{counted(len(found), 'disputed passage')}"
+                f"number is {options.number}, but there {one_or_many(len(result), 'is', 'are')} "
+                f"{counted(len(result), 'disputed passage')}"
             )
-        own, passage = found[options.number - 1]
+        labels, passage = result[options.number - 1]
         place = passage.place._asdict()
         store.add(
             LabelEvent(
-                key=new_key(), kind="adjudicate", query_id=own.query_id, query=own.query, who=options.who,
-                when=utc_now(), text=passage.text, grade=options.grade, pool=own.pool.key if own.pool else "", **place,
+                key=new_key(), kind="adjudicate", query_id=labels.query_id, query=labels.query, who=options.who,
+                when=utc_now(), text=passage.text, grade=options.grade,
+                pool=labels.pool.key if labels.pool else "", **place,
             )
         )  # fmt: skip
-        found = disputed_passages(labels_of(store))
+        result = disputed_passages(labels_of(store))
     if options.as_json:
         rows = [
-            {"number": at, "query_id": own.query_id, "query": own.query, **each.place._asdict(), "text": each.text,
-             "grades": dict(each.grades), "is_relevance_disputed": each.is_relevance_disputed}
-            for at, (own, each) in enumerate(found, 1)
+            {"number": at, "query_id": labels.query_id, "query": labels.query, **judged_passage.place._asdict(),
+             "text": judged_passage.text,
+             "grades": dict(judged_passage.grades), "is_relevance_disputed": judged_passage.is_relevance_disputed}
+            for at, (labels, judged_passage) in enumerate(result, 1)
         ]  # fmt: skip
         print_json({"disputed": rows})
         return
-    for at, (own, each) in enumerate(found, 1):
-        said = ", ".join(f"{who} {grade}" for who, grade in each.grades.items())
-        click.echo(one_line(f"{at}  {own.query}"))
-        spot = each.place
-        click.echo(f"   {one_line(f'{spot.doc_id} {from_to(spot.start, spot.end)}  {said}')}")
-        click.echo(f"   {one_line(each.text, 200)}")
-    if not found:
+    for at, (labels, judged_passage) in enumerate(result, 1):
+        text = ", ".join(f"{who} {grade}" for who, grade in judged_passage.grades.items())
+        click.echo(one_line(f"{at}  {labels.query}"))
+        spot = judged_passage.place
+        click.echo(f"   {one_line(f'{spot.doc_id} {from_to(spot.start, spot.end)}  {text}')}")
+        click.echo(f"   {one_line(judged_passage.text, 200)}")
+    if not result:
         say("nothing is disputed")
     elif sys.stdout.isatty():
         say("decide one: chunkwise testset labels adjudicate 1 --grade 2 --who ada")

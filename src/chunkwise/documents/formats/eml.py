@@ -115,8 +115,8 @@ def _add_parts(layout: Layout, mail: Message, attachments: list[str], level: int
 
 def _parts(part: Message) -> list[Message]:
     inner = part.get_payload()
-    found = inner if isinstance(inner, list) else []
-    return [each for each in found if isinstance(each, Message)]
+    result = inner if isinstance(inner, list) else []
+    return [item for item in result if isinstance(item, Message)]
 
 
 def _best(parts: list[Message]) -> list[Message]:

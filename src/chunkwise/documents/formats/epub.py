@@ -349,9 +349,9 @@ class _Book:
             except UnreadableDocument:
                 continue  # titles are welcome, not needed
             place = partial(self._place, posixpath.dirname(path))
-            found = by_file(points(root), place, files)
-            if found:
-                return found
+            contents = by_file(points(root), place, files)
+            if contents:
+                return contents
         return {}
 
     @staticmethod

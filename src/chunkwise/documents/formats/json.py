@@ -113,7 +113,7 @@ class JsonLoader:
         text = decode(data, source.origin, options.encoding)
         try:
             value = parse_json(text.removeprefix("\ufeff"))
-            found = corpus_records(value, options.text_field)
+            result = corpus_records(value, options.text_field)
         except (ValueError, RecursionError) as error:
             if is_lines(data):  # of which the first was too long to be told by
                 yield from JsonLinesLoader().load(source, options, on_unreadable)
@@ -123,26 +123,26 @@ class JsonLoader:
                     f"not valid JSON ({json_problem(error)}); pass --loader text to read it as text"
                 )
                 raise UnreadableDocument(source.origin, why) from error
-            found, value = None, text
+            result, value = None, text
         if value in (None, [], {}, ""):
             raise NoText(source.origin, "empty")
         if is_findings(value):
             raise UnreadableDocument(source.origin, "a chunkwise results file, not a document")
         if is_page(value):
             raise UnreadableDocument(source.origin, OWN_PAGE)
-        articles = squad_articles(value) if found is None and options.text_field is None else None
+        articles = squad_articles(value) if result is None and options.text_field is None else None
         if articles is not None:
             yield from _articles(articles, source, on_unreadable)
             return
         # Bare texts have no fields, so none that the user named can be missing.
-        bare = found is not None and all(isinstance(record, str) for _, record in found)
-        if options.text_field is None and (bare or found is None) and holds_questions(value):
+        bare = result is not None and all(isinstance(record, str) for _, record in result)
+        if options.text_field is None and (bare or result is None) and holds_questions(value):
             raise UnreadableDocument(source.origin, QUESTIONS)
-        if found is None:
+        if result is None:
             yield Document(source.id, text, source=source.origin)
             return
         corpus = Corpus(source, options)
-        entries = keyed_entries(found, options.text_field or "text")
+        entries = keyed_entries(result, options.text_field or "text")
         yield from corpus.documents(entries if bare else corpus.checked(entries), on_unreadable)
 
 
@@ -150,8 +150,8 @@ def _articles(
     articles: list[object], source: Source, on_unreadable: OnUnreadable
 ) -> Iterator[Document]:
     """The texts of a SQuAD file, without what is asked about them."""
-    for each in squad_documents(articles, source.origin):
-        if isinstance(each, Document):
-            yield each
+    for document in squad_documents(articles, source.origin):
+        if isinstance(document, Document):
+            yield document
         else:
-            on_unreadable(UnreadableDocument(*each))
+            on_unreadable(UnreadableDocument(*document))

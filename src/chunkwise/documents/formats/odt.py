@@ -196,8 +196,8 @@ def paragraph_text(paragraph: _Element) -> tuple[str, list[_Element]]:
 
 def _with_tails(element: _Element) -> list[_Element | str]:
     """Children and the texts behind them, the last first."""
-    found: list[_Element | str] = []
+    tails: list[_Element | str] = []
     for child in element:
-        found += (child, child.tail or "")
-    found.reverse()
-    return found
+        tails += (child, child.tail or "")
+    tails.reverse()
+    return tails

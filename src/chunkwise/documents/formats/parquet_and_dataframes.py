@@ -165,8 +165,8 @@ def _batches(table: Any) -> Iterator[Any]:
 
         yield from from_dataframe(table).to_batches(_ROWS)
     elif hasattr(table, "iter_batches"):
-        for each in table.iter_batches(batch_format="pyarrow", batch_size=_ROWS):
-            yield from each.to_batches()
+        for batch in table.iter_batches(batch_format="pyarrow", batch_size=_ROWS):
+            yield from batch.to_batches()
     elif hasattr(table, "with_format"):
         for each in table.with_format("arrow").iter(batch_size=_ROWS):
             yield from each.to_batches()

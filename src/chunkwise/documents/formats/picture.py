@@ -40,7 +40,7 @@ class PictureLoader:
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
         if options.ocr is None:
-            raise UnreadableDocument(source.origin, f"an image; read its text with {EXAMPLE}")
+            raise UnreadableDocument(source.origin, f"an image; use OCR: {EXAMPLE}")
         suffix = suffix_of(source.name)
         suffix = suffix if suffix in self.suffixes else ".png"
         picture = source.read(options.max_bytes)

@@ -55,12 +55,12 @@ class PptxLoader(ZipLoader):
 def _slide_paths(parts: ZipParts) -> list[str]:
     """In the order in which they are shown."""
     links = parts.links(_PRESENTATION)
-    found = []
+    paths = []
     for element in parts.xml(_PRESENTATION).iter("{*}sldId"):
         link = links.get(relation_id(element))
         if link is not None and link.path in parts:
-            found.append(link.path)
-    return found
+            paths.append(link.path)
+    return paths
 
 
 class _Slides:

@@ -313,9 +313,9 @@ def keyed_entries(found: list[Keyed], text_field: str) -> Iterator[CorpusEntry]:
 
 def corpus_records(value: object, text_field: str | None) -> list[Keyed] | None:
     """The records of a corpus, or None when this is some other JSON."""
-    found = _records(value, text_field)
-    if found is not None or text_field is None:
-        return found
+    records = _records(value, text_field)
+    if records is not None or text_field is None:
+        return records
     # No record has a text in the field the user named, which the user should hear.
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         return [(None, item) for item in value]

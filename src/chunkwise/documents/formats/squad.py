@@ -79,9 +79,9 @@ def squad_documents(articles: list[object], origin: str) -> Iterator[Document | 
             gathered.setdefault(paragraph.document, []).append(paragraph)
     for id, paragraphs in gathered.items():
         blocks = (
-            Block("paragraph", each.start, each.start + len(each.context))
-            for each in paragraphs
-            if each.context
+            Block("paragraph", row.start, row.start + len(row.context))
+            for row in paragraphs
+            if row.context
         )
-        text = _BETWEEN.join(each.context for each in paragraphs)
+        text = _BETWEEN.join(row.context for row in paragraphs)
         yield Document(id, text, title=id, source=origin, blocks=tuple(blocks))

@@ -60,11 +60,11 @@ def _cues(text: str) -> Iterator[_Cue]:
     times: re.Match[str] | None = None
     words: list[str] = []
     for line in [*text.splitlines(), ""]:
-        found = _TIMES.match(line) if "-->" in line or line[:1].isdigit() else None
-        if found or not line.strip():
+        match = _TIMES.match(line) if "-->" in line or line[:1].isdigit() else None
+        if match or not line.strip():
             if times and words:
                 yield _cue(times, words)
-            times, words = found, []
+            times, words = match, []
         elif times:
             words.append(line.strip())
 
@@ -73,24 +73,24 @@ def _dialogue(text: str) -> Iterator[_Cue]:
     """Lines of SubStation Alpha, by their times; styles, fonts and pictures stand in other sections of the file."""
     columns: list[str] = []
     inside = False
-    found = []
+    result = []
     for line in text.splitlines():
         name, _, rest = line.partition(":")
         if line.startswith("["):
             inside = line.strip().lower() == "[events]"
         elif inside and name == "Format":
-            columns = [each.strip().lower() for each in rest.split(",")]
+            columns = [part.strip().lower() for part in rest.split(",")]
         elif inside and name == "Dialogue" and columns:
             row = dict(zip(columns, rest.strip().split(",", len(columns) - 1), strict=False))
             times = [
-                _TIME_OF_DIALOGUE.match(row.get(each, "").strip()) for each in ("start", "end")
+                _TIME_OF_DIALOGUE.match(row.get(item, "").strip()) for item in ("start", "end")
             ]
             if all(times) and not _DRAWN.search(row.get("text", "")):
                 start, end = (_seconds(time.groups()) for time in times if time)
                 words = _BREAK.sub(" ", _TAG.sub("", row.get("text", "")))
                 speaker = " ".join(row.get("name", "").split())
-                found.append(_Cue(start, end, speaker, " ".join(words.split())))
-    yield from sorted(found, key=lambda cue: (cue.start, cue.end))
+                result.append(_Cue(start, end, speaker, " ".join(words.split())))
+    yield from sorted(result, key=lambda cue: (cue.start, cue.end))
 
 
 _DIALOGUES = (".ass", ".ssa")

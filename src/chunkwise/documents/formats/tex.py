@@ -52,11 +52,11 @@ def without_comments(text: str) -> str:
     out: list[str] = []
     done = position = 0
     unclosed: set[str] = set()
-    while found := _MARK.search(text, position):
-        position = found.end()
-        environment = found[2]
-        if found[0].startswith("%"):
-            start = found.start()
+    while match := _MARK.search(text, position):
+        position = match.end()
+        environment = match[2]
+        if match[0].startswith("%"):
+            start = match.start()
         elif environment and environment not in unclosed:
             end = text.find(f"\\end{{{environment}}}", position)
             if end < 0:
@@ -65,7 +65,7 @@ def without_comments(text: str) -> str:
             position = end
             if environment != "comment":
                 continue
-            start = found.start()
+            start = match.start()
             position += len("\\end{comment}")
         else:
             continue
@@ -90,6 +90,6 @@ def _body(text: str) -> str:
 def _title(text: str) -> str:
     from chunkwise.text.blocks.tex import closing_brace, tex_words
 
-    found = _TITLE.search(text)
-    end = closing_brace(text, found.end()) if found else 0
-    return tex_words(text[found.end() : end - 1]) if found and end else ""
+    match = _TITLE.search(text)
+    end = closing_brace(text, match.end()) if match else 0
+    return tex_words(text[match.end() : end - 1]) if match and end else ""

@@ -52,7 +52,7 @@ class MarkupLoader(SuffixLoader):
         markup = MARKUPS[self.format]
         blocks = markup.blocks(text[:_LOOKED_AT])
         headings = [blocks[index] for index in blocks.of("heading").tolist()]
-        if not headings or any(each.level <= headings[0].level for each in headings[1:]):
+        if not headings or any(heading.level <= headings[0].level for heading in headings[1:]):
             return ""
         return markup.title(text[headings[0].start : headings[0].end][: 4 * _LONGEST])[:_LONGEST]
 
@@ -121,8 +121,8 @@ class OrgLoader(MarkupLoader):
             yield replace(document, text=text, metadata=fields)
 
     def title(self, text: str) -> str:
-        said = _ORG_TITLE.search(text[:_LOOKED_AT])
-        return said[1].strip()[:_LONGEST] if said else super().title(text)
+        match = _ORG_TITLE.search(text[:_LOOKED_AT])
+        return match[1].strip()[:_LONGEST] if match else super().title(text)
 
 
 class TextLoader:

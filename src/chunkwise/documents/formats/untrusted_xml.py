@@ -160,17 +160,17 @@ class ZipParts:
         """The relations of a part of an Office file, by their ids."""
         folder, name = posixpath.split(path)
         where = posixpath.join(folder, "_rels", f"{name}.rels")
-        found: dict[str, PartLink] = {}
+        result: dict[str, PartLink] = {}
         if where not in self:
-            return found
+            return result
         for element in self.xml(where):
             target = element.get("Target") or ""
             if element.get("TargetMode") == "External" or not target:
                 continue
             place = target.lstrip("/") if target.startswith("/") else posixpath.join(folder, target)
             kind = (element.get("Type") or "").rpartition("/")[2]
-            found[element.get("Id") or ""] = PartLink(kind, posixpath.normpath(place))
-        return found
+            result[element.get("Id") or ""] = PartLink(kind, posixpath.normpath(place))
+        return result
 
     def title(self, path: str) -> str:
         """`dc:title` of the part with the properties; empty where there is none."""

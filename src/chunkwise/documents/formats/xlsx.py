@@ -68,7 +68,7 @@ class _Cells:
         links = {link.kind: link.path for link in parts.links(_WORKBOOK).values()}
         texts = links.get("sharedStrings", "")
         self._texts = (
-            [_text(each) for each in parts.elements(texts, "si")] if texts in parts else []
+            [_text(element) for element in parts.elements(texts, "si")] if texts in parts else []
         )
         styles = links.get("styles", "")
         self._formats = _formats(parts.xml(styles)) if styles in parts else []
@@ -156,14 +156,14 @@ def _formats(styles: _Element) -> list[str]:
         small_integer(each.get("numFmtId"), -1): each.get("formatCode") or ""
         for each in styles.iter("{*}numFmt")
     }
-    found: list[str] = []
+    formats: list[str] = []
     for kinds in styles.iter("{*}cellXfs"):
         for style in kinds.iterchildren("{*}xf"):
             id = small_integer(style.get("numFmtId"), 0)
             code = _QUOTED.sub("", own.get(id, "")[:_LONGEST_FORMAT])
             if id in _DATES or re.search(r"[dyhs]", code, re.IGNORECASE):
-                found.append("date")
+                formats.append("date")
             else:
-                found.append("%" if id in _PERCENT or "%" in code else "")
+                formats.append("%" if id in _PERCENT or "%" in code else "")
         break
-    return found
+    return formats

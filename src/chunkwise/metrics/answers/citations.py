@@ -1,4 +1,4 @@
-"""Can one point at the source? Chunks at their offsets; of citations the places they point at and what they are for."""
+"""Are the citations correct? Chunks at their offsets; of citations the places they point at and what they are for."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _share_exact(evidence: Evidence) -> WholeScore:
 
 QUESTION = KeyQuestion(
     "citation_accuracy",
-    "Can one point at the source?",
+    "Are the citations correct?",
     Targets(0.90, 0.95),
     Remedy(
         "offsets that are wrong or lost",
@@ -58,7 +58,7 @@ QUESTION = KeyQuestion(
 )
 
 
-NO_CLAIMS = "the answer has no words to look for"
+NO_CLAIMS = "the answer has no content words"
 
 
 class Claims(NamedTuple):
@@ -113,11 +113,11 @@ def _cover(parts: list[Readable], claim: Readable) -> bool:
     terms = claim.terms(claim.language)
     covered = set().union(*(part.terms(claim.language) for part in parts)) & terms
     numbers = [number for part in parts for number in part.numbers]
-    said = " ".join(part.plain for part in parts)
+    text = " ".join(part.plain for part in parts)
     return (
         len(covered) >= THRESHOLD * len(terms) - 1e-9
         and all(has_number(numbers, number) for number in claim.numbers)
-        and (bool(denied(said, claim.language)) or not denied(claim.plain, claim.language))
+        and (bool(denied(text, claim.language)) or not denied(claim.plain, claim.language))
     )
 
 
@@ -193,7 +193,7 @@ def citation_attribution(
     cited = CitedTexts(texts)
 
     def score(query: Query, answer: Answer) -> Score:
-        verdicts = [_is_right(each, query.references, cited) for each in answer.citations]
+        verdicts = [_is_right(citation, query.references, cited) for citation in answer.citations]
         known = [verdict for verdict in verdicts if verdict is not None]
         return Score(sum(known) / len(known)) if known else Score(None, NOTHING_TO_CHECK)
 
@@ -208,7 +208,7 @@ def _is_right(
     if quoted_at and not any(_stands(citation.quote, texts.text(place)) for place in places):
         return False
     if references and places:
-        right = [place for each in references for place in each.places]
+        right = [place for reference in references for place in reference.places]
         return any(place.overlaps(other) for place in places for other in right)
     if not places:
         return False
@@ -240,7 +240,9 @@ class _CitationMetric(LlmMetric):
     def score_question(self, judgment: Judgment, given: QuestionEvidence) -> Score:
         if given.answer is None or given.answer.why_uncited:
             return Score(None, NO_ANSWER if given.answer is None else given.answer.why_uncited)
-        return share([_one(judgment, given, each) for each in given.answer.scored.citations])
+        return share(
+            [_one(judgment, given, citation) for citation in given.answer.scored.citations]
+        )
 
 
 def _one(judgment: Judgment, given: QuestionEvidence, citation: AnswerCitation) -> Score:

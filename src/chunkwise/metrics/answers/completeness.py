@@ -1,4 +1,4 @@
-"""Is everything needed there? By facts, by the reference answer, by references, by a language model."""
+"""Is all the needed text retrieved? By facts, by the reference answer, by references, by a language model."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def facts(
     as one text; a word or a number cut at the edge of a hit is not read.
     """
     plain = PlainHits()
-    found = []
+    scores = []
     for query, own in zip(queries, hits, strict=True):
         answer = (answers or {}).get(query.id)
         texts = plain(own) if answer is None else [plain_form(answer)]
-        found.append(_named(query, texts))
-    return found
+        scores.append(_named(query, texts))
+    return scores
 
 
 def _named(query: Query, texts: Sequence[str]) -> Score:
@@ -56,7 +56,7 @@ def _named(query: Query, texts: Sequence[str]) -> Score:
 
 
 NO_REFERENCE_ANSWER = "no reference answer"
-NOTHING_TO_SEEK = "the reference answer has no words to look for"
+NOTHING_TO_SEEK = "the reference answer has no content words"
 
 
 def coverage(queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[Score]:
@@ -69,18 +69,18 @@ def coverage(queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[Sc
     document says it.
     """
     plain, read = PlainHits(), ReadableHits()
-    found = []
+    result = []
     for query, own in zip(queries, hits, strict=True):
         if query.facts:
-            found.append(_named(query, plain(own)))
+            result.append(_named(query, plain(own)))
         elif not query.answer or not query.answer.strip():
-            found.append(Score(None, NO_REFERENCE_ANSWER))
+            result.append(Score(None, NO_REFERENCE_ANSWER))
         elif not (expected := without_yes_no(query.answer)):
-            found.append(Score(None, YES_OR_NO))
+            result.append(Score(None, YES_OR_NO))
         else:
             held = share_held(sentences(expected), map(read, own))
-            found.append(held or Score(None, NOTHING_TO_SEEK))
-    return found
+            result.append(held or Score(None, NOTHING_TO_SEEK))
+    return result
 
 
 NO_REFERENCES = "no references"
@@ -98,14 +98,14 @@ def spans(gold: Gold, found: HitTable) -> list[Score]:
 
 def answer_completeness(queries: Sequence[Query], answers: Mapping[str, Answer]) -> list[Score]:
     """Share of a question's expected facts that its answer names; an empty answer names none."""
-    found = []
+    scores = []
     for query in queries:
         answer = answers.get(query.id)
         if answer is None:
-            found.append(Score(None, NO_ANSWER))
+            scores.append(Score(None, NO_ANSWER))
         else:
-            found.append(_named(query, [plain_form(answer.said)]))
-    return found
+            scores.append(_named(query, [plain_form(answer.said)]))
+    return scores
 
 
 NOTHING_EXPECTED = "no reference answer and no references"
@@ -122,17 +122,17 @@ def _expected_and_context(given: QuestionEvidence) -> Asked | str:
 
 QUESTION = KeyQuestion(
     "completeness",
-    "Is everything needed there?",
+    "Is all the needed text retrieved?",
     Targets(0.75, 0.90),
     Remedy(
-        ("chunks that are too small", "{no_overlap}", "a {k} that is too small"),
+        ("chunks too small", "{no_overlap}", "{k} too small"),
         ("larger chunks", "{overlap}", "a larger {k}", "{parent_child}"),
     ),
 )
 METRICS = (
     Metric(
         "completeness.facts", "Share of expected facts in the answer or the context.",
-        score=lambda e: facts(e.queries, e.hits, {id: each.said for id, each in e.answers.items()}),
+        score=lambda e: facts(e.queries, e.hits, {id: answer.said for id, answer in e.answers.items()}),
         group="completeness", question=QUESTION, needs=("facts",),
     ),
     Metric(

@@ -29,7 +29,7 @@ from chunkwise.metrics.judges.llm_answer_judgments import Support
 from chunkwise.metrics.metric import Metric
 from chunkwise.text.terms import NONE, stemmer, stop_words
 
-PARAPHRASE = "the answer has no word of the reference answer, so words can't decide"
+PARAPHRASE = "the answer shares no words with the reference answer, so words can't decide"
 NEGATION = "the answer or reference answer has a negation, so words can't decide"
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+", re.MULTILINE)
 
@@ -63,15 +63,15 @@ def answer_correctness(queries: Sequence[Query], answers: Mapping[str, Answer]) 
 def _by_facts(question: str, answer: str, expected: str) -> Score:
     texts = (answer, expected, question)
     # Of few words the language cannot be told; that of the other texts may be. Most that has none is English.
-    known = (each.language for each in map(Readable, texts))
-    language = next((each for each in known if each != NONE), "en")
-    given, sought, asked = (_Facts(each, language) for each in texts)
+    known = (item.language for item in map(Readable, texts))
+    language = next((item for item in known if item != NONE), "en")
+    given, sought, asked = (_Facts(text, language) for text in texts)
     terms, numbers = sought.terms - asked.terms, sought.numbers_beside(asked)
     if not terms and not numbers:  # "Ale or beer?" "Ale."
         terms, numbers = sought.terms, list(sought.numbers)
     if not terms and not numbers:
         return Score(None, NOTHING_TO_SEEK)
-    missing = [each for each in numbers if not has_number(given.numbers, each)]
+    missing = [number for number in numbers if not has_number(given.numbers, number)]
     if _are_replaced(missing, numbers, given.numbers_beside(sought, asked)):
         return Score(0.0)
     held = len(numbers) - len(missing) + len(terms & given.terms)
@@ -159,7 +159,7 @@ def _both_ways(given: QuestionEvidence) -> Asked | str:
 
 def _f1_of(shares: Sequence[Score]) -> Score:
     """Of precision and recall; an empty answer, which has neither, says nothing of what it should."""
-    values = [each.value for each in shares if each.value is not None]
+    values = [score.value for score in shares if score.value is not None]
     if len(values) < len(shares):
         return share(shares)
     return Score(f1(*values) if values else 0.0)

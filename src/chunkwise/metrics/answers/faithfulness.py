@@ -34,11 +34,11 @@ def faithfulness(
     was retrieved, nothing is supported.
     """
     read = ReadableHits()
-    found = {query.id: own for query, own in zip(queries, hits, strict=True)}
+    result = {query.id: own for query, own in zip(queries, hits, strict=True)}
 
     def score(query: Query, answer: Answer) -> Score:
         claims = sentences(answer.said)
-        return share_held(claims, map(read, found[query.id])) or Score(None, NO_CLAIMS)
+        return share_held(claims, map(read, result[query.id])) or Score(None, NO_CLAIMS)
 
     return each_answer(queries, answers, score, uncited=True)
 
@@ -54,7 +54,7 @@ def _claims_and_context(given: QuestionEvidence) -> Asked | str:
 
 METRICS = (
     Metric(
-        "faithfulness.words", "Share of an answer's claims contained in a hit, by their words.",
+        "faithfulness.words", "Share of an answer's claims contained in a hit, by word overlap.",
         score=lambda e: faithfulness(e.queries, e.hits, e.answers), group="answers", needs=("answers",),
     ),
     LlmMetric(

@@ -50,8 +50,8 @@ class CitedTexts:
         if citation.quote:
             key = doc_id, citation.quote
             if key not in self._quoted:
-                found = quoted_at(citation.quote, text)
-                self._quoted[key] = [Passage(doc_id, *span) for span in found]
+                spans = quoted_at(citation.quote, text)
+                self._quoted[key] = [Passage(doc_id, *span) for span in spans]
             return self._quoted[key]
         return [Passage(doc_id, 0, len(text))] if text else []
 
@@ -85,8 +85,8 @@ def _occurrences(quote: str, text: str) -> list[re.Match[str]]:
     tolerant = r"(?<![^\W_])" + r"[\W_]+".join(words) + r"(?![^\W_])"
     # Nearly every text lacks a word of the quote, which is soon seen.
     may_stand = words and max(words, key=len).casefold() in text.casefold()
-    found = list(re.finditer(tolerant, text, re.IGNORECASE)) if may_stand else []
-    return found or list(re.finditer(re.escape(quote), text))
+    matches = list(re.finditer(tolerant, text, re.IGNORECASE)) if may_stand else []
+    return matches or list(re.finditer(re.escape(quote), text))
 
 
 def stands_in(quote: str, text: str) -> bool:
@@ -96,13 +96,13 @@ def stands_in(quote: str, text: str) -> bool:
 
 def quoted_at(quote: str, text: str) -> list[Span]:
     """Where a quote stands in a text; where it does not, where it does but for Markdown's marks."""
-    found = [Span(*match.span()) for match in _occurrences(quote, text)]
-    if found or not any(map(str.isalnum, quote)):
-        return found
+    spans = [Span(*match.span()) for match in _occurrences(quote, text)]
+    if spans or not any(map(str.isalnum, quote)):
+        return spans
     return [
         Span(start, end)
-        for each in occurrences([quote], [Document("text", text)], "marks")
-        for start, end in zip(each.start.tolist(), each.end.tolist(), strict=True)
+        for occurrence in occurrences([quote], [Document("text", text)], "marks")
+        for start, end in zip(occurrence.start.tolist(), occurrence.end.tolist(), strict=True)
     ]
 
 
@@ -148,25 +148,27 @@ class QuestionEvidence:
     @property
     def context(self) -> list[str]:
         """The hits as one reads them: what touches or overlaps is one text, whatever the ranks; then summaries."""
-        own = [hit for hit in self.hits if not hit.level]
-        places = sorted((document.id, span) for document, span in joined(own))
-        texts = {hit.doc_id: hit.document.text for hit in own}
-        found = [texts[id][span.start : span.end] for id, span in places]
-        return [*found, *sorted(hit.text for hit in self.hits if hit.level)]
+        hits = [hit for hit in self.hits if not hit.level]
+        places = sorted((document.id, span) for document, span in joined(hits))
+        texts = {hit.doc_id: hit.document.text for hit in hits}
+        result = [texts[id][span.start : span.end] for id, span in places]
+        return [*result, *sorted(hit.text for hit in self.hits if hit.level)]
 
     @property
     def expected(self) -> str:
         """The reference answer; without one, the text of the references. Empty: neither is there."""
         if self.query.answer and self.query.answer.strip():
             return self.query.answer
-        places = (each for each in self.query.references if each.doc_id in self.texts)
-        return "\n".join(self.texts[each.doc_id][each.start : each.end] for each in places)
+        places = (
+            reference for reference in self.query.references if reference.doc_id in self.texts
+        )
+        return "\n".join(self.texts[place.doc_id][place.start : place.end] for place in places)
 
 
 def claims_of(text: str) -> list[str]:
     """Its sentences that say something; where none has a word to seek ("Yes."), the text as it is."""
-    found = list(dict.fromkeys(each.text for each in sentences(text)))
-    return found or ([text.strip()] if text.strip() else [])
+    result = list(dict.fromkeys(sentence.text for sentence in sentences(text)))
+    return result or ([text.strip()] if text.strip() else [])
 
 
 def share(scores: Sequence[Score]) -> Score:

@@ -33,8 +33,8 @@ def answer_relevancy(
     """Cosine of question and answer, below 0 as 0; an answer in the words of the question is near, right or wrong."""
     answered = [query for query in queries if query.id in answers]
     near = cosine_scores([(query.text, answers[query.id].said) for query in answered], embedder)
-    found = {query.id: _rounded(score) for query, score in zip(answered, near, strict=True)}
-    return [found.get(query.id, Score(None, NO_ANSWER)) for query in queries]
+    result = {query.id: _rounded(score) for query, score in zip(answered, near, strict=True)}
+    return [result.get(query.id, Score(None, NO_ANSWER)) for query in queries]
 
 
 def _rounded(near: Score) -> Score:

@@ -90,16 +90,16 @@ class YesNo(NamedTuple):
 
 def yes_no(text: str) -> YesNo:
     """Only a word that stands alone or before a sign: "No fee" is no answer no."""
-    found = _OPENING.match(text)
+    match = _OPENING.match(text)
     return (
-        YesNo(None, text) if found is None else YesNo(found["yes"] is not None, text[found.end() :])
+        YesNo(None, text) if match is None else YesNo(match["yes"] is not None, text[match.end() :])
     )
 
 
 def without_yes_no(text: str) -> str:
     """What an answer says beside the yes or no it opens with; empty: nothing that words could be compared with."""
-    found = yes_no(text)
-    return "" if found.is_yes is not None and not any(map(str.isalnum, found.rest)) else found.rest
+    no = yes_no(text)
+    return "" if no.is_yes is not None and not any(map(str.isalnum, no.rest)) else no.rest
 
 
 _NOUNS_HAVE_CAPITALS = frozenset(("de",))
@@ -170,7 +170,7 @@ def supports(text: Readable, claim: Readable, threshold: float = THRESHOLD) -> b
     is_short = len(claim.terms(language)) < FEW or not content_terms(claim, language)
     if is_short:
         # Of so few words the language cannot be told; that of the text may be. Most that has none is English.
-        language = next((each.language for each in (text, claim) if each.language != NONE), "en")
+        language = next((item.language for item in (text, claim) if item.language != NONE), "en")
     terms = content_terms(claim, language)
     if not terms:
         return any(

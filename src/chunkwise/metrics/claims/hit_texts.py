@@ -40,7 +40,9 @@ def joined(hits: Iterable[Hit]) -> list[tuple[Document, Span]]:
     of_document: dict[str, list[Hit]] = {}
     for hit in hits:
         of_document.setdefault(hit.doc_id, []).append(hit)
-    return [(own[0].document, span) for own in of_document.values() for span in _joined_spans(own)]
+    return [
+        (group[0].document, span) for group in of_document.values() for span in _joined_spans(group)
+    ]
 
 
 def _joined_spans(hits: Sequence[Hit]) -> list[Span]:
@@ -94,7 +96,7 @@ def is_named(fact: Fact, text: str) -> bool:
 def share_named(facts: Sequence[Fact], texts: Sequence[str]) -> float:
     """Of the facts, those named in at least one of the texts (in their plain form)."""
     spelled = map(_spellings, facts)
-    return sum(any(_names(each, text) for text in texts) for each in spelled) / len(facts)
+    return sum(any(_names(group, text) for text in texts) for group in spelled) / len(facts)
 
 
 def _spellings(fact: Fact) -> list[str]:
@@ -128,8 +130,8 @@ class PlainHits:
         """Hits that touch or overlap are one text; words cut at an edge are none. Of a summary, what it says."""
         own = list(hits)
         places = joined(hit for hit in own if not hit.level)
-        said = [plain_form(hit.text) for hit in own if hit.level]
-        return [self._plain(document, *span) for document, span in places] + said
+        texts = [plain_form(hit.text) for hit in own if hit.level]
+        return [self._plain(document, *span) for document, span in places] + texts
 
     def _plain(self, document: Document, start: int, end: int) -> str:
         place = document.id, start, end

@@ -87,7 +87,7 @@ _TOKEN = regex.compile(
 _RAISED = regex.compile(r"(?<=\d)[⁰¹²³⁴-⁹]+")
 _APART = regex.compile(r"(?<=\d)(?=[¼-¾⅐-⅞₀-₉])")
 _FRACTION = re.compile("(?:(?<![0-9.,])([0-9]{1,6}) ?)?([¼-¾⅕-⅘⅛-⅞])")
-_DECIMAL = {each: f"{unicodedata.numeric(each):g}"[1:] for each in "¼½¾⅕⅖⅗⅘⅛⅜⅝⅞"}
+_DECIMAL = {item: f"{unicodedata.numeric(item):g}"[1:] for item in "¼½¾⅕⅖⅗⅘⅛⅜⅝⅞"}
 _INVISIBLE = regex.compile("[\u00ad\u200b-\u200d\u2060\ufe00-\ufe0f\ufeff]")
 _FOREIGN_DIGIT = regex.compile(r"(?![0-9])\p{Nd}")
 _ARABIC_MARK = regex.compile(r"(?<=\d)[٫٬](?=\d)")
@@ -99,7 +99,7 @@ def plain_form(text: str, points: bool | None = None) -> str:
     `points` says whether a point parts thousands (None: told by the text). Begins and ends with a space, as every
     word does: what is found in it is found at the bounds of words."""
     if not text.isascii():
-        text = _FRACTION.sub(lambda each: (each[1] or "0") + _DECIMAL[each[2]], text)
+        text = _FRACTION.sub(lambda item: (item[1] or "0") + _DECIMAL[item[2]], text)
         text = _APART.sub(" ", _RAISED.sub(r" ^\g<0>", _INVISIBLE.sub("", text)))
         text = unicodedata.normalize("NFKC", _MINUS.sub("-", text))
         text = _ARABIC_MARK.sub(lambda match: "." if match[0] == "٫" else ",", text)
@@ -165,8 +165,8 @@ def without_citation_marks(text: str) -> str:
         # Two words that only the mark kept apart.
         if plain[last : last + 1].isalnum() and plain[last].isascii():
             parts.append(" ")
-    found = "".join([*parts, plain[last:]])
-    return found if any(map(str.isalnum, found)) else text
+    result = "".join([*parts, plain[last:]])
+    return result if any(map(str.isalnum, result)) else text
 
 
 WINDOW = 3
@@ -209,8 +209,8 @@ class Readable:
     def language(self) -> str:
         """What its terms are read in: a two-letter code, or none."""
         if self._language is None:
-            told = language_of_text(self.text)
-            self._language = NONE if told == UNKNOWN else told
+            message = language_of_text(self.text)
+            self._language = NONE if message == UNKNOWN else message
         return self._language
 
     def terms(self, language: str) -> frozenset[int]:
@@ -245,7 +245,7 @@ class Readable:
         for term in terms:
             for number in index.get(term, ()):
                 has[number].add(term)
-        found: dict[str, tuple[int, list[int]]] = {}
+        result: dict[str, tuple[int, list[int]]] = {}
         for first in sorted(has):
             shared: set[int] = set()
             numbers: list[int] = []
@@ -257,9 +257,9 @@ class Readable:
                     numbers.append(last)
                     if len(shared) >= least:
                         text = self.text[self.sentence_starts[first] : self._end(last)]
-                        found.setdefault(text, (len(shared), [*numbers]))
+                        result.setdefault(text, (len(shared), [*numbers]))
                 last += 1
-        best = nsmallest(_MOST, found.values(), key=lambda each: (-each[0], len(each[1])))
+        best = nsmallest(_MOST, result.values(), key=lambda pair: (-pair[0], len(pair[1])))
         return [{number: has[number] for number in numbers} for _, numbers in best]
 
     def _are_near(self, first: int, last: int) -> bool:
@@ -273,13 +273,13 @@ class Readable:
     def _index(self, language: str) -> dict[int, list[int]]:
         """The sentences every term stands in."""
         if language not in self._sentences_with:
-            found: defaultdict[int, list[int]] = defaultdict(list)
+            result: defaultdict[int, list[int]] = defaultdict(list)
             terms = text_terms(self.text, language)
             starts = np.array(self.sentence_starts, dtype=np.int64)
             numbers = (starts.searchsorted(terms.start, "right") - 1).tolist()
             for term, number in zip(terms.hash.tolist(), numbers, strict=True):
-                found[term].append(number)
-            self._sentences_with[language] = dict(found)
+                result[term].append(number)
+            self._sentences_with[language] = dict(result)
         return self._sentences_with[language]
 
 
@@ -296,4 +296,4 @@ def sentences(text: str) -> list[Readable]:
     language = whole.language  # of one sentence alone it is harder to tell
     every = (whole.sentence(number) for number in range(len(whole.sentence_starts)))
     readable = (Readable(sentence.strip(), language) for sentence in every)
-    return [each for each in readable if len(each.terms(language))]
+    return [item for item in readable if len(item.terms(language))]

@@ -20,18 +20,18 @@ from chunkwise.text.positions import merge_sorted
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
-        "mid_word": "The cut falls inside a word or a number.",
-        "mid_sentence_end": "The chunk ends before its last sentence does.",
-        "mid_sentence_start": "The chunk opens in the middle of a sentence.",
-        "split_list": "A list, or an enumeration in running text, is cut between its items or inside one.",
-        "split_table": "A table is cut; of a file of rows (CSV, a spreadsheet), inside a row that a chunk could hold.",
-        "split_code": "A block of code is cut.",
-        "orphan_heading": "A heading ends the chunk; its text is in the next.",
-        "orphan_lead_in": "A lead-in (“The following steps:”) ends the chunk; its list, table or code is in the next.",
-        "orphan_number": "The number of an item ends the chunk; its text is in the next.",
-        "only_marks": "The chunk holds no word: a fence, a bracket or quotation marks alone.",
-        "dangling_start": "The chunk opens with a reference to text that was cut off.",
-        "broken_grapheme": "The cut falls inside one visible character.",
+        "mid_word": "The boundary is inside a word or number.",
+        "mid_sentence_end": "The chunk ends in the middle of a sentence.",
+        "mid_sentence_start": "The chunk starts in the middle of a sentence.",
+        "split_list": "A list or an enumeration in running text is split between or inside items.",
+        "split_table": "A table is split; in CSV files and spreadsheets, only a row that would fit counts.",
+        "split_code": "A code block is split.",
+        "orphan_heading": "The chunk ends with a heading; its text is in the next.",
+        "orphan_lead_in": "The chunk ends with a lead-in (“The following steps:”); its list, table or code is next.",
+        "orphan_number": "The chunk ends with an item number; its text is in the next.",
+        "only_marks": "The chunk has no words, only a fence, a bracket or quotation marks.",
+        "dangling_start": "The chunk starts with a reference to the previous text.",
+        "broken_grapheme": "The boundary is inside a visible character.",
     }
 )
 """Every kind of issue with its explanation."""
@@ -88,9 +88,9 @@ def find_issues(document: Analyzed, spans: Sequence[Spanned]) -> list[Issue]:
     issues of the second say `again`. Summaries cut nothing.
     """
     wrong = _Wrong(document, spans, language_of(document.document))
-    told = [(kind, *each) for kind in wrong.flags for each in wrong.cases(kind)]
+    told = [(kind, *case) for kind in wrong.flags for case in wrong.cases(kind)]
     number = {kind: index for index, kind in enumerate(KINDS)}
-    told.sort(key=lambda each: (each[1], each[2], number[each[0]]))
+    told.sort(key=lambda item: (item[1], item[2], number[item[0]]))
     text = document.text
     return [
         Issue(kind, chunk, at, text[max(0, at - AROUND) : at], text[at : at + AROUND], again, cut)
@@ -268,8 +268,8 @@ class CutPlaces:
 
     def _between(self, starts: Positions) -> Flags:
         """Whether one of these ordered starts is the first visible character behind each cut."""
-        found = starts.searchsorted(self.right, "right") > starts.searchsorted(self.left)
-        return found & ~self.edge
+        values = starts.searchsorted(self.right, "right") > starts.searchsorted(self.left)
+        return values & ~self.edge
 
     @cached_property
     def opens_section(self) -> Flags:
@@ -283,8 +283,8 @@ def _are_among(positions: Positions, ordered: Positions) -> Flags:
     """Of each position, whether it is one of these."""
     if not len(ordered):
         return np.zeros(len(positions), dtype=np.bool_)
-    found: Flags = ordered.take(ordered.searchsorted(positions), mode="clip") == positions
-    return found
+    result: Flags = ordered.take(ordered.searchsorted(positions), mode="clip") == positions
+    return result
 
 
 def _united(spans: Positions) -> Positions:
@@ -337,28 +337,28 @@ class _Wrong:
         return int((self.edges[: self.count] - self.edges[self.count :]).max())
 
     def _places(self, cuts: CutPlaces) -> NDArray[np.int64]:
-        found = cuts.left.copy()
+        result = cuts.left.copy()
         ends, starts = self.edges[: self.count], self.edges[self.count :]
         overlaps = (starts[1:] < ends[:-1]) & (starts[1:] >= starts[:-1])
-        found[self.count + 1 :][overlaps] = cuts.left[: self.count - 1][overlaps]
-        return found
+        result[self.count + 1 :][overlaps] = cuts.left[: self.count - 1][overlaps]
+        return result
 
     def _split(self, cuts: CutPlaces, spans: NDArray[np.int64]) -> Flags:
         return cuts.inside(spans) & ~self._repeated(cuts, spans)
 
     def _repeated(self, cuts: CutPlaces, spans: NDArray[np.int64]) -> Flags:
         """Openings amid something that the chunk before holds whole: what they repeat of it is overlap."""
-        found = np.zeros(2 * self.count, np.bool_)
+        result = np.zeros(2 * self.count, np.bool_)
         if not len(spans):
-            return found
+            return result
         ends, starts = self.edges[: self.count], self.edges[self.count :]
         opens = cuts.right[self.count :]
         index = np.maximum(spans[:, 0].searchsorted(opens, "right") - 1, 0)
         first, last = spans[index].T
-        found[self.count + 1 :] = (starts[:-1] <= first[1:]) & (
+        result[self.count + 1 :] = (starts[:-1] <= first[1:]) & (
             cuts.last_solid(last[1:]) < ends[:-1]
         )
-        return found
+        return result
 
     def _only_marks(self, document: Analyzed) -> Flags:
         """Chunks without a word, in a text that has some."""
@@ -384,19 +384,19 @@ class _Wrong:
 
 def _dangling(document: Analyzed, language: str, cuts: CutPlaces, opening: Flags) -> Flags:
     """Openings with a reference, at a sentence of running text that opens no section."""
-    found = np.zeros(len(opening), dtype=np.bool_)
+    result = np.zeros(len(opening), dtype=np.bool_)
     dangles = dangling_in(language)
     if dangles is None:
-        return found
+        return result
     blocks = document.blocks
     outside = opening & ~cuts.edge & ~cuts.in_sentence & ~cuts.opens_section
     for spans in (blocks.tables, blocks.code):
         outside &= ~cuts.within(spans)
     text, candidates = document.text, np.flatnonzero(outside)
-    found[candidates] = [
+    result[candidates] = [
         dangles(text[p : p + _LONGEST_OPENING]) for p in cuts.right[candidates].tolist()
     ]
-    return found
+    return result
 
 
 # Words that refer back wherever they open a sentence. Those that only sometimes do are left out, as are subjects that
@@ -459,8 +459,8 @@ def dangling_in(language: str) -> Callable[[str], bool] | None:
     if words is None:
         return None
     # Quotes, brackets and Markdown emphasis may stand before the word.
-    found = regex.compile(
+    result = regex.compile(
         rf"[\p{{Ps}}\p{{Pi}}\"'„>*_\s]*+(?:{'|'.join(words.split())})(?![\w\p{{M}}])(?!['’]\w)",
         regex.IGNORECASE,
     )
-    return lambda opening: found.match(opening) is not None
+    return lambda opening: result.match(opening) is not None

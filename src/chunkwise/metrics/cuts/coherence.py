@@ -71,14 +71,14 @@ def mean_of(cosines: Cosines) -> float | None:
 
 def _cosines(first: Vectors, left: Numbers, second: Vectors, right: Numbers) -> Cosines:
     """Of rows `left` of the first to rows `right` of the second; NaN where one has no length."""
-    found = np.empty(len(left))
+    result = np.empty(len(left))
     for low in range(0, len(left), _AT_ONCE):
         a = first[left[low : low + _AT_ONCE]].astype(np.float64)
         b = second[right[low : low + _AT_ONCE]].astype(np.float64)
         size = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
         dot = np.einsum("ij,ij->i", a, b)
-        found[low : low + _AT_ONCE] = np.where(size > 0, dot / np.where(size > 0, size, 1), np.nan)
-    return np.clip(found, -1, 1)
+        result[low : low + _AT_ONCE] = np.where(size > 0, dot / np.where(size > 0, size, 1), np.nan)
+    return np.clip(result, -1, 1)
 
 
 _NO_VECTORS = "no vectors: index with --vectors late"
@@ -93,17 +93,17 @@ def index_coherence(index: Index) -> dict[str, Score]:
     if kept == "none":
         return dict.fromkeys(("coherence", "cohesion", "contrast"), Score(None, _NO_VECTORS))
     if kept == "own":
-        found = Coherence(_mean(_own_cosines(index)), None)
+        result = Coherence(_mean(_own_cosines(index)), None)
     else:
         pairs = list(_late_cosines(index))
-        found = Coherence(_mean(near for near, _ in pairs), _mean(inside for _, inside in pairs))
-    coherence = _score(found.coherence, _APART)
-    cohesion = _score(found.cohesion, _OWN if kept == "own" else _SINGLE)
+        result = Coherence(_mean(near for near, _ in pairs), _mean(inside for _, inside in pairs))
+    coherence = _score(result.coherence, _APART)
+    cohesion = _score(result.cohesion, _OWN if kept == "own" else _SINGLE)
     why = cohesion.reason or coherence.reason
     return {
         "coherence": coherence,
         "cohesion": cohesion,
-        "contrast": _score(found.contrast, why),
+        "contrast": _score(result.contrast, why),
     }
 
 
@@ -120,7 +120,7 @@ def _own_cosines(index: Index) -> Iterator[Cosines]:
     for number in index.source.document_numbers():
         numbers: Sequence[int] = range(*index.source.chunk_range(number))
         if index.source.has_summaries:
-            numbers = [each.number for each in index.source.chunks(numbers) if not each.level]
+            numbers = [chunk.number for chunk in index.source.chunks(numbers) if not chunk.level]
         vectors = index.source.chunk_vectors(numbers)
         yield neighbor_cosines(vectors, np.zeros(len(vectors), np.int64))
 

@@ -47,7 +47,7 @@ def get_judge(judge: str | Judge) -> Judge:
 
 def judge_names(text: str) -> list[str]:
     """Names with commas between them, those in brackets left alone: "llm, mine(near=0.5, far=1)"."""
-    return [each.strip() for each in re.split(r",(?![^(]*\))", text) if each.strip()]
+    return [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip()]
 
 
 def judge_identity(judge: Judge) -> str:

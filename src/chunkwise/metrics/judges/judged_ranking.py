@@ -48,17 +48,19 @@ def bpref(query: Query, hits: Sequence[Hit]) -> Score:
     Buckley and Voorhees 2004: 1/R Σ (1 - irrelevant ones before it, at most R / min(R, irrelevant ones)).
     """
     judged = judged_places(query)
-    relevant = [each for each in judged if each.is_relevant]
+    relevant = [place for place in judged if place.is_relevant]
     if not relevant:
         return Score(None, NO_RELEVANT if judged else NO_LABELS)
-    ranks = {each.place: _rank(each.place, hits) for each in judged}
+    ranks = {place.place: _rank(place.place, hits) for place in judged}
     wrong = sorted(
-        rank for each in judged if not each.is_relevant and (rank := ranks[each.place]) is not None
+        rank
+        for place in judged
+        if not place.is_relevant and (rank := ranks[place.place]) is not None
     )
     irrelevant = len(judged) - len(relevant)
     total = 0.0
-    for each in relevant:
-        rank = ranks[each.place]
+    for place in relevant:
+        rank = ranks[place.place]
         if rank is not None:
             before = min(sum(other < rank for other in wrong), len(relevant))
             total += 1 - before / min(len(relevant), irrelevant) if before else 1
@@ -68,16 +70,16 @@ def bpref(query: Query, hits: Sequence[Hit]) -> Score:
 def graded_ndcg(query: Query, hits: Sequence[Hit]) -> Score:
     """Σ grade / log2(rank + 1) of the hits, divided by the same of the best order; a hit is worth its best passage."""
     judged = judged_places(query)
-    ideal = sorted((each.gain for each in judged if each.gain > 0), reverse=True)
+    ideal = sorted((place.gain for place in judged if place.gain > 0), reverse=True)
     if not ideal:
         return Score(None, NO_RELEVANT if judged else NO_LABELS)
-    left = sorted(judged, key=lambda each: -each.gain)
+    left = sorted(judged, key=lambda place: -place.gain)
     gained = 0.0
     for rank, hit in enumerate(_by_rank(hits), 1):
-        found = next((each for each in left if says_something(each.place, hit)), None)
-        if found is not None:
-            left.remove(found)  # what was there before is not found again
-            gained += found.gain / log2(rank + 1)
+        place = next((place for place in left if says_something(place.place, hit)), None)
+        if place is not None:
+            left.remove(place)  # what was there before is not found again
+            gained += place.gain / log2(rank + 1)
     best = sum(gain / log2(rank + 1) for rank, gain in enumerate(ideal[: len(hits) or 1], 1))
     return Score(min(1.0, gained / best))
 
@@ -88,7 +90,7 @@ def judged_share(query: Query, hits: Sequence[Hit]) -> Score:
         return Score(None, NO_LABELS)
     if not hits:
         return Score(None, "nothing was retrieved")
-    places = {Passage(each.doc_id, each.start, each.end) for each in query.labels}
+    places = {Passage(label.doc_id, label.start, label.end) for label in query.labels}
     known = sum(any(says_something(place, hit) for place in places) for hit in hits)
     return Score(known / len(hits))
 
@@ -103,18 +105,18 @@ def _rank(place: Passage, hits: Sequence[Hit]) -> int | None:
 
 def _of(score: Callable[[Query, Sequence[Hit]], Score]) -> Callable[[Evidence], list[Score]]:
     def scores(evidence: Evidence) -> list[Score]:
-        return [score(*each) for each in zip(evidence.queries, evidence.hits, strict=True)]
+        return [score(*pair) for pair in zip(evidence.queries, evidence.hits, strict=True)]
 
     return scores
 
 
 METRICS = (
     Metric(
-        "bpref", "Rank order of relevant before irrelevant passages by human labels; unjudged "
-        "passages don't count (bpref).", score=_of(bpref), group="labels", needs=("labels",),
+        "bpref", "How often relevant passages rank above irrelevant ones, by human labels; "
+        "unjudged passages don't count (bpref).", score=_of(bpref), group="labels", needs=("labels",),
     ),
     Metric(
-        "graded_ndcg", "nDCG by human grades (0 to 3).",
+        "graded_ndcg", "nDCG with human grades (0 to 3).",
         score=_of(graded_ndcg), group="labels", needs=("labels",), at="hits",
     ),
     Metric(

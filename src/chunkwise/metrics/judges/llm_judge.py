@@ -221,7 +221,7 @@ class JudgeModel:
         size, beside = _tokens(text), sum(map(_tokens, asked))
         if size + passages * _AROUND + beside <= _FOR_TEXT * window:
             return ""
-        with_it = f", plus {counted(beside, 'token')} to judge it by," if beside > size else ""
+        with_it = f", plus {counted(beside, 'token')} to judge it," if beside > size else ""
         return (
             f"a text of {counted(size, 'token')}{with_it} "
             f"is too long for the model's context window of {thousands(window)}"
@@ -237,16 +237,16 @@ class JudgeModel:
 
 def _groups(texts: Sequence[str], room: float | None, around: int) -> list[list[str]]:
     """In their order, so many together as there is room for; None: for any number up to `MOST`."""
-    found: list[list[str]] = []
+    groups: list[list[str]] = []
     used = 0
     for text in texts:
         size = 0 if room is None else _tokens(text) + around
-        if not found or len(found[-1]) == MOST or (room is not None and used + size > room):
-            found.append([])
+        if not groups or len(groups[-1]) == MOST or (room is not None and used + size > room):
+            groups.append([])
             used = 0
-        found[-1].append(text)
+        groups[-1].append(text)
         used += size
-    return found
+    return groups
 
 
 def fenced_all(texts: Sequence[str], name: str, between: str = "\n\n") -> str:
@@ -278,9 +278,9 @@ NO_WORDS = "an empty passage"
 
 def shuffled(texts: Sequence[str], seed: int, asked: str) -> list[str]:
     """In an order that says nothing of their ranks; the same for the same seed and question."""
-    found = list(texts)
-    Random(f"{seed}\n{asked}").shuffle(found)
-    return found
+    result = list(texts)
+    Random(f"{seed}\n{asked}").shuffle(result)
+    return result
 
 
 class LlmJudge:

@@ -35,20 +35,20 @@ class LabelJudge:
 
     def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
         """One score a hit, in the order of the hits."""
-        found = []
+        result = []
         for query, own in zip(queries, hits, strict=True):
             places = balance_by_place(query.labels)
-            found.append([_verdict(places, hit) for hit in own])
-        return found
+            result.append([_verdict(places, hit) for hit in own])
+        return result
 
 
 def balance_by_place(labels: Sequence[Label]) -> dict[Passage, int]:
     """By place, how many more people call it relevant than not."""
-    found: dict[Passage, int] = {}
+    result: dict[Passage, int] = {}
     for label in labels:
         place = Passage(label.doc_id, label.start, label.end)
-        found[place] = found.get(place, 0) + (1 if label.relevant else -1)
-    return found
+        result[place] = result.get(place, 0) + (1 if label.relevant else -1)
+    return result
 
 
 def _verdict(places: Mapping[Passage, int], hit: Hit) -> Score:
@@ -72,10 +72,11 @@ def says_something(place: Passage, hit: Hit) -> bool:
     return _is_inside(place, own) or _closeness(place, own) is not None
 
 
-def _is_inside(place: Passage, own: Sequence[HitPlace]) -> bool:
+def _is_inside(place: Passage, places: Sequence[HitPlace]) -> bool:
     return any(
-        each.doc_id == place.doc_id and each.start <= place.start < place.end <= each.end
-        for each in own
+        hit_place.doc_id == place.doc_id
+        and hit_place.start <= place.start < place.end <= hit_place.end
+        for hit_place in places
     )
 
 
@@ -86,13 +87,13 @@ def _score(balance: int) -> Score:
 def _closeness(place: Passage, held: Sequence[HitPlace]) -> tuple[int, float] | None:
     """Shared characters, then their share of both together; None where the place says nothing about the hit."""
     shared = sum(
-        max(0, min(place.end, each.end) - max(place.start, each.start))
-        for each in held
-        if each.doc_id == place.doc_id
+        max(0, min(place.end, hit_place.end) - max(place.start, hit_place.start))
+        for hit_place in held
+        if hit_place.doc_id == place.doc_id
     )
     if shared <= 0:
         return None
-    own = sum(each.end - each.start for each in held)
+    own = sum(hit_place.end - hit_place.start for hit_place in held)
     ratio = shared / (own + place.end - place.start - shared)
     return (shared, ratio) if ratio >= LEAST or shared == own else None
 
@@ -115,14 +116,17 @@ class SpanJudge:
     def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
         """One score a hit, in the order of the hits."""
         texts = {
-            place.doc_id: place.document.text for own in hits for hit in own for place in hit.places
+            place.doc_id: place.document.text
+            for group in hits
+            for hit in group
+            for place in hit.places
         }
         numbers = {id: number for number, id in enumerate(texts)}
-        found = HitTable.of(hits, numbers)
+        table = HitTable.of(hits, numbers)
         gold = Gold.of(queries, numbers, texts)
-        relevant = relevant_hits(gold, found, self.threshold).tolist()
+        relevant = relevant_hits(gold, table, self.threshold).tolist()
         scores = []
-        for query, own, first in zip(queries, hits, found.first[:-1].tolist(), strict=True):
+        for query, own, first in zip(queries, hits, table.first[:-1].tolist(), strict=True):
             if not query.references:
                 scores.append([Score(None, NO_REFERENCES)] * len(own))
                 continue
@@ -157,7 +161,7 @@ class SimilarityJudge:
             (query.text, hit.text) for query, own in zip(queries, hits, strict=True) for hit in own
         ]
         near = iter(cosine_scores(pairs, get_embedder(self._embedder)))
-        return [[self._verdict(next(near)) for _ in own] for own in hits]
+        return [[self._verdict(next(near)) for _ in group] for group in hits]
 
     def _verdict(self, near: Score) -> Score:
         if near.value is None:
@@ -186,11 +190,11 @@ def cosine_scores(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> list[
 def _vectors(texts: Sequence[str], embedder: Embedder, kind: Kind) -> NDArray[np.float64]:
     """One row a text, of length 1; zeros for a text without words, NaN where the model failed."""
     row = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    found = np.zeros((len(row), embedder.dimensions))
+    values = np.zeros((len(row), embedder.dimensions))
     worded = [text for text in row if text.strip()]  # some models refuse an empty text
     if worded:
-        found[[row[text] for text in worded]] = embedder.embed(worded, kind)
-    found[~np.isfinite(found).all(axis=1)] = np.nan
-    length = np.linalg.norm(found, axis=1, keepdims=True)
-    unit: NDArray[np.float64] = found / np.where(length == 0, 1, length)
+        values[[row[text] for text in worded]] = embedder.embed(worded, kind)
+    values[~np.isfinite(values).all(axis=1)] = np.nan
+    length = np.linalg.norm(values, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = values / np.where(length == 0, 1, length)
     return unit[[row[text] for text in texts]]

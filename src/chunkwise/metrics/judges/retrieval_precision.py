@@ -42,31 +42,35 @@ def retrieval_precision(verdicts: Verdicts, expected: Sequence[bool] = ()) -> li
     retrieved is 0, as it is for every measure over spans.
     """
     known = expected or [False] * len(verdicts)
-    return [_share(own, there) for own, there in zip(verdicts, known, strict=True)]
+    return [_share(scores, there) for scores, there in zip(verdicts, known, strict=True)]
 
 
 def unjudged_hits(verdicts: Verdicts) -> UnjudgedHits:
     """Over all questions: a share of the judged hits says nothing about the others, so they are counted."""
-    every = [score for own in verdicts for score in own]
+    every = [score for verdict in verdicts for score in verdict]
     why = Counter(score.reason for score in every if score.value is None)
     return UnjudgedHits(len(every), len(every) - why.total(), dict(why.most_common()))
 
 
-def _share(own: Sequence[Score], expected: bool) -> Score:
-    values = [score.value for score in own if score.value is not None]
+def _share(scores: Sequence[Score], expected: bool) -> Score:
+    values = [score.value for score in scores if score.value is not None]
     if values:
         return Score(sum(values) / len(values))
-    if not own:
+    if not scores:
         return Score(0.0) if expected else Score(None, NOTHING)
     # The reason most of its hits have; of several as frequent, the one of the better hit.
-    return Score(None, Counter(score.reason for score in own).most_common(1)[0][0])
+    return Score(None, Counter(score.reason for score in scores).most_common(1)[0][0])
 
 
 def agreements(verdicts: Mapping[str, Verdicts]) -> list[Pair]:
     """Every pair of judges on the hits that both judged."""
     flat = {
-        name: [None if score.value is None else score.value >= 0.5 for own in each for score in own]
-        for name, each in verdicts.items()
+        name: [
+            None if score.value is None else score.value >= 0.5
+            for scores in group
+            for score in scores
+        ]
+        for name, group in verdicts.items()
     }
     pairs = combinations(flat, 2)
     return [(one, other, *agreement(flat[one], flat[other])) for one, other in pairs]
@@ -112,7 +116,7 @@ def reachable(evidence: Evidence) -> float | None:
         return None
     pairs = relevant_chunks(evidence.gold, chunks, evidence.relevance_threshold)
     relevant = np.bincount(pairs.first, minlength=len(evidence.queries))
-    handed = np.array([len(own) for own in shown], np.int64)
+    handed = np.array([len(hits) for hits in shown], np.int64)
     best = np.minimum(relevant, handed) / np.maximum(handed, 1)
     return float(best[asked].mean())
 
@@ -120,10 +124,10 @@ def reachable(evidence: Evidence) -> float | None:
 def _are_chunks(chunks: Chunking, shown: Hits, numbers: Mapping[str, int]) -> bool:
     columns = (chunks.document, chunks.start, chunks.end)
     known = set(zip(*(column.tolist() for column in columns), strict=True))
-    for own in shown:
-        places = {(numbers[hit.doc_id], hit.start, hit.end) for hit in own}
+    for hits in shown:
+        places = {(numbers[hit.doc_id], hit.start, hit.end) for hit in hits}
         # Somebody's hits may name a chunk twice: of those a ranking may have more than there are.
-        if len(places) < len(own) or not places <= known:
+        if len(places) < len(hits) or not places <= known:
             return False
     return True
 
@@ -133,7 +137,7 @@ QUESTION = KeyQuestion(
     "Are the retrieved chunks relevant?",
     Targets(0.70, 0.85),
     Remedy(
-        "large chunks, a weak embedding model, a high {k}",
+        "large chunks, a weak embedding model, {k} too high",
         ("smaller chunks", "a better model", "a smaller {k}", "{reranker}"),
     ),
 )
@@ -141,7 +145,7 @@ METRICS = (
     of_judge("labels", "Share of hits labeled relevant.", needs=("labels",), asks=""),
     replace(
         of_judge(
-            "spans", "Share of hits that contain gold text or are within it.", needs=("references",), asks="",
+            "spans", "Share of hits that overlap gold text.", needs=("references",), asks="",
         ),
         score=_by_spans, reachable=reachable,
     ),

@@ -83,22 +83,22 @@ def _widened(spans: Spans) -> Spans:
 
 METRICS = (
     SpanMetric(
-        "chroma.recall", "As the Chroma report has it: gold retrieved / summed references.",
+        "chroma.recall", "As in the Chroma report: retrieved gold text / total references.",
         group="chroma", needs=("references",), at="hits or tokens",
         formula=lambda evidence, k: recall(evidence.chroma_sums(k)),
     ),
     SpanMetric(
-        "chroma.precision", "As the Chroma report has it: gold retrieved / summed chunks.",
+        "chroma.precision", "As in the Chroma report: retrieved gold text / total chunks.",
         group="chroma", needs=("references",), at="hits or tokens",
         formula=lambda evidence, k: precision(evidence.chroma_sums(k)),
     ),
     SpanMetric(
-        "chroma.iou", "As the Chroma report has it: gold retrieved / (summed chunks and missed gold).",
+        "chroma.iou", "As in the Chroma report: retrieved gold text / (total chunks + missed gold text).",
         group="chroma", needs=("references",), at="hits or tokens",
         formula=lambda evidence, k: iou(evidence.chroma_sums(k)),
     ),
     SpanMetric(
-        "chroma.precision_omega", "As the Chroma report has it: precision if retrieval were perfect.",
+        "chroma.precision_omega", "As in the Chroma report: precision of perfect retrieval.",
         group="chroma", needs=("references", "chunks"),
         formula=lambda evidence, _: _precision_omega(evidence),
     ),

@@ -27,8 +27,8 @@ def chunk_numbers(found: HitTable, chunking: Chunking) -> Numbers:
     """Of each hit, the index of the chunk it is exactly, place for place; -1: it is none."""
     held = chunking.places
     chunks = _Sets(held, len(chunking.start))
-    own = ChunkPlaces(found.hit, found.document, found.start, found.end, found.tokens)
-    hits = _Sets(own, int(found.first[-1]))
+    places = ChunkPlaces(found.hit, found.document, found.start, found.end, found.tokens)
+    hits = _Sets(places, int(found.first[-1]))
     number = _numbered(chunks, hits)
     known, wanted = number[: len(chunks)], number[len(chunks) :]
     if not len(known):
@@ -78,8 +78,8 @@ def chunk_ranking(found: HitTable, chunking: Chunking) -> ChunkRanking:
 
 def repeated(found: HitTable) -> NDArray[np.bool_]:
     """Of each hit, whether its question has the very same one at a better rank."""
-    own = ChunkPlaces(found.hit, found.document, found.start, found.end, found.tokens)
-    return seen_before(found.hit_question, _numbered(_Sets(own, int(found.first[-1]))))
+    places = ChunkPlaces(found.hit, found.document, found.start, found.end, found.tokens)
+    return seen_before(found.hit_question, _numbered(_Sets(places, int(found.first[-1]))))
 
 
 def listed_again(chunking: Chunking) -> NDArray[np.bool_]:

@@ -98,7 +98,7 @@ METRICS = (
         formula=lambda evidence, k: density(evidence.coverage(k)),
     ),
     SpanMetric(
-        "iou", "Text both gold and retrieved / text in either (Jaccard index).",
+        "iou", "Intersection over union of gold and retrieved text (Jaccard index).",
         group="retrieval", needs=("references",), at="hits or tokens",
         formula=lambda evidence, k: iou(evidence.coverage(k)),
     ),
@@ -121,7 +121,7 @@ METRICS = (
     ),
     SpanMetric(
         "all_found",
-        "1 if every reference is found, at least half of its text: for multi-hop questions.",
+        "1 if at least half of every reference is found; for multi-hop questions.",
         group="retrieval", needs=("references",), at="hits or tokens", usual=(),
         formula=lambda evidence, k: evidence.all_found(k),
     ),

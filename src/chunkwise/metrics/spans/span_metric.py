@@ -113,11 +113,11 @@ class SpanEvidence:
     def hop_found(self, k: int, *, last: bool) -> Scores:
         """1 where the first or the last reference of a question, as the question lists them, is among the first k."""
         held = found_references(self.gold, first_hits(self.found, k), self._threshold)
-        found = np.zeros(self.gold.questions)
+        result = np.zeros(self.gold.questions)
         # Rows are in order, and of several for one question the one written last stays.
         order = slice(None) if last else slice(None, None, -1)
-        found[self.gold.question[order]] = held[order]
-        return found
+        result[self.gold.question[order]] = held[order]
+        return result
 
     def without_ideal(self, k: int) -> NDArray[np.bool_]:
         """Questions whose first k hits cannot be compared with the chunks of the index."""

@@ -92,8 +92,8 @@ class PretrainedTokenEncoder:
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         return [
-            each._replace(vectors=self._projected(each.vectors))
-            for each in self._model.token_vectors(texts)
+            vector._replace(vectors=self._projected(vector.vectors))
+            for vector in self._model.token_vectors(texts)
         ]
 
     def query_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
@@ -101,8 +101,8 @@ class PretrainedTokenEncoder:
 
     def _projected(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
         # A row at a time: a matrix product may round a row otherwise when there are more of them.
-        found = np.einsum("ij,jk->ik", _unit(states), self._projection)
-        return _unit(found)
+        result = np.einsum("ij,jk->ik", _unit(states), self._projection)
+        return _unit(result)
 
     @property
     def _projection_bytes(self) -> bytes:

@@ -72,8 +72,8 @@ def made_on(identity: str, device: str) -> str:
 
 def accelerator_of(identity: str) -> str:
     """The kind of device that made the vectors; empty: the processor."""
-    found = _ON.search(identity)
-    return found[0].removeprefix(" on=") if found else ""
+    match = _ON.search(identity)
+    return match[0].removeprefix(" on=") if match else ""
 
 
 def same_model(one: str, other: str) -> bool:

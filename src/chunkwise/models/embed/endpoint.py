@@ -28,8 +28,8 @@ def unit_rows(answer: Any, count: int, place: str) -> list[NDArray[np.float32]]:
     """`count` vectors of length 1, in the order of what was asked, from {"data": [{"embedding", "index"}]}."""
     data = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
-        said = excerpt(repr(answer), most=120)
-        raise EndpointError(place, f"returned JSON without a list of vectors: {said}", _ADVICE)
+        text = excerpt(repr(answer), most=120)
+        raise EndpointError(place, f"returned JSON without a list of vectors: {text}", _ADVICE)
     if len(data) != count:
         raise EndpointError(
             place, f"returned {counted(len(data), 'vector')} for {counted(count, 'text')}", _ADVICE
@@ -44,16 +44,16 @@ def in_asked_order(items: list[dict[str, Any]], place: str) -> list[dict[str, An
         return items
     whole = all(type(index) is int for index in indexes)
     if not whole or sorted(indexes) != list(range(len(items))):
-        said = excerpt(repr(indexes), most=80)
-        raise EndpointError(place, f"numbered its {counted(len(items), 'row')} {said}", _ADVICE)
+        text = excerpt(repr(indexes), most=80)
+        raise EndpointError(place, f"numbered its {counted(len(items), 'row')} {text}", _ADVICE)
     return sorted(items, key=lambda item: int(item["index"]))
 
 
 def _unit(value: Any, place: str) -> NDArray[np.float32]:
     row = _numbers(value)
     if row is None or not row.size or not np.isfinite(row).all():
-        said = excerpt(repr(value), most=80)
-        raise EndpointError(place, f"returned something other than a vector: {said}", _ADVICE)
+        text = excerpt(repr(value), most=80)
+        raise EndpointError(place, f"returned something other than a vector: {text}", _ADVICE)
     largest = np.abs(row).max()
     if not largest:
         return np.zeros(row.size, np.float32)
@@ -162,14 +162,14 @@ class EndpointEmbedder:
             return places, rows
 
         failures: list[ChunkwiseError] = []
-        for places, found in as_done(work, batches, self.batches.concurrency, stop):
-            if not isinstance(found, ChunkwiseError):
-                found = self._misfit(found) or found
-            if isinstance(found, ChunkwiseError):
+        for places, result in as_done(work, batches, self.batches.concurrency, stop):
+            if not isinstance(result, ChunkwiseError):
+                result = self._misfit(result) or result
+            if isinstance(result, ChunkwiseError):
                 stop.set()
-                failures.append(found)
+                failures.append(result)
             else:
-                yield from _runs(places, found)
+                yield from _runs(places, result)
         if failures:
             raise failures[0]
         blank = [place for place, text in enumerate(asked) if not text]

@@ -82,7 +82,7 @@ def read_windows(
     windows: list[TextWindow] = []
     for number, (analyzed, starts) in enumerate(documents):
         bounds = window_bounds(model, cache, analyzed, starts).tolist()
-        windows += [TextWindow(number, analyzed.text, starts, *each) for each in pairwise(bounds)]
+        windows += [TextWindow(number, analyzed.text, starts, *pair) for pair in pairwise(bounds)]
 
     def read(missing: Sequence[TextWindow]) -> Iterator[bytes]:
         vectors = model.token_vectors([window.text for window in missing])
@@ -97,7 +97,10 @@ def read_windows(
     at_once = max(_LEAST_AT_ONCE, 4 * cores())
     for first in range(0, len(windows), at_once):
         some = windows[first : first + at_once]
-        keys = [key_of(model.identity, kind, each.text, each.atoms.tobytes()) for each in some]
+        keys = [
+            key_of(model.identity, kind, text_window.text, text_window.atoms.tobytes())
+            for text_window in some
+        ]
         known = kept_or_made(cache, model.identity, dict(zip(keys, some, strict=True)), read)
         for key, window in zip(keys, some, strict=True):
             yield window, known[key]

@@ -124,16 +124,16 @@ class OnnxEmbedder:
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The vectors of every token but the special ones; a text too long for one window is read in several."""
         encoded = [self._encode(text) for text in texts]
-        pieces = [piece for each in encoded for piece in each.pieces()]
+        pieces = [piece for row in encoded for piece in row.pieces()]
         _ = self._output  # opened once, before threads ask for it
         read = over_threads(self._inner, pieces, self._threads)
-        found = []
+        result = []
         for tokens in encoded:
             parts = [next(read) for _ in tokens.windows]
             none = np.zeros((0, self.dimensions), dtype=np.float32)
             vectors = np.concatenate(parts) if parts else none
-            found.append(TokenVectors(tokens.start, tokens.end, vectors))
-        return found
+            result.append(TokenVectors(tokens.start, tokens.end, vectors))
+        return result
 
     def count_long(self, texts: Sequence[str]) -> int:
         room = self._room("passage")
@@ -168,8 +168,9 @@ class OnnxEmbedder:
         vectors: NDArray[np.float32] = self._session.run(self._output, row)[0]
         if not np.isfinite(vectors).all():
             raise ChunkwiseError(
-                f"{self._model_path} returns non-finite vectors; the export is broken: "
-                "export the model again as float32, or take another"
+                f"{self._model_path} returns non-finite vectors; the export is broken: export "
+                f"the model again as float32, "
+                f"or use another"
             )
         return vectors
 
@@ -185,9 +186,9 @@ class OnnxEmbedder:
         name = next(iter(named or outputs))
         if len(outputs[name]) != 3:
             raise ChunkwiseError(
-                f"{self._model_path} gives {', '.join(outputs)}; an output with one vector per "
-                "token "
-                "(last_hidden_state) is needed: export the model without pooling"
+                f"{self._model_path} has the outputs {', '.join(outputs)}; expected one vector "
+                f"per token (last_hidden_state): export the model without "
+                f"pooling"
             )
         return name
 
@@ -201,7 +202,7 @@ class OnnxEmbedder:
         encoding = self._tokenizer.encode("a")
         inner = [at for at, special in enumerate(encoding.special_tokens_mask) if not special]
         if not inner:
-            raise InvalidParameter(f"{self._tokenizer_path} finds no token in the text 'a'")
+            raise InvalidParameter(f"{self._tokenizer_path} returns no token for the text 'a'")
         return encoding.ids[: inner[0]], encoding.ids[inner[-1] + 1 :]
 
     @cached_property
@@ -228,7 +229,9 @@ class OnnxEmbedder:
             raise InvalidParameter(
                 f"window is {self.window}; {self._tokenizer_path} puts {others} special "
                 f"tokens{prefix} "
-                f"around a text: at least {others + 1} are needed"
+                f"around a text; "
+                f"the minimum is "
+                f"{others + 1}"
             )
         return self.window - others
 

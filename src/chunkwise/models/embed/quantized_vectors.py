@@ -110,8 +110,8 @@ def code_width(dimensions: int) -> int:
 def check_dimensions(dimensions: int) -> None:
     if dimensions < _A_BYTE or dimensions % _A_BYTE:
         raise InvalidParameter(
-            f"a token's vector has {counted(dimensions, 'number')}; "
-            f"a multiple of {_A_BYTE} is needed: a byte holds so many"
+            f"a token's vector has {counted(dimensions, 'number')}; expected a multiple of "
+            f"{_A_BYTE}"
         )
 
 

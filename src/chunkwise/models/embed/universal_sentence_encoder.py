@@ -115,11 +115,11 @@ class _SentenceTokens(NamedTuple):
     def pieces(self, window: int) -> list[NDArray[np.int32]]:
         """Sentences, those longer than the window in several parts."""
         bounds = [*self.sentences.tolist(), len(self.ids)]
-        found = []
+        result = []
         for low, high in zip([0, *bounds[:-1]], bounds, strict=True):
             ends = window_ends(high - low, window)
-            found += [self.ids[low + a : low + b] for a, b in zip([0, *ends], ends, strict=False)]
-        return found
+            result += [self.ids[low + a : low + b] for a, b in zip([0, *ends], ends, strict=False)]
+        return result
 
     def beginning(self, count: int) -> _SentenceTokens:
         kept = self.sentences[self.sentences < count]
@@ -142,12 +142,12 @@ class _SentenceReader:
     def vector(self, ids: NDArray[np.int32]) -> NDArray[np.float32]:
         row = np.concatenate(([_BEGIN], ids, [_END])).astype(np.int32)
         feed = zip(self._inputs, (row, np.array([0, len(row)], np.int64)), strict=True)
-        found: NDArray[np.float32] = self._session.run(None, dict(feed))[0][0]
-        if not np.isfinite(found).all():
+        result: NDArray[np.float32] = self._session.run(None, dict(feed))[0][0]
+        if not np.isfinite(result).all():
             raise ChunkwiseError(
-                f"{self._path} returns non-finite vectors; the export is broken: take another model"
+                f"{self._path} returns non-finite vectors; the export is broken: use another model"
             )
-        return found
+        return result
 
 
 class _ModelParts(NamedTuple):
@@ -206,8 +206,8 @@ def _without_tokenizer(data: bytes) -> _ModelParts:
     node = next((node for node in graph.node if node.op_type == _TOKENIZER_NODE), None)
     if node is None:
         raise InvalidParameter(
-            f"the model has no node {_TOKENIZER_NODE}; a sentence encoder with its tokenizer "
-            "inside is needed"
+            f"the model has no node {_TOKENIZER_NODE}; expected a sentence encoder that "
+            f"contains its tokenizer"
         )
     tokenizer = max((attribute.s for attribute in node.attribute), key=len)
     given = {value.name: value for value in graph.value_info}

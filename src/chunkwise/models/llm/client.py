@@ -271,21 +271,21 @@ class LlmClient:
 
     def ask_all(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply a request, in their order."""
-        found = [Reply(reason="it was not called")] * len(requests)
+        result = [Reply(reason="it was not called")] * len(requests)
         with closing(self.ask_each(requests)) as replies:
             for at, reply in replies:
-                found[at] = reply
-        return found
+                result[at] = reply
+        return result
 
     def estimate(self, requests: Sequence[Request], at_once: int | None = None) -> LlmEstimate:
         """What these would take; nothing is sent. `at_once`: no more of them will be under way together."""
-        asked = {self._key(each): each for each in requests}
+        asked = {self._key(request): request for request in requests}
         kept = self._kept(list(asked.values()))
-        new = [each for key, each in asked.items() if key not in kept]
+        new = [request for key, request in asked.items() if key not in kept]
         prompt = sum(map(prompt_tokens, new))
-        output = sum(each.max_tokens for each in new)
-        found = self.estimate_of(len(new), prompt, output, at_once)
-        return replace(found, kept=len(requests) - len(new))
+        output = sum(request.max_tokens for request in new)
+        llm_estimate = self.estimate_of(len(new), prompt, output, at_once)
+        return replace(llm_estimate, kept=len(requests) - len(new))
 
     def estimate_of(
         self, calls: int, prompt: int, output: int, at_once: int | None = None
@@ -377,15 +377,15 @@ class LlmClient:
 
     def _kept(self, requests: Sequence[Request]) -> dict[bytes, Reply]:
         """Of those whose answer is known."""
-        keys = {self._key(each): each for each in requests}
-        found: dict[bytes, Reply] = {}
+        keys = {self._key(request): request for request in requests}
+        result: dict[bytes, Reply] = {}
         for key, text in self._answers.get(keys).items():
             schema = keys[key].schema
             # What was kept by a version that looked less closely is asked for again.
             with suppress(SchemaMismatch):
                 value = text if schema is None else read_structured(text, schema)
-                found[key] = Reply(value, is_kept=True)
-        return found
+                result[key] = Reply(value, is_kept=True)
+        return result
 
     def _keep(self, request: Request, text: str, value: object) -> Reply:
         self._answers.put({self._key(request): text})
@@ -423,11 +423,11 @@ def _value(completion: Completion, request: Request) -> object:
 
 def _corrected(request: Request, wrong: str) -> Request:
     """The same with what was wrong; a server that took the schema without heeding it is told it in words."""
-    said = f"Your last answer could not be used: {wrong}."
+    text = f"Your last answer could not be used: {wrong}."
     if request.schema is None:
-        return replace(request, user=f"{request.user}\n\n{said} Answer again.")
+        return replace(request, user=f"{request.user}\n\n{text} Answer again.")
     form = json.dumps(request.schema, ensure_ascii=False)
-    more = f"{said} Answer again, with JSON of this schema alone:\n{form}"
+    more = f"{text} Answer again, with JSON of this schema alone:\n{form}"
     return replace(request, user=f"{request.user}\n\n{more}")
 
 

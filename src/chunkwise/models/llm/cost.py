@@ -64,13 +64,13 @@ def parse_price(text: str) -> Price:
 
 def _table() -> Mapping[str, Price]:
     packaged = (resources.files("chunkwise") / "models" / "llm" / "prices.toml").read_text("utf-8")
-    found = _read(packaged, "prices.toml")
+    result = _read(packaged, "prices.toml")
     if own := os.environ.get(PRICES_VARIABLE):
         try:
-            found |= _read(Path(own).expanduser().read_text("utf-8"), own)
+            result |= _read(Path(own).expanduser().read_text("utf-8"), own)
         except (OSError, UnicodeDecodeError) as error:
             raise ChunkwiseError(f"the price table {own} cannot be read: {error}") from error
-    return found
+    return result
 
 
 class _PriceTable(msgspec.Struct):
@@ -140,15 +140,15 @@ Amounts = TypeVar("Amounts", LlmEstimate, LlmUsage)
 
 def _total(one: Amounts, other: Amounts, sign: int = 1) -> Amounts:
     """Field by field; what is not known of one is not known of both."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for field in fields(one):
         first, second = getattr(one, field.name), getattr(other, field.name)
         if first is None or second is None:
-            found[field.name] = None
+            result[field.name] = None
         else:
             is_flag = isinstance(first, bool)
-            found[field.name] = first or second if is_flag else first + sign * second
-    return type(one)(**found)
+            result[field.name] = first or second if is_flag else first + sign * second
+    return type(one)(**result)
 
 
 NO_PRICE = "unknown price"
@@ -179,7 +179,7 @@ class LlmBudget:
     def aside(self, most: float) -> Iterator[None]:
         """Room for a request that costs `most` at most; waits for those under way, which mostly cost less."""
         if time.monotonic() >= self.ends:
-            raise LimitReached("there was no time left to ask")
+            raise LimitReached("no time left to ask")
         if self.limit is None or not most:
             yield
             return

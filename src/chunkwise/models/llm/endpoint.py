@@ -132,8 +132,8 @@ class EndpointModel:
         form = _FORMS[dialect.form] if request.schema is not None else ""
         user = without_special_tokens(request.user)
         if request.schema is not None and form != "json_schema":
-            told = json.dumps(request.schema, ensure_ascii=False)
-            user = f"{user}\n\nAnswer with JSON of this schema alone:\n{told}"
+            message = json.dumps(request.schema, ensure_ascii=False)
+            user = f"{user}\n\nAnswer with JSON of this schema alone:\n{message}"
         messages = [{"role": "user", "content": user}]
         if request.system:
             messages.insert(

@@ -51,8 +51,8 @@ def context_length(path: Path) -> int | None:
 
 def special_tokens(path: Path) -> tuple[str, ...]:
     """What ends a turn or begins a role when it stands in a prompt; the longest first."""
-    found = dict(_fields(path, lambda name: name in (_TOKENS, _TOKEN_KINDS)))
-    tokens, kinds = found.get(_TOKENS, []), found.get(_TOKEN_KINDS, [])
+    result = dict(_fields(path, lambda name: name in (_TOKENS, _TOKEN_KINDS)))
+    tokens, kinds = result.get(_TOKENS, []), result.get(_TOKEN_KINDS, [])
     words = {
         token.decode("utf-8", "replace")
         for token, kind in zip(tokens, kinds, strict=False)
@@ -114,9 +114,9 @@ def _unpack(file: BinaryIO, form: str) -> tuple[Any, ...]:
 
 def _string(file: BinaryIO, size: int) -> bytes:
     (length,) = _unpack(file, "Q")
-    if length > size or len(found := file.read(length)) < length:
+    if length > size or len(result := file.read(length)) < length:
         raise _Broken
-    return found
+    return result
 
 
 _SEED = 1
@@ -186,7 +186,7 @@ class LocalModel:
         answer = self._completed(request)
         timings = answer.get("timings") or {}
         read, written = (
-            float(timings.get(f"{each}_per_second") or 0.0) for each in ("prompt", "predicted")
+            float(timings.get(f"{item}_per_second") or 0.0) for item in ("prompt", "predicted")
         )
         return read_completion(answer, self.path.name), read, written
 
@@ -286,8 +286,8 @@ class LocalModel:
             )
             advice = "send less text at once, or use another model"
             return EndpointError(self.path.name, reason, advice, 413)
-        said = excerpt(str(error.get("message")))
-        return EndpointError(self.path.name, f"cannot answer: {said}", status=400)
+        text = excerpt(str(error.get("message")))
+        return EndpointError(self.path.name, f"cannot answer: {text}", status=400)
 
     def _loaded(self) -> Any:
         try:

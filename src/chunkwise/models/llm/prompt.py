@@ -24,7 +24,7 @@ def fenced(text: str, name: str = "passage", number: int | None = None) -> str:
 def with_distinct_fences(values: Mapping[str, str]) -> dict[str, str]:
     """What fills one prompt, with no mark of a text in any other text: whoever knows one could close or feign it."""
     # From the left, outermost first: a text that holds fences of its own stands inside of one.
-    texts = [found[3] for value in values.values() for found in _FENCED.finditer(value)]
+    texts = [match[3] for value in values.values() for match in _FENCED.finditer(value)]
     if len(texts) < 2:
         return dict(values)
     everything = "\n".join(texts)
@@ -48,7 +48,7 @@ def _mark(text: str, others: Iterable[str]) -> str:
         mark = blake2b(
             f"{salt}\n{text}".encode("utf-8", "surrogatepass"), digest_size=4
         ).hexdigest()
-        if not any(mark in each for each in others):
+        if not any(mark in other for other in others):
             return mark
         salt += 1
 
@@ -111,13 +111,13 @@ def load_prompt(name: str) -> Prompt:
     if path is None:
         return packaged
     try:
-        own = parse_prompt(name, path.read_text(encoding="utf-8-sig"), str(path))
+        prompt = parse_prompt(name, path.read_text(encoding="utf-8-sig"), str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise ChunkwiseError(f"the prompt {path} cannot be read: {error}") from error
-    if left_out := packaged.gaps - own.gaps:
+    if left_out := packaged.gaps - prompt.gaps:
         gaps = ", ".join(f"{{{{{gap}}}}}" for gap in sorted(left_out))
         warn_user(f"the prompt {path} omits {gaps}, so the model won't see it")
-    return own
+    return prompt
 
 
 def packaged_prompt(name: str) -> Prompt:

@@ -52,16 +52,16 @@ class OnnxReranker:
     def identity(self) -> str:
         """The hash of weights and tokenizer, and the window."""
         hashed = sha256()
-        for each in self._files.digests():
-            hashed.update(bytes.fromhex(each))
+        for digest in self._files.digests():
+            hashed.update(bytes.fromhex(digest))
         return f"onnx-reranker:{hashed.hexdigest()[:32]} window={self.window}"
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """One score a text; what is too long for the model is cut at the end of the longer of the two."""
         query = SURROGATE.sub("\ufffd", query)
         _ = self._output, self._tokenizer  # loaded once, before threads ask for them
-        found = over_threads(lambda text: self._score(query, text), texts, cores())
-        return np.array(list(found), np.float32)
+        result = over_threads(lambda text: self._score(query, text), texts, cores())
+        return np.array(list(result), np.float32)
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -84,9 +84,9 @@ class OnnxReranker:
         logits = np.asarray(output, np.float64).reshape(-1)
         if logits.size not in (1, 2) or not np.isfinite(logits).all():
             raise InvalidParameter(
-                f"{self.path} gives {np.shape(output)} numbers for one pair, or numbers that are "
-                "not finite;"
-                " a cross-encoder gives one score or two classes"
+                f"{self.path} gives {np.shape(output)} numbers per pair, or non-finite ones; a "
+                f"cross-encoder returns one score or two "
+                f"classes"
             )
         # Of two classes the second is "relevant"; the difference is the logit of its probability.
         return float(logits[0] if logits.size == 1 else logits[1] - logits[0])
@@ -133,7 +133,7 @@ class PretrainedReranker:
         """What the score of a pair depends on."""
         hashes = (MS_MARCO_MINILM.file(name).sha256 for name in ("model.onnx", "tokenizer.json"))
         return ":".join(
-            (MS_MARCO_MINILM.name, *(each[:12] for each in hashes), str(_CATALOGUE_WINDOW))
+            (MS_MARCO_MINILM.name, *(digest[:12] for digest in hashes), str(_CATALOGUE_WINDOW))
         )
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:

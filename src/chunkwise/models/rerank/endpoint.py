@@ -93,21 +93,21 @@ class EndpointReranker:
         try:
             given = msgspec.convert(results, list[_Score])
         except msgspec.ValidationError:
-            said = excerpt(repr(answer), most=120)
+            text = excerpt(repr(answer), most=120)
             raise EndpointError(
-                place, f"returned something other than a score: {said}", _ADVICE
+                place, f"returned something other than a score: {text}", _ADVICE
             ) from None
-        given.sort(key=lambda each: each.index)
-        if [each.index for each in given] != list(range(count)):
+        given.sort(key=lambda item: item.index)
+        if [item.index for item in given] != list(range(count)):
             raise EndpointError(
                 place,
                 f"returned {counted(len(given), 'score')} for {counted(count, 'text')}",
                 _ADVICE,
             )
         scores = [
-            each.score if each.relevance_score is None else each.relevance_score for each in given
+            item.score if item.relevance_score is None else item.relevance_score for item in given
         ]
         if not all(score is not None and abs(score) <= _LARGEST for score in scores):
-            said = excerpt(repr(scores), most=80)
-            raise EndpointError(place, f"returned something other than a score: {said}", _ADVICE)
+            text = excerpt(repr(scores), most=80)
+            raise EndpointError(place, f"returned something other than a score: {text}", _ADVICE)
         return [score for score in scores if score is not None]

@@ -80,8 +80,8 @@ class MaxSimReranker:
                 yield text, rows.reshape(-1, size)
 
     def _made(self, texts: Sequence[str]) -> list[bytes]:
-        found = self._embedder.token_vectors(texts)
-        return [_whole(each.vectors).tobytes() for each in found]
+        result = self._embedder.token_vectors(texts)
+        return [_whole(row.vectors).tobytes() for row in result]
 
 
 def _whole(vectors: NDArray[np.float32]) -> Whole:

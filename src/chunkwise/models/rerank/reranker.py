@@ -57,6 +57,6 @@ class RememberingReranker:
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         missing = [text for text in dict.fromkeys(texts) if (query, text) not in self._known]
         if missing:
-            found = scores_of(self._reranker, query, missing)
-            self._known |= {(query, text): one for text, one in zip(missing, found, strict=True)}
+            values = scores_of(self._reranker, query, missing)
+            self._known |= {(query, text): one for text, one in zip(missing, values, strict=True)}
         return np.array([self._known[query, text] for text in texts], np.float32)

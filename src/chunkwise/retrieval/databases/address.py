@@ -53,7 +53,7 @@ class StoreAddress:
             return urlsplit(f"//{self.host}").port
         except ValueError:
             raise InvalidParameter(
-                f"the address is {self.shown}; a port is a number up to 65535"
+                f"the address is {self.shown}; expected a port up to 65535"
             ) from None
 
     @property

@@ -149,8 +149,8 @@ class StoredIndex(LocalIndex):
     def words(
         self, queries: Sequence[str], depth: int, only: Filter, *, k1: float = K1, b: float = B
     ) -> list[Ranking]:
-        found = super().words(queries, depth, only, k1=k1, b=b)
-        return [Ranking(self._stored_numbers(each.numbers), each.scores) for each in found]
+        result = super().words(queries, depth, only, k1=k1, b=b)
+        return [Ranking(self._stored_numbers(row.numbers), row.scores) for row in result]
 
     @in_snapshot
     def nearest(
@@ -166,13 +166,13 @@ class StoredIndex(LocalIndex):
         among = self._among(only)
         if not self.state.chunks or depth < 1 or (among is not None and not len(among)):
             return [NOTHING] * len(vectors)
-        found = [
+        result = [
             self._nearest(vector, depth, among, exact) if vector.any() else NOTHING
             for vector in np.ascontiguousarray(vectors, np.float32)
         ]
         if not self.store.is_transactional:
             self._check_unchanged()
-        return found
+        return result
 
     def _among(self, only: Filter) -> Any:
         """What a filter takes, as the store takes it; None: all."""
@@ -185,10 +185,10 @@ class StoredIndex(LocalIndex):
         """Of the rows that count: as many more are asked for as do not."""
         asked = depth
         while True:
-            found = self.store.nearest(vector, asked, among, exact)
-            live = np.isin(found.numbers >> CHUNK_BITS, self.fetched.numbers)
+            result = self.store.nearest(vector, asked, among, exact)
+            live = np.isin(result.numbers >> CHUNK_BITS, self.fetched.numbers)
             if live.all() or live.sum() >= depth or len(live) < asked:
-                numbers, scores = found.numbers[live], found.scores[live]
+                numbers, scores = result.numbers[live], result.scores[live]
                 order = np.lexsort((numbers, -scores))[:depth]
                 return Ranking(numbers[order], scores[order])
             asked *= 2
@@ -275,10 +275,10 @@ class StoredIndex(LocalIndex):
 
     def _stored_numbers(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
         """Of chunks by their place in the arrays."""
-        first = np.cumsum([0, *(each.chunks for each in self.fetched.about)])
+        first = np.cumsum([0, *(about_document.chunks for about_document in self.fetched.about)])
         document = first.searchsorted(chunks, "right") - 1
-        found: NDArray[np.int64] = (self.fetched.numbers[document] << CHUNK_BITS) + chunks
-        return found - first[document]
+        values: NDArray[np.int64] = (self.fetched.numbers[document] << CHUNK_BITS) + chunks
+        return values - first[document]
 
     def _read_document(self, number: int) -> WholeBlocks:
         (stored,) = self.fetched.parts("text", [int(self.fetched.numbers[number])])
@@ -290,7 +290,7 @@ class StoredIndex(LocalIndex):
             raise DamagedIndex(f"document {number}", error) from error
 
     def count_context_tokens(self) -> int:
-        return sum(each.context_tokens for each in self.fetched.about)
+        return sum(document.context_tokens for document in self.fetched.about)
 
     @property
     def is_exact(self) -> bool:
@@ -309,14 +309,14 @@ class StoredIndex(LocalIndex):
     def stats(self) -> IndexStats:
         """Bytes are those that the engine takes, as far as it knows."""
         about, settings = self.fetched.about, self.settings
-        beside, atoms = self.count_context_tokens(), sum(each.atoms for each in about)
+        beside, atoms = self.count_context_tokens(), sum(document.atoms for document in about)
         late = atoms if settings.vectors in ("late", "both") else 0
         return IndexStats(
             documents=len(about),
             chunks=self.state.chunks,
             atoms=atoms,
-            tokens=sum(each.tokens for each in about),
-            indexed_tokens=sum(each.chunk_tokens for each in about) + beside,
+            tokens=sum(document.tokens for document in about),
+            indexed_tokens=sum(document.chunk_tokens for document in about) + beside,
             context_tokens=beside,
             vectors=(self.state.chunks if settings.dimensions else 0) + late,
             dimensions=settings.dimensions,

@@ -55,7 +55,7 @@ _OF_AZURE = {
 
 def _of_azure(connection: str) -> dict[str, str]:
     """`AccountName=…;AccountKey=…`, as the tools of Azure take it; a value may have `=` in it."""
-    parts = (each.partition("=") for each in connection.split(";"))
+    parts = (part.partition("=") for part in connection.split(";"))
     given = {name: value for name, _, value in parts if value}
     account, suffix = given.get("AccountName"), given.get("EndpointSuffix")
     if account and suffix:  # of another cloud than the public one; a whole address goes before it
@@ -177,17 +177,19 @@ class LanceStore(Store):
 
         tables = self._table("documents"), self._table("chunks")
         rows = [
-            {"number": each.number, **{part: each.parts.get(part) for part in PARTS}}
-            for each in documents
+            {"number": document.number, **{part: document.parts.get(part) for part in PARTS}}
+            for document in documents
         ]
         chunks = {
-            "number": [number for each in documents for number in each.chunks],
-            "document": [each.number for each in documents for _ in each.chunks],
-            "metadata": [json.dumps(row["metadata"]) for each in documents for row in each.rows],
+            "number": [number for document in documents for number in document.chunks],
+            "document": [document.number for document in documents for _ in document.chunks],
+            "metadata": [
+                json.dumps(row["metadata"]) for document in documents for row in document.rows
+            ],
         }
         for name in (*_TEXTS, *_NUMBERS):
-            chunks[name] = [row[name] for each in documents for row in each.rows]
-        vectors = [each.vectors for each in documents if each.vectors is not None]
+            chunks[name] = [row[name] for document in documents for row in document.rows]
+        vectors = [document.vectors for document in documents if document.vectors is not None]
         if vectors:
             values = np.ascontiguousarray(np.concatenate(vectors), np.float32)
             flat = pyarrow.array(values.reshape(-1))
@@ -208,8 +210,8 @@ class LanceStore(Store):
             asked = asked.where(_among("number", numbers)).limit(max(1, len(numbers)))
         else:
             asked = asked.limit(max(1, table.count_rows()))
-        found = asked.to_arrow()
-        every = zip(found["number"].to_pylist(), found[part].to_pylist(), strict=True)
+        result = asked.to_arrow()
+        every = zip(result["number"].to_pylist(), result[part].to_pylist(), strict=True)
         return dict(every)
 
     def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
@@ -217,7 +219,7 @@ class LanceStore(Store):
         low, high = int(wanted.min()), int(wanted.max())
         run = f"number >= {low} and number <= {high}"
         condition = run if high - low < 2 * len(wanted) else _among("number", wanted)
-        found = (
+        result = (
             self._table("chunks")
             .search()
             .where(condition)
@@ -226,12 +228,12 @@ class LanceStore(Store):
             .to_arrow()
             .combine_chunks()
         )
-        numbers = found["number"].to_numpy()
+        numbers = result["number"].to_numpy()
         order = np.argsort(numbers)
         at = np.minimum(numbers[order].searchsorted(wanted), max(0, len(numbers) - 1))
         if not len(numbers) or (numbers[order][at] != wanted).any():
             raise KeyError(low)
-        return _matrix(found["vector"])[order[at]]
+        return _matrix(result["vector"])[order[at]]
 
     def nearest(
         self,
@@ -249,10 +251,10 @@ class LanceStore(Store):
         wanted = min(depth, len(among))
         looked = min(rows, 2 * wanted * -(-rows // len(among)) + 100)
         while True:
-            found = self._asked(vector, looked, None, exact if looked < rows // 10 else True)
-            taken = np.isin(found.numbers, among)
+            result = self._asked(vector, looked, None, exact if looked < rows // 10 else True)
+            taken = np.isin(result.numbers, among)
             if taken.sum() >= wanted or looked >= rows:
-                return Ranking(found.numbers[taken][:depth], found.scores[taken][:depth])
+                return Ranking(result.numbers[taken][:depth], result.scores[taken][:depth])
             looked = min(rows, 8 * looked)
 
     def _asked(
@@ -270,9 +272,9 @@ class LanceStore(Store):
             asked = asked.bypass_vector_index()
         else:
             asked = asked.nprobes(_PROBES)
-        found = asked.to_arrow()
-        scores = 1 - found["_distance"].to_numpy().astype(np.float64)
-        return Ranking(found["number"].to_numpy().astype(np.int64), scores.astype(np.float32))
+        result = asked.to_arrow()
+        scores = 1 - result["_distance"].to_numpy().astype(np.float64)
+        return Ranking(result["number"].to_numpy().astype(np.int64), scores.astype(np.float32))
 
     def is_exact(self) -> bool:
         table = self._table("chunks")
@@ -285,16 +287,16 @@ class LanceStore(Store):
         for name in ("state", "documents", "chunks"):
             table = self._table(name)
             table.optimize(cleanup_older_than=_KEPT)
-        known = any("vector" in each.columns for each in table.list_indices())
+        known = any("vector" in index.columns for index in table.list_indices())
         if "vector" in table.schema.names and not known and table.count_rows() >= MANY:
             table.create_index("vector", config=IvfFlat(distance_type="dot"))
 
     def size(self) -> int:
         """All files of its tables, with the versions that are still kept; in an object store what counts now."""
         if self._folder:
-            return sum(bytes_in(self._home(each)) for each in ("state", "documents", "chunks"))
-        tables = [self._table(each) for each in ("documents", "chunks")]
-        return sum(int(each.stats().total_bytes) for each in tables)
+            return sum(bytes_in(self._home(item)) for item in ("state", "documents", "chunks"))
+        tables = [self._table(item) for item in ("documents", "chunks")]
+        return sum(int(table.stats().total_bytes) for table in tables)
 
     def close(self) -> None:
         self._database, self._tables = None, {}
@@ -306,7 +308,7 @@ def _stamp(text: str) -> str:
 
 def _folder(address: StoreAddress) -> Path | None:
     if address.variant and address.variant not in _OBJECT_STORES:
-        known = ", ".join(f"lancedb+{each}://bucket/path" for each in _OBJECT_STORES)
+        known = ", ".join(f"lancedb+{store}://bucket/path" for store in _OBJECT_STORES)
         raise InvalidParameter(
             f"the address is {address.shown}; known: lancedb:///path, and in object stores {known}"
         )
@@ -320,14 +322,14 @@ def _folder(address: StoreAddress) -> Path | None:
 
 def _among(column: str, numbers: Sequence[int] | NDArray[np.int64]) -> str:
     """Whole numbers only: nothing of a user's is ever part of a condition."""
-    return f"{column} in ({', '.join(str(int(each)) for each in numbers)})"
+    return f"{column} in ({', '.join(str(int(number)) for number in numbers)})"
 
 
 def _matrix(column: Any) -> NDArray[np.float32]:
     values = column.combine_chunks()
     flat = values.flatten().to_numpy(zero_copy_only=False)
-    found: NDArray[np.float32] = flat.reshape(len(values), -1).astype(np.float32, copy=False)
-    return found
+    result: NDArray[np.float32] = flat.reshape(len(values), -1).astype(np.float32, copy=False)
+    return result
 
 
 def _schemas(dimensions: int) -> dict[str, Any]:

@@ -100,25 +100,25 @@ class OpenSearchStore(Store):
         from opensearchpy.exceptions import NotFoundError
 
         try:
-            found: Body = self._client.get(index=self._about, id=_STATE)
+            body: Body = self._client.get(index=self._about, id=_STATE)
         except NotFoundError:
             return None
-        return found
+        return body
 
     def read_state(self) -> str | None:
-        found = self._read()
-        return None if found is None else str(found["_source"].get("text", ""))
+        result = self._read()
+        return None if result is None else str(result["_source"].get("text", ""))
 
     def swap_state(self, old: str | None, new: str) -> None:
         from opensearchpy.exceptions import ConflictError
 
-        found, condition = self._read(), {"op_type": "create"}
-        if found is not None:
+        result, condition = self._read(), {"op_type": "create"}
+        if result is not None:
             condition = {
-                "if_seq_no": found["_seq_no"],
-                "if_primary_term": found["_primary_term"],
+                "if_seq_no": result["_seq_no"],
+                "if_primary_term": result["_primary_term"],
             }
-        if (found and found["_source"].get("text")) != old:
+        if (result and result["_source"].get("text")) != old:
             return
         _ = self._kind  # too old a server is refused before anything is written
         if old is None and not self._client.indices.exists(index=self._about):
@@ -189,20 +189,20 @@ class OpenSearchStore(Store):
         return join_pieces(numbers, fetch)
 
     def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
-        found: list[NDArray[np.float32]] = []
+        result: list[NDArray[np.float32]] = []
         for low in range(0, len(chunks), _ENTRIES):
             ids = [f"c{number}" for number in chunks[low : low + _ENTRIES]]
             for id, entry in zip(ids, self._sources(ids, "vector_bytes"), strict=True):
                 if entry is None:
                     raise KeyError(id)
-                found.append(np.frombuffer(base64.b64decode(entry["vector_bytes"]), "<f4"))
-        return np.array(found, np.float32)
+                result.append(np.frombuffer(base64.b64decode(entry["vector_bytes"]), "<f4"))
+        return np.array(result, np.float32)
 
     def _search(self, body: Body) -> list[Body]:
-        found: Body = self._client.search(index=self._entries, body=body)
-        if found.get("timed_out") or found["_shards"]["failed"]:
+        result: Body = self._client.search(index=self._entries, body=body)
+        if result.get("timed_out") or result["_shards"]["failed"]:
             raise StoreProblem(f"{self.shown}: a shard didn't respond; try again")
-        hits: list[Body] = found["hits"]["hits"]
+        hits: list[Body] = result["hits"]["hits"]
         return hits
 
     def nearest(
@@ -270,13 +270,13 @@ class OpenSearchStore(Store):
     def is_exact(self) -> bool:
         """Few are all compared."""
         if self._is_small is None:
-            found = self._client.count(index=self._entries, body={"query": _IS_CHUNK})
-            self._is_small = int(found["count"]) <= MANY
+            result = self._client.count(index=self._entries, body={"query": _IS_CHUNK})
+            self._is_small = int(result["count"]) <= MANY
         return self._is_small
 
     def settle(self) -> None:
-        found = self._client.indices.refresh(index=self._entries)
-        if found["_shards"]["failed"]:
+        result = self._client.indices.refresh(index=self._entries)
+        if result["_shards"]["failed"]:
             raise ValueError("a shard was not written")
 
     def expose(self) -> None:
@@ -290,8 +290,8 @@ class OpenSearchStore(Store):
         self._client.indices.update_aliases(body={"actions": [*actions, {"add": added}]})
 
     def size(self) -> int:
-        found = self._client.indices.stats(index=self._entries, metric="store")
-        return int(found["_all"]["primaries"]["store"]["size_in_bytes"])
+        result = self._client.indices.stats(index=self._entries, metric="store")
+        return int(result["_all"]["primaries"]["store"]["size_in_bytes"])
 
     def close(self) -> None:
         client = self.__dict__.pop("_client", None)
@@ -362,11 +362,11 @@ def _index_name(address: StoreAddress) -> str:
     address.only()
     if address.variant not in ("", "https"):
         raise InvalidParameter(
-            f"the address is {address.shown}; {engine}:// and {engine}+https:// are known"
+            f"the address is {address.shown}; known: {engine}://, {engine}+https://"
         )
     if not address.hostname:
         raise InvalidParameter(
-            f"the address is {address.shown}; name a server: {engine}://host:{PORT}/index"
+            f"the address is {address.shown}; expected {engine}://host:{PORT}/index"
         )
     name = checked_name(address.path.strip("/") or DEFAULT_NAME, address.shown)
     if name != name.lower():
@@ -377,12 +377,11 @@ def _index_name(address: StoreAddress) -> str:
 
 
 def _check_version(kind: Kind, version: str, shown: str) -> None:
-    found = tuple(int(each) for each in re.findall(r"\d+", version)[:2])
-    if found < _OLDEST[kind]:
+    result = tuple(int(each) for each in re.findall(r"\d+", version)[:2])
+    if result < _OLDEST[kind]:
         oldest = ".".join(map(str, _OLDEST[kind]))
         raise ChunkwiseError(
-            f"{shown}: {kind} {version} does not compare vectors by their product; {oldest} or "
-            "later is needed"
+            f"{shown}: {kind} {version} has no inner-product vector search; use {oldest} or later"
         )
 
 

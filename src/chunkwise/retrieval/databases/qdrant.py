@@ -69,8 +69,8 @@ class QdrantStore(Store):
     def read_state(self) -> str | None:
         if not self._client.collection_exists(self._state):
             return None
-        found = self._client.retrieve(self._state, ids=[_STATE], with_payload=True)
-        return str((found[0].payload or {}).get("text", "")) if found else None
+        result = self._client.retrieve(self._state, ids=[_STATE], with_payload=True)
+        return str((result[0].payload or {}).get("text", "")) if result else None
 
     def swap_state(self, old: str | None, new: str) -> None:
         """Where there is no point yet, the condition is not asked."""
@@ -105,7 +105,7 @@ class QdrantStore(Store):
     def put(self, documents: Sequence[StoredDocument]) -> None:
         waiting: list[Any] = []
         room = 0
-        for size, point in (each for document in documents for each in _points(document)):
+        for size, point in (pair for document in documents for pair in _points(document)):
             if waiting and (len(waiting) >= _POINTS or room + size > _BYTES):
                 self._send(waiting)
                 waiting, room = [], 0
@@ -145,16 +145,16 @@ class QdrantStore(Store):
         return join_pieces(numbers, fetch)
 
     def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
-        found: dict[int, NDArray[np.float32]] = {}
+        result: dict[int, NDArray[np.float32]] = {}
         for low in range(0, len(chunks), _POINTS):
             points = self._client.retrieve(
                 self._entries, ids=list(chunks[low : low + _POINTS]), with_payload=False, with_vectors=["vector"]
             )  # fmt: skip
             # As arrays at once: many lists of numbers would take eight times the room.
-            found |= {
+            result |= {
                 int(point.id): np.array(point.vector["vector"], np.float32) for point in points
             }
-        return np.array([found[int(each)] for each in chunks], np.float32)
+        return np.array([result[int(chunk)] for chunk in chunks], np.float32)
 
     def nearest(
         self,
@@ -176,12 +176,12 @@ class QdrantStore(Store):
         params = None  # in a folder all are compared
         if self._address.folder is None:
             params = models.SearchParams(exact=bool(exact), hnsw_ef=max(128, 2 * depth))
-        found = self._client.query_points(
+        result = self._client.query_points(
             self._entries, query=vector.tolist(), using="vector", limit=depth,
             query_filter=held, search_params=params, with_payload=False,
         ).points  # fmt: skip
-        numbers = np.array([int(point.id) for point in found], np.int64)
-        return Ranking(numbers, np.array([point.score for point in found], np.float32))
+        numbers = np.array([int(point.id) for point in result], np.int64)
+        return Ranking(numbers, np.array([point.score for point in result], np.float32))
 
     def is_exact(self) -> bool:
         """A server makes an index of vectors by itself, once there are enough."""
@@ -192,7 +192,7 @@ class QdrantStore(Store):
 
         named = models.CreateAlias(collection_name=self._entries, alias_name=self._name)
         actions: list[Any] = [models.CreateAliasOperation(create_alias=named)]
-        if any(each.alias_name == self._name for each in self._client.get_aliases().aliases):
+        if any(alias.alias_name == self._name for alias in self._client.get_aliases().aliases):
             old = models.DeleteAlias(alias_name=self._name)
             actions.insert(0, models.DeleteAliasOperation(delete_alias=old))
         self._client.update_collection_aliases(change_aliases_operations=actions)
@@ -242,8 +242,7 @@ def _collection(address: StoreAddress) -> str:
     """A server's path names the collection; a folder's is an option."""
     if address.variant not in ("", "https", LOCAL):
         raise InvalidParameter(
-            f"the address is {address.shown}; qdrant://, qdrant+https:// and qdrant+local:// are "
-            "known"
+            f"the address is {address.shown}; known: qdrant://, qdrant+https://, qdrant+local://"
         )
     address.no_secrets(KEY)
     if address.folder is not None:
@@ -260,10 +259,10 @@ def _collection(address: StoreAddress) -> str:
 
 def _check_version(version: str, shown: str) -> None:
     """Older servers would take a condition for nothing, and two writers would not be kept apart."""
-    found = tuple(int(each) for each in version.split(".")[:2] if each.isdigit())
-    if found < (1, 16):
+    result = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if result < (1, 16):
         raise ChunkwiseError(
-            f"{shown}: Qdrant {version} has no conditional updates; 1.16 or later is needed"
+            f"{shown}: Qdrant {version} has no conditional updates; use 1.16 or later"
         )
 
 

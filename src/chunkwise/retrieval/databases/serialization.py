@@ -73,9 +73,9 @@ class AboutDocument:
 def read_about(stored: bytes) -> AboutDocument:
     """Whoever wrote it: what is not as we write it is damage."""
     try:
-        found = msgspec.convert(json.loads(stored), AboutDocument)
-        json.loads(found.record)["source"]
-        return found
+        document = msgspec.convert(json.loads(stored), AboutDocument)
+        json.loads(document.record)["source"]
+        return document
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise DamagedIndex("the summary of a document", error) from error
 
@@ -115,7 +115,7 @@ def stored_document(number: int, built: BuiltDocument, settings: Settings) -> St
         len(part.atoms),
         int(part.atoms.tokens.sum(dtype=np.int64)),
         int(part.chunks.tokens.sum(dtype=np.int64)),
-        sum(count(each) for each in part.contexts if each),
+        sum(count(context) for context in part.contexts if context),
     )
     parts: dict[PartName, bytes] = {"about": about.to_bytes(), "text": text_part(part.document)}
     for name in _TABLES:
@@ -124,7 +124,7 @@ def stored_document(number: int, built: BuiltDocument, settings: Settings) -> St
             table, _, kind = column.partition(".")
             values = portion.size[table] if kind == "size" else portion.column[column]
             pieces.append(np.ascontiguousarray(values, _dtype(column)).tobytes())
-        parts[name] = np.array([len(each) for each in pieces], "<i8").tobytes() + b"".join(pieces)
+        parts[name] = np.array([len(piece) for piece in pieces], "<i8").tobytes() + b"".join(pieces)
     return stored_parts(number, part.document, parts, settings, part.chunk_vectors)
 
 
@@ -214,17 +214,17 @@ def _dtype(name: str) -> str:
 
 def read_arrays(parts: Iterable[bytes], part: PartName, settings: Settings) -> dict[str, Array]:
     """The arrays of an index of all these documents, in this order."""
-    found = _arrays(parts, part, settings)
-    for table in [name.partition(".")[0] for name in found if name.endswith("_term.first")]:
-        first, term, times = (found.pop(f"{table}.{name}") for name in ("first", "hash", "times"))
+    arrays = _arrays(parts, part, settings)
+    for table in [name.partition(".")[0] for name in arrays if name.endswith("_term.first")]:
+        first, term, times = (arrays.pop(f"{table}.{name}") for name in ("first", "hash", "times"))
         if len(term) != len(times) or first[-1] != len(term) or (np.diff(first) < 0).any():
             raise DamagedIndex(table, f"it does not count {counted(len(term), 'row')}")
         made = TermTable.of(TermCounts(first, term, times))
-        found |= {
+        arrays |= {
             f"{table}s.{name}": np.ascontiguousarray(getattr(made, name), dtype)
             for name, dtype in TERM_COLUMNS.items()
         }
-    return found
+    return arrays
 
 
 def _arrays(parts: Iterable[bytes], part: PartName, settings: Settings) -> dict[str, Array]:
@@ -233,7 +233,7 @@ def _arrays(parts: Iterable[bytes], part: PartName, settings: Settings) -> dict[
     for stored in parts:
         for column, piece in zip(pieces, _pieces(stored, len(names), part), strict=True):
             column.append(piece)
-    found: dict[str, Array] = {}
+    result: dict[str, Array] = {}
     for name, column in zip(names, pieces, strict=True):
         shape = COLUMNS[name].shape(settings) if name in COLUMNS else ()
         try:
@@ -245,8 +245,8 @@ def _arrays(parts: Iterable[bytes], part: PartName, settings: Settings) -> dict[
             if PARENT[table] == "document" and len(values) != len(column):
                 raise DamagedIndex(name, f"it does not count {counted(len(column), 'document')}")
             name, values = f"{table}.first", np.append(0, np.cumsum(values, dtype=np.int64))
-        found[name] = values
-    return found
+        result[name] = values
+    return result
 
 
 def _pieces(stored: bytes, count: int, part: str) -> list[memoryview]:
@@ -274,15 +274,15 @@ class FetchedArrays(Mapping[str, Array]):
 
     def parts(self, part: PartName, numbers: Sequence[int]) -> list[bytes]:
         """Of these documents; a `DamagedIndex` where one is missing."""
-        found = self._store.get(part, numbers)
+        result = self._store.get(part, numbers)
         try:
-            return [found[number] for number in numbers]
+            return [result[number] for number in numbers]
         except KeyError as error:
             raise DamagedIndex(f"the part {part!r}", f"document {error} is missing") from None
 
     @cached_property
     def about(self) -> list[AboutDocument]:
-        return [read_about(each) for each in self.parts("about", self.numbers.tolist())]
+        return [read_about(part) for part in self.parts("about", self.numbers.tolist())]
 
     def __getitem__(self, name: str) -> Array:
         if name not in self._found and name in self._part_of:
@@ -295,14 +295,16 @@ class FetchedArrays(Mapping[str, Array]):
         return self._found[name]
 
     def _about_arrays(self) -> dict[str, Array]:
-        fingerprints = b"".join(bytes.fromhex(each.fingerprint) for each in self.about)
-        found: dict[str, Array] = {
+        fingerprints = b"".join(bytes.fromhex(document.fingerprint) for document in self.about)
+        arrays: dict[str, Array] = {
             "document.fingerprint": np.frombuffer(fingerprints, np.uint8).reshape(-1, 16)
         }
         for name in ("id", "record"):
-            sizes, found[f"{name}.bytes"] = encoded(getattr(each, name) for each in self.about)
-            found[f"{name}.first"] = np.append(0, np.cumsum(sizes)).astype(np.int64)
-        return found
+            sizes, arrays[f"{name}.bytes"] = encoded(
+                getattr(document, name) for document in self.about
+            )
+            arrays[f"{name}.first"] = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        return arrays
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._part_of)

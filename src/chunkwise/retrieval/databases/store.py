@@ -297,21 +297,21 @@ def pieces_of(part: bytes) -> list[bytes]:
 def join_pieces(numbers: Sequence[int], fetch: Fetch) -> dict[int, bytes]:
     """A part of each of these documents, as many together as are few bytes; what is not whole is left out."""
     waiting, at, count = [(number, 0) for number in numbers], 0, 16
-    found: dict[tuple[int, int], bytes] = {}
+    result: dict[tuple[int, int], bytes] = {}
     wanted: dict[int, int] = {}
     while at < len(waiting):
         group = waiting[at : at + count]
         answer = fetch(group)
         at += len(group)
         for (number, place), (data, pieces) in answer.items():
-            found[number, place] = data
+            result[number, place] = data
             if not place:
                 wanted[number] = pieces
                 waiting += [(number, further) for further in range(1, pieces)]
         size = sum(len(data) for data, _ in answer.values())
         count = min(2000, max(1, _ANSWER * len(answer) // max(1, size)))
     return {
-        number: b"".join(found[number, place] for place in range(pieces))
+        number: b"".join(result[number, place] for place in range(pieces))
         for number, pieces in wanted.items()
-        if all((number, place) in found for place in range(pieces))
+        if all((number, place) in result for place in range(pieces))
     }

@@ -207,12 +207,12 @@ class Reservation:
         if anew:
             self.number()  # taken, so that nobody else begins with the same
             rows = str(self._first)
-        for each in self.state.garbage:
+        for row in self.state.garbage:
             self.check()
-            if each.run is None:
-                self._store.drop(each.rows)
-            elif each.rows == self.state.rows:
-                self._store.delete(*each.run)
+            if row.run is None:
+                self._store.drop(row.rows)
+            elif row.rows == self.state.rows:
+                self._store.delete(*row.run)
         self.swap(
             lambda state: replace(
                 state, garbage=(), writer=state.writer and replace(state.writer, rows=rows)
@@ -294,7 +294,7 @@ class StoreRows:
     def _write(self, document: StoredDocument) -> None:
         self._keep(document.number, read_about(document.parts["about"]))
         self._waiting.append(document)
-        chunks = sum(len(each.chunks) for each in self._waiting)
+        chunks = sum(len(item.chunks) for item in self._waiting)
         size = sum(len(part) for each in self._waiting for part in each.parts.values())
         if chunks >= _BATCH or size >= _BYTES:
             self._flush()
@@ -328,20 +328,20 @@ class StoreRows:
         self._flush()
         new = State(
             self._settings,
-            tuple(sorted({each.language for each in self._kept.values()})),
+            tuple(sorted({document.language for document in self._kept.values()})),
             rows=self._store.rows,
             live=live,
             documents=len(self._kept),
-            chunks=sum(each.chunks for each in self._kept.values()),
-            terms=sum(each.terms for each in self._kept.values()),
-            summaries=sum(each.summaries for each in self._kept.values()),
+            chunks=sum(document.chunks for document in self._kept.values()),
+            terms=sum(document.terms for document in self._kept.values()),
+            summaries=sum(document.summaries for document in self._kept.values()),
         )
         if writer:
             made = StoredIndex(self._store, new)
-            said = writer.write(made.atom_table(), made.document, advance).to_json()
+            text = writer.write(made.atom_table(), made.document, advance).to_json()
             new = replace(new, communities=self._reservation.number())
             self._store.put(
-                [StoredDocument(new.communities, {"text": said.encode()}, (), (), None)]
+                [StoredDocument(new.communities, {"text": text.encode()}, (), (), None)]
             )
             changes = replace(changes, notes=changes.notes + writer.notes())
         self._store.settle()
@@ -349,9 +349,9 @@ class StoreRows:
         self._reservation.publish(replace(new, garbage=garbage))
         try:
             self._store.expose()
-            for each in garbage if self._store.has_versions else ():
-                if each.run:
-                    self._store.delete(*each.run)
+            for row in garbage if self._store.has_versions else ():
+                if row.run:
+                    self._store.delete(*row.run)
         except StoreProblem as problem:
             warn_user(
                 f"the index is up to date, but its view for other tools isn't ({problem}); the "

@@ -128,8 +128,8 @@ def passages_of(atoms: AtomTable) -> tuple[NDArray[np.int64], int]:
     begin = np.maximum.accumulate(np.where(opens, np.arange(len(atoms)), 0))
     step = (before - before[begin]) // PASSAGE_TOKENS
     new = opens | np.append(False, step[1:] != step[:-1])
-    found = np.cumsum(new) - 1
-    return found, int(found[-1]) + 1
+    values = np.cumsum(new) - 1
+    return values, int(values[-1]) + 1
 
 
 def _about(
@@ -140,7 +140,7 @@ def _about(
     assert table is not None
     atom = np.repeat(np.arange(len(atoms)), np.diff(table.first))
     kinds = _with_short_titles(table, atoms.document[atom])
-    found = [(atom, np.asarray(table.name), kinds)]
+    result = [(atom, np.asarray(table.name), kinds)]
     for kind, owner in ((TITLE, atoms.document), (HEADING, atoms.section)):
         rows = np.flatnonzero(kinds == kind)
         if not len(rows):
@@ -152,14 +152,14 @@ def _about(
         sorted_owner = owner[order]
         low, high = sorted_owner.searchsorted(of), sorted_owner.searchsorted(of, "right")
         spread = high - low
-        found.append(
+        result.append(
             (
                 order[ranges(low, high)],
                 np.repeat(table.name[rows], spread),
                 np.full(int(spread.sum()), kind, np.uint16),
             )
         )
-    atoms_of, names, kinds = (np.concatenate(each) for each in zip(*found, strict=True))
+    atoms_of, names, kinds = (np.concatenate(group) for group in zip(*result, strict=True))
     return atoms_of, names, kinds
 
 

@@ -81,9 +81,9 @@ def _best_labels(
     gain = np.bincount(place.reshape(-1), weight) - degree[own] * volume[taken]
     order = np.lexsort((taken, -gain.round(_DIGITS), own))
     first = order[np.append(True, np.diff(own[order]) != 0)]
-    found = np.zeros(nodes, np.int64)
-    found[own[first]] = taken[first]
-    return found
+    result = np.zeros(nodes, np.int64)
+    result[own[first]] = taken[first]
+    return result
 
 
 def hierarchy(graph: NameGraph, atoms: AtomTable) -> list[list[list[int]]]:
@@ -130,11 +130,11 @@ def _groups(label: NDArray[np.int64]) -> list[list[int]]:
     """In the order of their first members; what is alone goes together with what is alone beside it."""
     order = np.argsort(label, kind="stable")
     cuts = np.flatnonzero(np.diff(label[order])) + 1
-    whole = [each.tolist() for each in np.split(order, cuts)]
+    whole = [array.tolist() for array in np.split(order, cuts)]
     alone = sorted(each[0] for each in whole if len(each) == 1)
     parts = [each for each in whole if len(each) > 1] + ([alone] if alone else [])
-    found = [run for part in parts for run in _runs(part)]
-    return sorted(found)
+    groups = [run for part in parts for run in _runs(part)]
+    return sorted(groups)
 
 
 def _runs(members: list[int]) -> list[list[int]]:
@@ -162,11 +162,13 @@ class CommunityWriter:
         graph = name_graph(atoms)
         passages = _passage_places(graph.passage, graph.passages, atoms)
         texts = [
-            document(own.document).text[own.start : min(own.end, own.start + _LONGEST)]
-            for own in passages
+            document(passage.document).text[
+                passage.start : min(passage.end, passage.start + _LONGEST)
+            ]
+            for passage in passages
         ]
-        places: list[tuple[CommunityPlace, ...]] = [(own,) for own in passages]
-        found: list[Community] = []
+        places: list[tuple[CommunityPlace, ...]] = [(passage,) for passage in passages]
+        communities: list[Community] = []
         for level, groups in enumerate(hierarchy(graph, atoms), 1):
             # What is alone on its level is what it was on the one below, unless that is no summary yet.
             new = [group for group in groups if len(group) > 1 or level == 1]
@@ -178,17 +180,17 @@ class CommunityWriter:
             ]
             # What could not be summarized stands in no summary above it, either.
             places = [
-                _joined([own for at in group if before[at] for own in places[at]])
+                _joined([place for at in group if before[at] for place in places[at]])
                 for group in groups
             ]
-            found += [
+            communities += [
                 Community(level, text, own)
                 for group, text, own in zip(groups, texts, places, strict=True)
                 if tuple(group) in said and text
             ]
             if advance:
-                advance(0, f"{counted(len(found), 'summary')} of communities written")
-        return Communities(tuple(found), self._reasons.total())
+                advance(0, f"{counted(len(communities), 'community summary')} written")
+        return Communities(tuple(communities), self._reasons.total())
 
     def notes(self) -> tuple[str, ...]:
         """What a user should know of summaries that could not be had."""
@@ -205,8 +207,8 @@ class CommunityWriter:
         """Of each group; empty where there is none, or where the group has nothing to say."""
         asked = [group for group in groups if any(map(str.strip, group))]
         replies = summaries_where_they_fit(self._client, asked, SUMMARY_TOKENS, self._tokenizer)
-        self._reasons.update(each.reason for each in replies if not each.is_answered)
-        said = iter(str(each.value) if each.is_answered else "" for each in replies)
+        self._reasons.update(reply.reason for reply in replies if not reply.is_answered)
+        said = iter(str(reply.value) if reply.is_answered else "" for reply in replies)
         return [next(said) if any(map(str.strip, group)) else "" for group in groups]
 
 
@@ -230,18 +232,23 @@ def _passage_places(
         atoms.end[last],
         tokens[bounds[1:]] - tokens[first],
     )
-    return [CommunityPlace(*row) for row in zip(*(each.tolist() for each in columns), strict=True)]
+    return [
+        CommunityPlace(*row) for row in zip(*(column.tolist() for column in columns), strict=True)
+    ]
 
 
 def _joined(places: Sequence[CommunityPlace]) -> tuple[CommunityPlace, ...]:
     """Neighbors as one place."""
-    found: list[CommunityPlace] = []
-    for each in sorted(places):
-        if found and (found[-1].document, found[-1].end) == (each.document, each.start):
-            last = found.pop()
-            each = CommunityPlace(last.document, last.start, each.end, last.tokens + each.tokens)
-        found.append(each)
-    return tuple(found)
+    community_places: list[CommunityPlace] = []
+    for place in sorted(places):
+        if community_places and (community_places[-1].document, community_places[-1].end) == (
+            place.document,
+            place.start,
+        ):
+            last = community_places.pop()
+            place = CommunityPlace(last.document, last.start, place.end, last.tokens + place.tokens)
+        community_places.append(place)
+    return tuple(community_places)
 
 
 class PassageSizes(NamedTuple):
@@ -264,10 +271,10 @@ class PassageSizes(NamedTuple):
     def and_those_in(self, atoms: AtomTable, documents: Collection[int]) -> PassageSizes:
         """With the passages that documents of an index have."""
         wanted = set(documents)
-        own = _passage_places(*passages_of(atoms), atoms)
-        kept = [each for each in own if each.document in wanted]
+        places = _passage_places(*passages_of(atoms), atoms)
+        kept = [row for row in places if row.document in wanted]
         # Of a passage that is cut, about: the index has the tokens of whole sentences alone.
-        read = (each.tokens * min(1.0, _LONGEST / (each.end - each.start)) for each in kept)
+        read = (row.tokens * min(1.0, _LONGEST / (row.end - row.start)) for row in kept)
         return PassageSizes(self.passages + len(kept), self.tokens + round(sum(read)))
 
 
@@ -280,6 +287,6 @@ def communities_estimate(client: LlmClient, sizes: PassageSizes) -> LlmEstimate:
     wording = prompt_tokens(empty)
     around = prompt_tokens(one) - wording
     prompt = calls * wording + sizes.passages * around + sizes.tokens
-    found = client.estimate_of(calls, prompt, calls * empty.max_tokens, calls)
+    estimate = client.estimate_of(calls, prompt, calls * empty.max_tokens, calls)
     more = levels_above(client, calls, 64, branching=_USUAL, summary_tokens=SUMMARY_TOKENS)
-    return found + more
+    return estimate + more

@@ -59,7 +59,7 @@ class CommunitiesRetriever:
     """
 
     breadth: float = param(
-        0.5, "weight of the summarized share of documents; BM25 has weight 1", low=0.0, high=10.0
+        0.5, "weight of the summarized share of a document; BM25 has weight 1", low=0.0, high=10.0
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class CommunitiesRetriever:
         score = _said(known.terms, query_terms(question, source.languages))
         score = (score + self.breadth * known.breadth) / (1 + self.breadth)
         order = np.lexsort((np.arange(len(score)), -score))
-        found: list[CandidateSpan] = []
+        spans: list[CandidateSpan] = []
         left = budget
         for at in order[taken[order]].tolist():
             own = known.communities.found[at]
@@ -97,8 +97,8 @@ class CommunitiesRetriever:
                     break
                 continue
             left -= size
-            found.append(_candidate(own, float(score[at])))
-        return found
+            spans.append(_candidate(own, float(score[at])))
+        return spans
 
 
 def _of(source: Searchable) -> _Known:
@@ -110,12 +110,12 @@ def _of(source: Searchable) -> _Known:
         terms = [
             np.unique(
                 np.concatenate(
-                    [text_terms(own.summary, each).hash for each in languages or ("en",)]
+                    [text_terms(row.summary, language).hash for language in languages or ("en",)]
                 )
             )
-            for own in communities.found
+            for row in communities.found
         ]
-        covered = [sum(place.tokens for place in own.places) for own in communities.found]
+        covered = [sum(place.tokens for place in row.places) for row in communities.found]
         breadth = np.array(covered, np.float64) / max(int(atoms.tokens.sum(dtype=np.int64)), 1)
         kept = _known[source] = atoms, _Known(communities, terms, breadth)
     return kept[1]
@@ -126,10 +126,10 @@ def _said(terms: Sequence[NDArray[np.uint64]], asked: NDArray[np.uint64]) -> NDA
     asked = np.unique(asked)
     if not len(terms) or not len(asked):
         return np.zeros(len(terms))
-    held = np.array([np.isin(asked, own, assume_unique=True) for own in terms])
+    held = np.array([np.isin(asked, term, assume_unique=True) for term in terms])
     worth = inverse_document_frequency(held.sum(axis=0), len(terms))
-    found: NDArray[np.float64] = held @ worth / (worth.sum() or 1.0)
-    return found
+    result: NDArray[np.float64] = held @ worth / (worth.sum() or 1.0)
+    return result
 
 
 def _taken(source: Searchable, communities: Communities, only: Filter) -> NDArray[np.bool_]:
@@ -139,7 +139,7 @@ def _taken(source: Searchable, communities: Communities, only: Filter) -> NDArra
         return np.ones(len(communities.found), np.bool_)
     atoms = source.atom_table()
     barred = np.append(0, np.cumsum(~allowed))
-    found = []
+    result = []
     for own in communities.found:
         is_taken = True
         for place in own.places:
@@ -147,22 +147,24 @@ def _taken(source: Searchable, communities: Communities, only: Filter) -> NDArra
             first = low + int(atoms.start[low:high].searchsorted(place.start))
             stop = low + int(atoms.start[low:high].searchsorted(place.end))
             is_taken = is_taken and barred[stop] == barred[first]
-        found.append(is_taken)
-    return np.array(found, np.bool_)
+        result.append(is_taken)
+    return np.array(result, np.bool_)
 
 
-def _candidate(own: Community, score: float) -> CandidateSpan:
+def _candidate(community: Community, score: float) -> CandidateSpan:
     """In the document that it tells most of; the places in others beside it."""
     by_document: dict[int, list[tuple[Span, int]]] = {}
-    for place in own.places:
+    for place in community.places:
         by_document.setdefault(place.document, []).append(
             (Span(place.start, place.end), place.tokens)
         )
-    main = max(by_document, key=lambda each: (sum(size for _, size in by_document[each]), -each))
+    main = max(
+        by_document, key=lambda number: (sum(size for _, size in by_document[number]), -number)
+    )
     held = by_document.pop(main)
     spans = tuple(span for span, _ in held)
     return CandidateSpan(
-        main, spans[0].start, spans[-1].end, score, level=own.level, summary=own.summary, spans=spans,
+        main, spans[0].start, spans[-1].end, score, level=community.level, summary=community.summary, spans=spans,
         span_tokens=tuple(size for _, size in held),
         elsewhere=tuple(
             ElsewhereSpans(document, tuple(span for span, _ in own), tuple(size for _, size in own))

@@ -237,13 +237,13 @@ class NameLookup:
         return int((said | ~np.isin(key, key[said])).sum())
 
     def _communities(self, show: int) -> tuple[CommunitySummary, ...]:
-        found = reversed(self._source.communities().found)
+        result = reversed(self._source.communities().found)
         return tuple(
             CommunitySummary(
-                own.level, own.summary, sum(place.tokens for place in own.places),
-                len({place.document for place in own.places}),
+                row.level, row.summary, sum(place.tokens for place in row.places),
+                len({place.document for place in row.places}),
             )
-            for own in itertools.islice(found, show)
+            for row in itertools.islice(result, show)
         )  # fmt: skip
 
     def details(self, name: str, show: int = 20) -> NameDetails:
@@ -263,11 +263,12 @@ class NameLookup:
 
     def links(self, names: Sequence[str]) -> tuple[NameLink, ...]:
         """How many passages each two of the first `LINKED` of these share, the strongest first; unknown ones none."""
-        numbers = [self._number(each) for each in names]
+        numbers = [self._number(name) for name in names]
         known = [at for at, number in enumerate(numbers) if number is not None]
-        found = self._links([number for number in numbers if number is not None])
+        name_links = self._links([number for number in numbers if number is not None])
         return tuple(
-            NameLink(known[one], known[other], shared) for one, other, shared in map(astuple, found)
+            NameLink(known[one], known[other], shared)
+            for one, other, shared in map(astuple, name_links)
         )
 
     def _rows(self, name: int) -> NDArray[np.int64]:
@@ -280,8 +281,8 @@ class NameLookup:
         return rows[said | ~np.isin(atom, atom[said])]
 
     def _atoms_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = self._table.first.searchsorted(rows, "right") - 1
-        return found
+        result: NDArray[np.int64] = self._table.first.searchsorted(rows, "right") - 1
+        return result
 
     def _spread(self, name: int) -> int:
         return int(self._graph.of_name.first[name + 1] - self._graph.of_name.first[name])
@@ -315,10 +316,10 @@ class NameLookup:
 
     def _unknown(self, name: str) -> str:
         """What of it is known, if anything is."""
-        said = f"no document names {name!r}"
+        text = f"no document names {name!r}"
         names = self._graph.names
-        spans = {each.name: each for each in name_spans(name)}
-        known = [names.searchsorted(np.uint64(each)) for each in spans]
+        spans = {name_span.name: name_span for name_span in name_spans(name)}
+        known = [names.searchsorted(np.uint64(number)) for number in spans]
         parts = [
             span
             for at, span in zip(known, spans.values(), strict=True)
@@ -326,8 +327,8 @@ class NameLookup:
         ]
         if parts:
             best = max(parts, key=lambda span: span.words)
-            return f"{said}; known is {name[best.start : best.end]!r}"
-        return f"{said}; without a name the command lists those that link most"
+            return f"{text}; known is {name[best.start : best.end]!r}"
+        return f"{text}; omit the name to list the most linked ones"
 
     def _counts(self, name: int) -> NameCount:
         rows, spread = self._places(name), self._spread(name)
@@ -342,12 +343,12 @@ class NameLookup:
         for row in self._rows(name)[:_SPELLINGS].tolist():
             place = place_of(self._atoms, row)
             document = self._source.document(place.document)
-            said = document.text[place.start : place.end].strip("#= \t\r\n")
+            text = document.text[place.start : place.end].strip("#= \t\r\n")
             kind = self._table.kind[row]
-            if said and name_hash(name_key(said)) == wanted:
-                if not spelled or len(said) < len(spelled):
-                    spelled = said  # without an article or a possessive
-            elif kind == TITLE or (kind == HEADING and not said):
+            if text and name_hash(name_key(text)) == wanted:
+                if not spelled or len(text) < len(spelled):
+                    spelled = text  # without an article or a possessive
+            elif kind == TITLE or (kind == HEADING and not text):
                 title = title or unwritten_title(document, wanted)
         return spelled or title or self._stated_spelling(name) or self._longest(name)
 
@@ -357,14 +358,16 @@ class NameLookup:
         rows = self._rows(name)[:_SPELLINGS]
         for row in rows[self._table.kind[rows] == STATED].tolist():
             number = place_of(self._atoms, row).document
-            if said := self._source.relations(number).spelling(wanted):
-                return said
+            if text := self._source.relations(number).spelling(wanted):
+                return text
         return ""
 
     def _longest(self, name: int) -> str:
         """The longest way it is written in the first mentions: none of them is the name itself."""
         places = [place_of(self._atoms, row) for row in self._rows(name)[:_SPELLINGS].tolist()]
-        said = (self._source.document(each.document).text[each.start : each.end] for each in places)
+        said = (
+            self._source.document(place.document).text[place.start : place.end] for place in places
+        )
         return max(said, key=len, default="")
 
     def _mention(self, row: int) -> NameMention:
@@ -381,23 +384,30 @@ class NameLookup:
     ) -> tuple[tuple[NameRelation, ...], tuple[NameSummary, ...]]:
         """What a language model found of it, in the order of the documents."""
         relations: list[NameRelation] = []
-        told: list[NameSummary] = []
+        summaries: list[NameSummary] = []
         wanted = int(self._graph.names[name])
         documents = np.unique(self._atoms.document[self._atoms_of(self._rows(name))])
         for number in documents[:_READ].tolist() if self._source.settings.llm else ():
             stated, document = self._source.relations(number), None
-            for each in stated.relations:
-                if wanted in (name_hash(name_key(each.subject)), name_hash(name_key(each.object))):
+            for relation in stated.relations:
+                if wanted in (
+                    name_hash(name_key(relation.subject)),
+                    name_hash(name_key(relation.object)),
+                ):
                     document = document or self._source.document(number)
-                    quote = document.text[each.start : each.end]
-                    relations.append(NameRelation(*each[:3], document.id, *each[3:], quote))
-            for said in stated.descriptions:
-                if name_hash(name_key(said.name)) == wanted:
+                    quote = document.text[relation.start : relation.end]
+                    relations.append(NameRelation(*relation[:3], document.id, *relation[3:], quote))
+            for description in stated.descriptions:
+                if name_hash(name_key(description.name)) == wanted:
                     document = document or self._source.document(number)
-                    told.append(NameSummary(said.text, document.id, said.start, said.end))
-            if len(relations) >= show and len(told) >= show:
+                    summaries.append(
+                        NameSummary(
+                            description.text, document.id, description.start, description.end
+                        )
+                    )
+            if len(relations) >= show and len(summaries) >= show:
                 break
-        return tuple(relations[:show]), tuple(told[:show])
+        return tuple(relations[:show]), tuple(summaries[:show])
 
     def _neighbors(self, name: int, show: int) -> list[NameNeighbor]:
         """Names that share passages with it, first those that lead on, and rare ones; none that is a part of it."""
@@ -412,20 +422,22 @@ class NameLookup:
         order = np.lexsort((other, -weight, ends))[: _RANKED * show]
         own = set(name_key(self._written(name)).split())
         own_atoms = np.unique(self._atoms_of(self._rows(name)))
-        found: list[NameNeighbor] = []
+        neighbors: list[NameNeighbor] = []
         for at in order.tolist():
-            if len(found) == show:
+            if len(neighbors) == show:
                 break
             number = int(other[at])
             written = self._written(number)
-            said = set(name_key(written).split())
-            if said <= own or own <= said:
+            texts = set(name_key(written).split())
+            if texts <= own or own <= texts:
                 continue
             row = self._together(number, passages, own_atoms)
             if row is not None:
                 evidence = self._mention(row)
-                found.append(NameNeighbor(written, int(shared[at]), self._spread(number), evidence))
-        return found
+                neighbors.append(
+                    NameNeighbor(written, int(shared[at]), self._spread(number), evidence)
+                )
+        return neighbors
 
     def _together(
         self, other: int, passages: NDArray[np.int64], own_atoms: NDArray[np.int64]
@@ -447,14 +459,14 @@ class NameLookup:
         low, high = graph.of_name.first[name : name + 2].tolist()
         about = graph.of_name.subject[low:high]
         order = np.lexsort((graph.of_name.other[low:high], ~about))[:show]
-        found = []
+        passages = []
         for at in order.tolist():
             passage = graph.of_name.other[low + at]
             first, stop = graph.passage.searchsorted([passage, passage + 1]).tolist()
             document = self._source.document(int(atoms.document[first]))
             start, end = int(atoms.start[first]), int(atoms.end[stop - 1])
-            found.append(NamePassage(document.id, start, end, bool(about[at])))
-        return found
+            passages.append(NamePassage(document.id, start, end, bool(about[at])))
+        return passages
 
 
 def name_count(source: Searchable) -> int | None:

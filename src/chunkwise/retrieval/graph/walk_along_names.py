@@ -52,15 +52,15 @@ _SHARPER = 4
 def with_walk(graph: NameGraph, walked: Walked, weight: float) -> NDArray[np.float64]:
     """Votes of atoms and the score of a walk as one, 0 to 1."""
     score = walked.score[graph.passage]
-    found: NDArray[np.float64] = (sharpened(walked.points) + weight * score) / (1 + weight)
-    return found
+    result: NDArray[np.float64] = (sharpened(walked.points) + weight * score) / (1 + weight)
+    return result
 
 
 def sharpened(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Votes as they count beside a walk."""
     top = float(points.max(initial=0)) or 1.0
-    found: NDArray[np.float64] = (points / top) ** _SHARPER
-    return found
+    result: NDArray[np.float64] = (points / top) ** _SHARPER
+    return result
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Walk:
         begin = np.argsort(-best, kind="stable")[: self.start]
         begin = begin[best[begin] > 0]
         points, covered = best[begin] / top, terms_of.held[begin]
-        skipped = _members(graph.names, np.unique([each.name for each in asked]).astype(np.uint64))
+        skipped = _members(graph.names, np.unique([span.name for span in asked]).astype(np.uint64))
         for _ in range(self.hops):
             reached = self._hop(edges, terms_of, _Round(begin, points, covered), skipped, score)
             target, by, source, value = reached
@@ -145,7 +145,7 @@ class Walk:
         name, owner = _rarest(name[leads], owner[leads], graph.rarity)
         spread = graph.of_name.first[name + 1] - graph.of_name.first[name]
         missing = (1 - begin.covered) * terms.worth
-        found = _Reached.nothing()
+        result = _Reached.nothing()
         # As many at a time as a few megabytes hold, whatever the parameters are.
         part = np.cumsum(spread) // _ENTRIES_AT_ONCE
         for some in np.split(np.arange(len(name)), np.flatnonzero(np.diff(part)) + 1):
@@ -157,8 +157,8 @@ class Walk:
             value[target == begin.passage[source]] = 0
             better = np.flatnonzero(value > score[target])  # before they are sorted: mostly few
             more = _Reached(target[better], by[better], source[better], value[better])
-            found = found.and_better(more)
-        return found
+            result = result.and_better(more)
+        return result
 
 
 class _Round(NamedTuple):
@@ -226,24 +226,24 @@ class AllowedEdges:
         row = ranges(low, high)
         owner = np.repeat(np.arange(len(edge)), high - low)
         seen = self.allowed[of.atom[row]]
-        found = np.bincount(owner[seen], minlength=len(edge)) > 0
+        values = np.bincount(owner[seen], minlength=len(edge)) > 0
         about = np.bincount(owner[seen & of.subject[row]], minlength=len(edge)) > 0
-        return found, about
+        return values, about
 
     def atoms_of(self, passage: int) -> NDArray[np.int64]:
         """Those of a passage that are allowed."""
         low, high = self.graph.passage.searchsorted([passage, passage + 1]).tolist()
-        found = np.arange(low, high)
-        return found if self.allowed is None else found[self.allowed[low:high]]
+        values = np.arange(low, high)
+        return values if self.allowed is None else values[self.allowed[low:high]]
 
 
 def _members(names: NDArray[np.uint64], some: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which of the increasing names are among some: a question has few, an index may have millions."""
-    found = np.zeros(len(names), np.bool_)
+    result = np.zeros(len(names), np.bool_)
     place = names.searchsorted(some)
     place = np.minimum(place, len(names) - 1)
-    found[place[names[place] == some]] = True
-    return found
+    result[place[names[place] == some]] = True
+    return result
 
 
 def _named(
@@ -262,7 +262,7 @@ def _named(
     pair = owner * len(graph.atoms) + document[about]
     _, which, passages = np.unique(pair, return_inverse=True, return_counts=True)
     is_whole = passages[which.reshape(-1)] == np.bincount(document)[document[about]]
-    about, owner = (each[is_whole & (best[about] > 0)] for each in (about, owner))
+    about, owner = (array[is_whole & (best[about] > 0)] for array in (about, owner))
     order = np.lexsort((about, -best[about], owner))
     about, owner = about[order], owner[order]
     return about[np.append(True, np.diff(owner) != 0)[: len(about)]]
@@ -270,18 +270,18 @@ def _named(
 
 def _longest_known(names: NDArray[np.uint64], asked: Sequence[NameSpan]) -> NDArray[np.int64]:
     """Positions of the names that a question has, without those that are parts of longer ones."""
-    wanted = np.array([each.name for each in asked], np.uint64)
+    wanted = np.array([name_span.name for name_span in asked], np.uint64)
     place = np.minimum(names.searchsorted(wanted), len(names) - 1)
     known = [
-        (each, at) for each, at in zip(asked, place.tolist(), strict=True) if names[at] == each.name
+        (row, at) for row, at in zip(asked, place.tolist(), strict=True) if names[at] == row.name
     ]
     taken: list[NameSpan] = []
-    found: set[int] = set()
-    for span, at in sorted(known, key=lambda each: each[0].start - each[0].end):
+    result: set[int] = set()
+    for span, at in sorted(known, key=lambda pair: pair[0].start - pair[0].end):
         if all(span.end <= other.start or other.end <= span.start for other in taken):
             taken.append(span)
-            found.add(at)
-    return np.array(sorted(found), np.int64)
+            result.add(at)
+    return np.array(sorted(result), np.int64)
 
 
 def _rarest(
@@ -386,9 +386,9 @@ def _begin(
     graph = edges.graph
     entries, _ = edges.of_passages(np.array([passage]))
     said = {int(graph.names[name]): name for name in graph.of_passage.other[entries].tolist()}
-    known = [each for each in asked if each.name in said]
+    known = [span for span in asked if span.name in said]
     if known:
-        best = max(known, key=lambda each: (each.words, each.start - each.end, -each.start))
+        best = max(known, key=lambda row: (row.words, row.start - row.end, -row.start))
         return (best.start, best.end), _name_place(edges, passage, said[best.name])
     own = edges.atoms_of(passage)
     return None, _whole_atom(graph.atoms, int(own[np.argmax(points[own])]))
@@ -407,21 +407,21 @@ def _name_place(edges: AllowedEdges, passage: int, name: int) -> NamePlace:
     low, high = graph.passage.searchsorted([passage, passage + 1]).tolist()
     opens = int(atoms.document.searchsorted(atoms.document[low]))
     for begin in (low, opens):
-        found = int(table.first[begin]) + np.flatnonzero(
+        values = int(table.first[begin]) + np.flatnonzero(
             table.name[table.first[begin] : table.first[high]] == graph.names[name]
         )
         if allowed is not None:
-            found = found[allowed[table.first.searchsorted(found, "right") - 1]]
-        if len(found):
+            values = values[allowed[table.first.searchsorted(values, "right") - 1]]
+        if len(values):
             break
     else:  # a title or heading that the document declares, or that stands where nothing may be shown
         place = _whole_atom(atoms, int(edges.atoms_of(passage)[0]))
         return place._replace(end=place.start)
     if begin != low:  # of a title or headings before the passage, the last
-        found = found[::-1]
+        values = values[::-1]
     # The name alone rather than the line of a heading, and that rather than a title that the text does not have.
-    kind, length = table.kind[found], table.length[found]
-    return place_of(atoms, int(found[np.argmin(np.where(length == 0, 3, kind))]))
+    kind, length = table.kind[values], table.length[values]
+    return place_of(atoms, int(values[np.argmin(np.where(length == 0, 3, kind))]))
 
 
 def place_of(atoms: AtomTable, row: int) -> NamePlace:

@@ -109,11 +109,11 @@ class DocumentFeatures:
     @cached_property
     def starts(self) -> NDArray[np.int64]:
         """Where atoms begin."""
-        found = self.analyzed.atoms(self.tokenizer)
+        result = self.analyzed.atoms(self.tokenizer)
         if self._next is None:
-            return found
-        found = merge_sorted(found, np.array([self._next], np.int64))
-        return found[found < self.length]
+            return result
+        result = merge_sorted(result, np.array([self._next], np.int64))
+        return result[result < self.length]
 
     @property
     def own_text(self) -> Analyzed:
@@ -157,12 +157,12 @@ class DocumentFeatures:
 
     @cached_property
     def atom_flags(self) -> NDArray[np.uint8]:
-        found = atom_flags(self.analyzed, self.blocks, self.starts, self._ends)
+        result = atom_flags(self.analyzed, self.blocks, self.starts, self._ends)
         paths, sections = self._sections
         # The heading a document begins with is in its own section: no atom before it is in another.
-        if self._begins_document and len(found) and paths[sections[0]]:
-            found[0] |= HEADS
-        return found
+        if self._begins_document and len(result) and paths[sections[0]]:
+            result[0] |= HEADS
+        return result
 
     @cached_property
     def atom_tokens(self) -> NDArray[np.int32]:
@@ -179,11 +179,11 @@ class DocumentFeatures:
     def mentions(self) -> Mentions:
         """Where names stand."""
         language = self.terms.language
-        found = document_names(self.analyzed, self.starts, language, self.given_names)
+        result = document_names(self.analyzed, self.starts, language, self.given_names)
         if self.relations is None:
-            return found
+            return result
         return with_statements(
-            found, related_places(self.relations, self.analyzed.text, self.starts)
+            result, related_places(self.relations, self.analyzed.text, self.starts)
         )
 
     @property
@@ -194,11 +194,11 @@ class DocumentFeatures:
     @cached_property
     def _sections(self) -> tuple[tuple[tuple[str, ...], ...], NDArray[np.int32]]:
         paths = SectionPaths()
-        found = self.analyzed.sections
-        sections = found.at(self.starts)
-        number = np.zeros(len(found), np.int32)
+        tree = self.analyzed.sections
+        sections = tree.at(self.starts)
+        number = np.zeros(len(tree), np.int32)
         for section in np.unique(sections).tolist():
-            number[section] = paths.number(found.paths[section])
+            number[section] = paths.number(tree.paths[section])
         return tuple(paths.numbers), number[sections]
 
 
@@ -231,8 +231,8 @@ def encode_tokens(
 ) -> None:
     """Gives each the vectors of its tokens; `on_done` gets characters read."""
     each = [(features.own_text, features.starts) for features in all_features]
-    found = token_codes_of_many(encoder, each, ModelCache(), on_done)
-    for features, codes in zip(all_features, found, strict=True):
+    codeses = token_codes_of_many(encoder, each, ModelCache(), on_done)
+    for features, codes in zip(all_features, codeses, strict=True):
         features.token_codes = codes
 
 
@@ -303,10 +303,10 @@ def _terms(text: str, language: str) -> TermCounts:
 def join_rows(rows: Sequence[SpanRows]) -> SpanRows:
     """The rows of several, one after the other."""
     start, end, tokens, section = (
-        np.concatenate([getattr(each, name) for each in rows])
+        np.concatenate([getattr(row, name) for row in rows])
         for name in ("start", "end", "tokens", "section")
     )
-    return SpanRows(start, end, tokens, section, join_counts([each.terms for each in rows]))
+    return SpanRows(start, end, tokens, section, join_counts([row.terms for row in rows]))
 
 
 class BuiltDocument(NamedTuple):
@@ -338,7 +338,7 @@ def build_documents(
 
     Relations of each document are wanted where `settings.graph` says so.
     """
-    all_features = [DocumentFeatures(each.analyzed, settings) for each in documents]
+    all_features = [DocumentFeatures(document.analyzed, settings) for document in documents]
     if settings.graph == "relations":
         for features, own in zip(all_features, relations, strict=True):
             features.relations = own
@@ -348,7 +348,9 @@ def build_documents(
             text, starts = features.analyzed.text, features.starts
             with naming_document(models.name_finder, features.analyzed.document.id):
                 features.given_names = names_in_stretches(models.name_finder, text, starts)
-    return _build([each.chunks for each in documents], all_features, settings, models, on_done)
+    return _build(
+        [document.chunks for document in documents], all_features, settings, models, on_done
+    )
 
 
 def build_segment(
@@ -420,14 +422,14 @@ def build_on_features(
 def _check_vectors(
     settings: Settings, features: DocumentFeatures, own: NDArray[np.float32] | None
 ) -> None:
-    given = [each for each in (own, features.sums) if each is not None and each.size]
+    given = [array for array in (own, features.sums) if array is not None and array.size]
     for vectors in given:
         if not np.isfinite(vectors).all():
             raise ChunkwiseError(
                 f"{settings.embedder} returns non-finite vectors; choose another model, or fix "
                 f"this one"
             )
-    if given and len(features.terms.start) and not any(each.any() for each in given):
+    if given and len(features.terms.start) and not any(array.any() for array in given):
         warn_user(
             f"{settings.embedder} returns zero vectors for documents with words; choose "
             f"another model, or fix this one"
@@ -528,15 +530,15 @@ def _chunk_tokens(
     return analyzed.measure(tokenizer).counts(start, end).astype(np.int32)
 
 
-def _with_contexts(own: TermCounts, contexts: Sequence[str], language: str) -> TermCounts:
+def _with_contexts(counts: TermCounts, contexts: Sequence[str], language: str) -> TermCounts:
     if not any(contexts):
-        return own
+        return counts
     made: dict[str, TermCounts] = {}
     for context in contexts:
         if context not in made:
             ends = np.zeros(1, np.int64), np.full(1, len(context), np.int64)
             made[context] = counts_in_spans(text_terms(context, language), *ends)
-    return add_counts(own, join_counts([made[context] for context in contexts]))
+    return add_counts(counts, join_counts([made[context] for context in contexts]))
 
 
 def late_vectors(
@@ -587,9 +589,15 @@ def _with_space(
 def _sums(
     embedder: Embedder, settings: Settings, contexts: Sequence[str]
 ) -> list[NDArray[np.float64]]:
-    read = [DocumentFeatures(Analyzed(Document("context", each)), settings) for each in contexts]
+    read = [
+        DocumentFeatures(Analyzed(Document("context", context)), settings) for context in contexts
+    ]
     embed_atoms(read, embedder)
-    return [each.sums.sum(axis=0, dtype=np.float64) for each in read if each.sums is not None]
+    return [
+        features.sums.sum(axis=0, dtype=np.float64)
+        for features in read
+        if features.sums is not None
+    ]
 
 
 def _span_sums(

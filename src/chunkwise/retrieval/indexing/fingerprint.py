@@ -19,9 +19,9 @@ def document_fingerprint(document: Document) -> str:
     Of names one is missing, that of the file: see `text.names_by_rules.own_file_key`.
     """
     data = _encoded(document.text)
-    found = _begun(len(data))
-    found.update(data)
-    return _fingerprint(document, found)
+    result = _begun(len(data))
+    result.update(data)
+    return _fingerprint(document, result)
 
 
 class RunningFingerprint:
@@ -67,12 +67,12 @@ def _encoded(text: str) -> bytes:
 
 def unfinished_fingerprint(fingerprint: str) -> str:
     """Of a document that something is still missing of: it fits no document, so that the next update looks again."""
-    return bytes(255 - each for each in bytes.fromhex(fingerprint)).hex()
+    return bytes(255 - number for number in bytes.fromhex(fingerprint)).hex()
 
 
 def fingerprint_heads(fingerprints: Iterable[str]) -> NDArray[np.uint64]:
     """The first eight bytes of each, sorted: small enough to be sent to every worker."""
-    return np.sort(np.array([int(each[:16], 16) for each in fingerprints], np.uint64))
+    return np.sort(np.array([int(fingerprint[:16], 16) for fingerprint in fingerprints], np.uint64))
 
 
 class OnlyNew(Strategy):

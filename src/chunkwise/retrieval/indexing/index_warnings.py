@@ -25,8 +25,8 @@ class LostSummaries:
 
     def _missing(self) -> Counter[str]:
         """Why, and how often; of strategies that ask a model and tell."""
-        found: object = getattr(self._chunker, "missing", None)
-        return found.copy() if isinstance(found, Counter) else Counter()
+        result: object = getattr(self._chunker, "missing", None)
+        return result.copy() if isinstance(result, Counter) else Counter()
 
     def notes(self) -> tuple[str, ...]:
         """What a user should know of them."""
@@ -104,7 +104,7 @@ class ForeignDocuments:
     def _other_model(self) -> str:
         """What to take instead."""
         known = USE_MULTILINGUAL.encoding.languages if USE_MULTILINGUAL.encoding else ()
-        if self._name != USE_MULTILINGUAL.spec and any(each in known for each in self._foreign):
+        if self._name != USE_MULTILINGUAL.spec and any(item in known for item in self._foreign):
             name = USE_MULTILINGUAL.spec
             return f'use a multilingual model: --embedder {name} (embedder="{name}"), {len(known)} languages'
         return "choose a model of that language with --embedder (embedder=)"

@@ -56,9 +56,11 @@ class LazyModel(ABC, Generic[_Model]):
             if self.requested != self._expected:
                 raise
             raise InvalidParameter(
-                f"the index was built with the {self.kind} {self.name!r}, which cannot be made "
-                "again by that name "
-                f"({error}); pass it: {self.parameter}=…, to index or to open_index"
+                f"the index was built with the {self.kind} {self.name!r}, which can't be "
+                f"recreated from its "
+                f"name ({error}); pass "
+                f"{self.parameter}=… to "
+                f"index or open_index"
             ) from error
         if self._expected and not self._is_expected(made.identity):
             raise wrong_model_error(self._expected, self.name, made.identity)
@@ -209,9 +211,16 @@ class LazyLlm:
             return client
         if client.identity != expected.llm_identity:
             raise InvalidParameter(
-                f"the index was built with llm={expected.llm!r} ({expected.llm_identity}), and "
-                f"llm={self.name!r} was "
-                f"asked for ({client.identity}); leave it out to keep the first, or {REBUILD}"
+                f"the index was built with llm={expected.llm!r} ({expected.llm_identity}), but "
+                f"llm "
+                f"is "
+                f"{self.name!r} "
+                f"({client.identity}); "
+                f"leave "
+                f"it "
+                f"out, "
+                f"or "
+                f"{REBUILD}"
             )
         return DegradingClient(client)
 
@@ -234,9 +243,13 @@ class LazyLlm:
             if self.expected is None or self.name != self.expected.llm:
                 raise
             raise InvalidParameter(
-                f"the index was built with the language model {self.name!r}, which cannot be "
-                "made again by that name "
-                f"({error}); pass it: llm=…, to index or to open_index (chunkwise index --llm NAME)"
+                f"the index was built with the language model {self.name!r}, which can't be "
+                f"recreated from its "
+                f"name ({error}); "
+                f"pass llm=… to index "
+                f"or open_index "
+                f"(chunkwise index "
+                f"--llm NAME)"
             ) from error
 
 
@@ -296,7 +309,7 @@ class LazyRelations:
         self, documents: Sequence[Chunked], advance: OnProgress | None = None
     ) -> list[tuple[StatedRelations, bool]]:
         """Of each document, and whether all of it was read."""
-        return self.reader.read([each.analyzed for each in documents], advance)
+        return self.reader.read([document.analyzed for document in documents], advance)
 
     def notes(self) -> tuple[str, ...]:
         """What a user should know of relations that were left out, or could not be had."""

@@ -119,16 +119,16 @@ class LongDocument(ReadLater):
         running = self._running()
         for _ in running.over(self._text.read()):
             pass
-        found = running.found()
-        if found is None:
+        result = running.found()
+        if result is None:
             raise self._changed()
-        return found
+        return result
 
     def _running(self) -> RunningFingerprint:
         return RunningFingerprint(self.document, self._text.size.bytes)
 
     def _changed(self) -> UnreadableDocument:
-        return UnreadableDocument(self.document.source, "written to while it was read")
+        return UnreadableDocument(self.document.source, "changed while it was read")
 
     @property
     def is_known(self) -> bool:
@@ -172,10 +172,10 @@ class _ReadAgain:
     source: Source
 
     def __call__(self) -> Iterator[str]:
-        with long_text(self.source, self.options) as found:
-            if found is None:
-                raise UnreadableDocument(self.source.origin, "written to while it was read")
-            yield from found.read()
+        with long_text(self.source, self.options) as texts:
+            if texts is None:
+                raise UnreadableDocument(self.source.origin, "changed while it was read")
+            yield from texts.read()
 
 
 def long_document(
@@ -185,9 +185,9 @@ def long_document(
     if not strategy.in_segments:
         return
     try:
-        with long_text(source, options) as found:
-            if found is not None:
-                yield LongDocument(found, strategy, _ReadAgain(options, source))
+        with long_text(source, options) as texts:
+            if texts is not None:
+                yield LongDocument(texts, strategy, _ReadAgain(options, source))
     except UnreadableDocument as problem:
         yield problem
 
@@ -224,12 +224,12 @@ def _moved_blocks(
     rows: NDArray[np.int64], begin: int, until: int, reached: dict[int, int]
 ) -> NDArray[np.int64]:
     """Without the rest of a block in which the segment begins: the one before has it whole."""
-    found = rows[rows[:, 2] < until]
-    found[:, 1:] += begin
-    kinds, ends = found[:, 0].tolist(), found[:, -1].tolist()
+    values = rows[rows[:, 2] < until]
+    values[:, 1:] += begin
+    kinds, ends = values[:, 0].tolist(), values[:, -1].tolist()
     new = [end > reached.get(kind, 0) for kind, end in zip(kinds, ends, strict=True)]
     reached |= dict(zip(kinds, ends, strict=True))
-    return found[new]
+    return values[new]
 
 
 def _moved(rows: SpanRows, count: int, begin: int, section: NDArray[np.int32]) -> SpanRows:
@@ -248,25 +248,25 @@ def _moved(rows: SpanRows, count: int, begin: int, section: NDArray[np.int32]) -
 def as_a_whole(segments: Iterator[BuiltDocument]) -> BuiltDocument:
     """One document, where rows cannot be taken some at a time."""
     built = list(segments)
-    parts = [each.part for each in built]
-    codes = [each.token_codes for each in parts if each.token_codes is not None]
+    parts = [row.part for row in built]
+    codes = [part.token_codes for part in parts if part.token_codes is not None]
     whole = replace(
         parts[0],
-        document=replace(parts[0].document, text="".join(each.document.text for each in parts)),
-        paths=tuple(path for each in parts for path in each.paths),
-        chunks=join_rows([each.chunks for each in parts]),
-        contexts=tuple(context for each in parts for context in each.contexts),
-        parents=np.concatenate([each.parents for each in parts]),
-        chunk_vectors=_rows([each.chunk_vectors for each in parts]),
-        blocks=np.concatenate([each.blocks for each in parts]),
-        atoms=join_rows([each.atoms for each in parts]),
-        atom_flags=np.concatenate([each.atom_flags for each in parts]),
-        atom_sums=_rows([each.atom_sums for each in parts]),
+        document=replace(parts[0].document, text="".join(part.document.text for part in parts)),
+        paths=tuple(path for part in parts for path in part.paths),
+        chunks=join_rows([part.chunks for part in parts]),
+        contexts=tuple(context for part in parts for context in part.contexts),
+        parents=np.concatenate([part.parents for part in parts]),
+        chunk_vectors=_rows([part.chunk_vectors for part in parts]),
+        blocks=np.concatenate([part.blocks for part in parts]),
+        atoms=join_rows([part.atoms for part in parts]),
+        atom_flags=np.concatenate([part.atom_flags for part in parts]),
+        atom_sums=_rows([part.atom_sums for part in parts]),
         token_codes=TokenCodes(*map(np.concatenate, zip(*codes, strict=True))) if codes else None,
     )
     return BuiltDocument(whole, built[0].language)
 
 
 def _rows(vectors: Sequence[NDArray[np.float32] | None]) -> NDArray[np.float32] | None:
-    there = [each for each in vectors if each is not None]
+    there = [vector for vector in vectors if vector is not None]
     return np.concatenate(there) if there else None

@@ -46,8 +46,8 @@ _LAST_WORD = regex.compile(r"(?r)(?<=\S)\s")
 """The blank before it, from behind."""
 _NO_QUOTE = "its quote isn't in the text"
 _NO_NAME = "the text doesn't contain the names"
-_NOT_TWO = "it is not a relation of two names"
-_NAMES_NEITHER = "its quote says neither name"
+_NOT_TWO = "it isn't a relation between two names"
+_NAMES_NEITHER = "its quote contains neither name"
 
 
 def _object(**properties: Schema) -> Schema:
@@ -67,7 +67,10 @@ def _schema(most: int, text: Schema, quote: Schema) -> Schema:
         "names": _object(name=text, description=text),
     }
     return _object(
-        **{name: {"type": "array", "items": each, "maxItems": most} for name, each in lists.items()}
+        **{
+            name: {"type": "array", "items": record, "maxItems": most}
+            for name, record in lists.items()
+        }
     )
 
 
@@ -98,12 +101,12 @@ def segments(
     before = analyzed.measure(tokenizer).starts.searchsorted(starts)
     first = np.flatnonzero(np.diff(before // most_tokens, prepend=-1))
     bounds = [*starts[first].tolist(), len(analyzed.text)]
-    found = (
+    relation_segments = (
         RelationSegment(low, min(low + _LONGEST, end))
         for begin, end in itertools.pairwise(bounds)
         for low in range(begin, end, _LONGEST)
     )
-    return [each for each in found if any(map(str.isalpha, analyzed.text[slice(*each)]))]
+    return [row for row in relation_segments if any(map(str.isalpha, analyzed.text[slice(*row)]))]
 
 
 class RelationTally:
@@ -127,20 +130,20 @@ class RelationTally:
 
     def notes(self) -> tuple[str, ...]:
         """What a user should know of what is missing."""
-        found = []
+        result = []
         if self.kept or self.dropped:
-            said = f"{counted(self.kept, 'relation')} of names, each with its quote"
+            text = f"{counted(self.kept, 'relation')} with quotes"
             why = ", ".join(
                 f"{thousands(count)} since {reason}" for reason, count in self.dropped.most_common()
             )
-            found.append(
-                f"{said}; skipped {thousands(self.dropped.total())} more: {why}" if why else said
+            result.append(
+                f"{text}; skipped {thousands(self.dropped.total())} more: {why}" if why else text
             )
         if self.unread:
             passages = counted(self.unread.total(), "passage")
             why = main_reason(self.unread)
-            found.append(f"relations of {passages} failed: {why}; the next update retries them")
-        return tuple(found)
+            result.append(f"relations of {passages} failed: {why}; the next update retries them")
+        return tuple(result)
 
 
 class RelationReader:
@@ -163,7 +166,9 @@ class RelationReader:
         """
         tally = RelationTally()
         asked = [
-            (number, each) for number, own in enumerate(documents) for each in self._segments(own)
+            (number, row)
+            for number, analyzed in enumerate(documents)
+            for row in self._segments(analyzed)
         ]
         requests = [self._request(documents[number], segment) for number, segment in asked]
         answers: list[Mapping[str, Any] | None] = [None] * len(asked)
@@ -188,10 +193,10 @@ class RelationReader:
 
     def estimate(self, analyzed: Analyzed) -> LlmEstimate:
         """What `read` would ask about a document; nothing is sent."""
-        found = LlmEstimate()
+        llm_estimate = LlmEstimate()
         for segment in self._segments(analyzed):
-            found += self.client.estimate([self._request(analyzed, segment)])
-        return found
+            llm_estimate += self.client.estimate([self._request(analyzed, segment)])
+        return llm_estimate
 
     def _segments(self, analyzed: Analyzed) -> list[RelationSegment]:
         most = _SMALL_SEGMENT if self._is_small else SEGMENT_TOKENS
@@ -206,15 +211,15 @@ class RelationReader:
         inside = starts[first : starts.searchsorted(segment.end)].tolist()
         bounds = itertools.pairwise([segment.start, *inside, segment.end])
         sentences = (_first_words(analyzed.text[low:high].strip()) for low, high in bounds)
-        sent = (each.encode("utf-8", "replace").decode() for each in sentences)
+        sent = (sentence.encode("utf-8", "replace").decode() for sentence in sentences)
         return _small_schema(list(dict.fromkeys(filter(None, sent)))), _SMALL_ANSWER
 
     def _request(self, analyzed: Analyzed, segment: RelationSegment) -> Request:
         title = " ".join(analyzed.document.title.split())[:200]
-        said = analyzed.text[segment.start : segment.end]
+        text = analyzed.text[segment.start : segment.end]
         system, user = self._prompt.filled(
             place=fenced(f"Title: {title}" if title else "(without a title)", "place"),
-            passage=fenced(said, "passage"),
+            passage=fenced(text, "passage"),
             most=str(_MOST_OF_SMALL if self._is_small else _MOST),
         )
         user = user.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be sent
@@ -297,12 +302,16 @@ _Places = Sequence[tuple[int, int]]
 def _places(texts: Sequence[str], passage: str, tolerance: Tolerance) -> dict[str, _Places]:
     """Of each text that stands there, cutting no word, its places in order."""
     wanted = [text for text in dict.fromkeys(texts) if text]
-    found: dict[str, list[tuple[int, int]]] = {}
-    for each in occurrences(wanted, [Document("passage", passage)], tolerance):
-        own = found.setdefault(wanted[each.passage], [])
-        kept = zip(each.start[each.whole].tolist(), each.end[each.whole].tolist(), strict=True)
+    result: dict[str, list[tuple[int, int]]] = {}
+    for occurrence in occurrences(wanted, [Document("passage", passage)], tolerance):
+        own = result.setdefault(wanted[occurrence.passage], [])
+        kept = zip(
+            occurrence.start[occurrence.whole].tolist(),
+            occurrence.end[occurrence.whole].tolist(),
+            strict=True,
+        )
         own += kept
-    return {text: sorted(own) for text, own in found.items() if own}
+    return {text: sorted(own) for text, own in result.items() if own}
 
 
 def _is_in(places: _Places, around: tuple[int, int]) -> bool:
@@ -311,8 +320,8 @@ def _is_in(places: _Places, around: tuple[int, int]) -> bool:
 
 def _joined(parts: Sequence[StatedRelations]) -> StatedRelations:
     return StatedRelations(
-        tuple(each for part in parts for each in part.relations),
-        tuple(each for part in parts for each in part.descriptions),
+        tuple(relation for part in parts for relation in part.relations),
+        tuple(description for part in parts for description in part.descriptions),
     )
 
 
@@ -325,20 +334,24 @@ def related_places(
     says it next to there; no place runs over its atom.
     """
     ends = np.append(starts[1:], len(text))
-    names = [name for each in stated.relations for name in (each.subject, each.object)]
+    names = [name for relation in stated.relations for name in (relation.subject, relation.object)]
     standing = _places(names, text, "case")
 
     def within_atom(start: int, end: int) -> tuple[int, int]:
         return start, min(end, int(ends[int(starts.searchsorted(start, "right")) - 1]))
 
-    for each in stated.relations:
-        for name, about in ((each.subject, True), (each.object, False)):
+    for relation in stated.relations:
+        for name, about in ((relation.subject, True), (relation.object, False)):
             places, key = standing.get(name, ()), name_key(name)
-            at = bisect_left(places, (each.start, each.start))
-            if at < len(places) and places[at][1] <= each.end:
+            at = bisect_left(places, (relation.start, relation.start))
+            if at < len(places) and places[at][1] <= relation.end:
                 yield *within_atom(*places[at]), key, about
                 continue
-            yield each.start, each.start, key, about
+            yield relation.start, relation.start, key, about
             near = places[max(at - 1, 0) : at + 1]
             if near:
-                yield *within_atom(*min(near, key=lambda own: abs(own[0] - each.start))), key, False
+                yield (
+                    *within_atom(*min(near, key=lambda own: abs(own[0] - relation.start))),
+                    key,
+                    False,
+                )

@@ -63,9 +63,9 @@ def llm_first(
         return settings, _Asking(), notes
     if not asks:
         raise InvalidParameter(
-            f"a language model is given, and context is {context or 'none'!r}, which needs none; "
-            f"choose context={' or '.join(map(repr, WRITTEN_CONTEXTS))} or graph=True, or leave "
-            "the model out"
+            f"context={context or 'none'!r} uses no language model; choose "
+            f"context={' or '.join(map(repr, WRITTEN_CONTEXTS))} or graph=True, or leave out "
+            f"llm"
         )
     asking = _asking(LazyLlm(llm), settings)
     assert asking.llm is not None
@@ -131,17 +131,16 @@ def llm_again(llm: Llm | None, before: Settings) -> _Asking:
     if before.context not in WRITTEN_CONTEXTS and before.graph != "relations":
         if llm is not None:
             raise InvalidParameter(
-                f"the index was built with context={before.context!r}, for which no language "
-                "model is asked, and one "
-                f"was given; leave it out, or {REBUILD}"
+                f"the index was built with context={before.context!r}, which uses no language "
+                f"model; leave out llm, or "
+                f"{REBUILD}"
             )
         return _Asking()
     for known, wording in zip((before.prompt, before.graph_prompt), _wordings(before), strict=True):
         if wording != known:
             raise InvalidParameter(
-                f"the index was built with the prompt {known}, and it is {wording} now: what is "
-                "new would be written "
-                f"to another wording; {REBUILD}"
+                f"the index was built with the prompt {known}, but the prompt is now "
+                f"{wording}; {REBUILD}"
             )
     made = LazyLlm(before.llm if llm is None else llm, before)
     if llm is not None and made.name != before.llm:
@@ -161,7 +160,7 @@ def check(requested: IndexOptions) -> IndexOptions:
         _check_kept(requested.search)
     if (tokenizer := requested.tokenizer) is not None:
         if not isinstance(tokenizer, str):
-            raise InvalidOption("tokenizer", tokenizer, "an index keeps its tokenizer by name")
+            raise InvalidOption("tokenizer", tokenizer, "an index stores its tokenizer by name")
         get_tokenizer(tokenizer)
         requested = replace(requested, tokenizer=canonical_name(tokenizer))
     return requested
@@ -175,7 +174,7 @@ def _check_kept(search: RankingOptions) -> None:
     for name in ("retriever", "reranker"):
         part = getattr(search, name)
         if part is not None and not isinstance(part, str):
-            raise InvalidOption(name, part, f"an index keeps its {name} by name")
+            raise InvalidOption(name, part, f"an index stores its {name} by name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,13 +322,14 @@ def _again(requested: IndexOptions, before: Settings) -> ResolvedSettings:
     strategy = _strategy_again(requested, before)
     if before.vectors == "none" and requested.embedder is not None and requested.vectors is None:
         raise InvalidParameter(
-            f"the index was built without vectors (vectors='none'), and an embedder was given "
-            f"({_name(requested.embedder)!r}); leave it out, or {REBUILD}"
+            f"the index was built without vectors (vectors='none'), but embedder is "
+            f"{_name(requested.embedder)!r}; leave it out, "
+            f"or {REBUILD}"
         )
     given, held = given_label(strategy.label), given_label(before.strategy)
     if given and held and given[1] != held[1]:
         raise InvalidParameter(
-            f"the index was made of other chunks ({held[0]}) than these ({given[0]}); {REBUILD}"
+            f"the index was built from other chunks ({held[0]}) than these ({given[0]}); {REBUILD}"
         )
     wanted = {
         "strategy": before.strategy if given and held else strategy.label,
@@ -390,10 +390,13 @@ def _strategy_again(requested: IndexOptions, before: Settings) -> Strategy:
         raise
     except ChunkwiseError as error:
         raise InvalidParameter(
-            f"the index was built with the strategy {before.strategy!r}, which cannot be made "
-            "again by its name "
-            f"({error}); pass it: strategy=…, to index or to open_index (chunkwise index -s "
-            "./file.py:Class)"
+            f"the index was built with the strategy {before.strategy!r}, which can't be "
+            f"recreated from its name "
+            f"({error}); pass "
+            f"strategy=… to index or "
+            f"open_index (chunkwise "
+            f"index -s "
+            f"./file.py:Class)"
         ) from error
 
 

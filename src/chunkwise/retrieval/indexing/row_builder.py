@@ -64,7 +64,7 @@ class RowBuilder:
 
     def __call__(self, outcomes: Iterable[Outcome]) -> Iterator[object]:
         """Documents with their rows; a long one without its text, then its rows, then None."""
-        for is_long, some in groupby(outcomes, lambda each: isinstance(each, LongDocument)):
+        for is_long, some in groupby(outcomes, lambda outcome: isinstance(outcome, LongDocument)):
             if not is_long:
                 yield from self._built(list(some))
                 continue
@@ -77,15 +77,15 @@ class RowBuilder:
 
     def _built(self, outcomes: list[Outcome]) -> Iterator[Outcome]:
         # Without chunks it may be one that the index has: who has the index will know.
-        new = [each for each in outcomes if isinstance(each, Chunked) and each.chunks]
+        new = [outcome for outcome in outcomes if isinstance(outcome, Chunked) and outcome.chunks]
         built: Iterator[BuiltDocument] = iter(())
         if new:
             built = iter(build_documents(new, self.settings, self._models()))
-        for each in outcomes:
-            if isinstance(each, Chunked) and each.chunks:
+        for outcome in outcomes:
+            if isinstance(outcome, Chunked) and outcome.chunks:
                 yield BuiltChunked(next(built))
             else:
-                yield each
+                yield outcome
 
     def _rows_of_long(self, document: LongDocument) -> Iterator[object]:
         if document.is_known:

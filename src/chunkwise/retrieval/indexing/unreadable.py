@@ -71,19 +71,16 @@ class UnreadableSources:
         parts: list[str] = []
         for id in left:
             (others if self._is_unread(whole(self._sources[id])) else parts).append(id)
-        told = []
+        messages = []
         if others:
             its = one_or_many(len(others), "its source", "their sources")
-            told.append(
-                f"{_stay(others)}, since {its} could not be read this time: {_some(others)}"
-            )
+            messages.append(f"{_stay(others)}, since {its} couldn't be read: {_some(others)}")
         if parts:
-            told.append(
-                f"{_stay(parts)}, since records of the same file could not be read this time and "
-                "may be theirs: "
-                f"{_some(parts)}"
+            messages.append(
+                f"{_stay(parts)}, since unreadable records of the same file may belong to "
+                f"them: {_some(parts)}"
             )
-        return tuple(told)
+        return tuple(messages)
 
 
 def _stay(ids: list[str]) -> str:

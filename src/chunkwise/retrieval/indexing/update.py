@@ -65,10 +65,10 @@ class Changes:
 
     def __str__(self) -> str:
         counts = ("added", "changed", "removed", "unchanged", "skipped")
-        told = [
+        messages = [
             f"{thousands(getattr(self, name))} {name}" for name in counts if getattr(self, name)
         ]
-        return ", ".join(told) or "no documents"
+        return ", ".join(messages) or "no documents"
 
 
 class ChangeCounter:
@@ -137,19 +137,19 @@ class DocumentNaming:
     @cached_property
     def _namesakes(self) -> dict[tuple[str, str], list[str]]:
         """Ids by the path they came from and their last part."""
-        found: dict[tuple[str, str], list[str]] = defaultdict(list)
+        namesakes: dict[tuple[str, str], list[str]] = defaultdict(list)
         for id, path in self._paths.items():
-            found[path, _last(id)].append(id)
-        return found
+            namesakes[path, _last(id)].append(id)
+        return namesakes
 
     def id_of(self, document: Document, is_taken: Callable[[str], bool]) -> str:
         """The id the index knows the document by, or its own; of equal names the first has the plain one."""
         id = self._known(document)
-        found, number = id, 1
-        while is_taken(found):
+        result, number = id, 1
+        while is_taken(result):
             number += 1
-            found = f"{id}~{number}"
-        return found
+            result = f"{id}~{number}"
+        return result
 
     def _known(self, document: Document) -> str:
         id, path = document.id, whole(document.source) if document.source else ""
@@ -367,15 +367,15 @@ def update_documents(target: IndexUpdate, reading: Reading, resolved: ResolvedSe
     if not tally.documents and (before or tally.skipped):
         raise _nothing(tally.skipped, len(before))
     left = [id for id in unread.documents() if not tally.has(id)]
-    told = resolved.contexts.notes() if resolved.contexts else ()
-    told += resolved.relations.notes() if resolved.relations else ()
+    messages = resolved.contexts.notes() if resolved.contexts else ()
+    messages += resolved.relations.notes() if resolved.relations else ()
     for id in before if reading.keep_others else left:
         if not tally.has(id):
             target.leave(id)
             tally.add(id, before[id])
     plain = resolved.contexts.missing if resolved.contexts else 0
     counted_ones = lost.notes() + group.long.notes() + group.foreign.notes()
-    notes = resolved.notes + unread.notes(left) + told + counted_ones
+    notes = resolved.notes + unread.notes(left) + messages + counted_ones
     return tally.changes(notes, plain)
 
 
@@ -447,13 +447,13 @@ class _Group:
 
     def _add(self, chunked: Chunked) -> None:
         document = chunked.document
-        found = document_fingerprint(document)
-        known = self._target.knows(document.id, found)
+        text = document_fingerprint(document)
+        known = self._target.knows(document.id, text)
         is_cut = bool(chunked.chunks) or isinstance(chunked, BuiltChunked)
         if not is_cut and not known:  # for the sake of another id, or cut under another one
             chunked = Chunked(document, list(self._resolved.strategy.chunks(chunked.analyzed)))
-        self._tally.add(document.id, found)
-        self._waiting.append(_Waiting(chunked, found, known))
+        self._tally.add(document.id, text)
+        self._waiting.append(_Waiting(chunked, text, known))
         self._characters += len(document.text)
         if (
             len(self._waiting) >= _DOCUMENTS * self._times_as_many
@@ -500,11 +500,11 @@ class _Group:
         self._waiting.append(_Left(id))
 
     def flush(self) -> None:
-        read = [each for each in self._waiting if isinstance(each, _Waiting)]
+        read = [row for row in self._waiting if isinstance(row, _Waiting)]
         new = [
-            each.chunked
-            for each in read
-            if not each.is_known and not isinstance(each.chunked, BuiltChunked)
+            row.chunked
+            for row in read
+            if not row.is_known and not isinstance(row.chunked, BuiltChunked)
         ]
         self._told = 0
         model, contexts = self._resolved.model, self._resolved.contexts
@@ -512,10 +512,10 @@ class _Group:
         stated: list[StatedRelations] = []
         if new and self._resolved.relations:
             # With contexts, too, their writing tells the work: a text is counted once.
-            found = self._resolved.relations.read(new, None if contexts else self._tell)
-            stated = [relations for relations, _ in found]
-            is_whole = [one and other for one, (_, other) in zip(is_whole, found, strict=True)]
-        embedder = model.embedder if model and not all(each.is_known for each in read) else None
+            result = self._resolved.relations.read(new, None if contexts else self._tell)
+            stated = [relations for relations, _ in result]
+            is_whole = [one and other for one, (_, other) in zip(is_whole, result, strict=True)]
+        embedder = model.embedder if model and not all(row.is_known for row in read) else None
         if embedder is not None:  # known only now: many a run needs none
             self._times_as_many = texts_at_once(embedder) // _DOCUMENTS
         on_done = None if self._told else self._tell  # what a language model wrote took the time
@@ -525,11 +525,11 @@ class _Group:
             models = Models(embedder, loaded(encoder), loaded(finder))
             built = iter(build_documents(new, self._resolved.settings, models, on_done, stated))
         wholes = iter(is_whole)
-        for each in self._waiting:
-            if isinstance(each, _Left):
-                self._target.leave(each.id)
+        for row in self._waiting:
+            if isinstance(row, _Left):
+                self._target.leave(row.id)
                 continue
-            chunked, fingerprint, is_known = each
+            chunked, fingerprint, is_known = row
             if is_known:
                 self._target.keep(chunked.document, fingerprint)
             else:

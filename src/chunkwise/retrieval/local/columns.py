@@ -146,20 +146,20 @@ def left_out(settings: Settings) -> frozenset[str]:
 
 def expected(settings: Settings) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Every array of a finished index, with its type and the shape of one row."""
-    found: dict[str, tuple[str, tuple[int, ...]]] = {}
+    result: dict[str, tuple[str, tuple[int, ...]]] = {}
     rows_of_terms = tuple(f"{table}_term" for table in _TERM_TABLES)
     without = left_out(settings)
     for table in PARENT:
         if table not in rows_of_terms and f"{table}.first" not in without:
-            found[f"{table}.first"] = "<i8", ()
+            result[f"{table}.first"] = "<i8", ()
     for name, column in COLUMNS.items():
         if column.table not in rows_of_terms and name not in without:
-            found[name] = column.dtype, column.shape(settings)
+            result[name] = column.dtype, column.shape(settings)
     for table in _TERM_TABLES:
-        found |= {f"{table}_terms.{name}": (dtype, ()) for name, dtype in TERM_COLUMNS.items()}
+        result |= {f"{table}_terms.{name}": (dtype, ()) for name, dtype in TERM_COLUMNS.items()}
     if settings.graph == "relations":
-        found[COMMUNITIES] = "|u1", ()
-    return found
+        result[COMMUNITIES] = "|u1", ()
+    return result
 
 
 class Portion(NamedTuple):
@@ -233,15 +233,15 @@ def term_table(arrays: Arrays, table: str) -> TermTable:
 
 def with_rows_of_terms(arrays: Arrays) -> Arrays:
     """A finished index as documents can be cut out of: its tables of terms turned back into rows."""
-    found = dict(arrays)
+    rows = dict(arrays)
     for table in ("chunk", "atom"):
         counts = term_table(arrays, table).counts()
-        found |= {
+        rows |= {
             f"{table}_term.first": counts.first,
             f"{table}_term.hash": counts.term,
             f"{table}_term.times": counts.times,
         }
-    return found
+    return rows
 
 
 def document_mask(ids: Strings, only: Filter) -> NDArray[np.bool_]:
@@ -261,11 +261,11 @@ def touching(arrays: Arrays, atoms: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The chunks in which one at least of these atoms lies, in part at least; of a summary, in one of its places."""
     before = np.concatenate(([0], np.cumsum(atoms)))
     first, last = _atoms_of(arrays, "chunk", np.diff(arrays["chunk.first"]))
-    found: NDArray[np.bool_] = before[last] > before[first]
+    result: NDArray[np.bool_] = before[last] > before[first]
     if len(arrays["span.start"]):
         first, last = _atoms_of(arrays, "span", np.diff(_first_spans(arrays)))
-        return _by_places(arrays, found, before[last] > before[first])
-    return found
+        return _by_places(arrays, result, before[last] > before[first])
+    return result
 
 
 def on_pages(
@@ -273,18 +273,18 @@ def on_pages(
 ) -> NDArray[np.bool_]:
     """The chunks or atoms that touch the pages asked for; a summary does where one of its places does."""
     start, end, first = (arrays[f"{table}.{name}"] for name in ("start", "end", "first"))
-    found = page_mask(pages, first, start, end, only)
+    result = page_mask(pages, first, start, end, only)
     if table == "chunk" and len(arrays["span.start"]):
         start, end = arrays["span.start"], arrays["span.end"]
         places = page_mask(pages, _first_spans(arrays), start, end, only)
-        return _by_places(arrays, found, places)
-    return found
+        return _by_places(arrays, result, places)
+    return result
 
 
 def _first_spans(arrays: Arrays) -> NDArray[np.int64]:
     """Of each document, where the places of its summaries begin."""
-    found: NDArray[np.int64] = arrays["span.first"][arrays["chunk.first"]]
-    return found
+    result: NDArray[np.int64] = arrays["span.first"][arrays["chunk.first"]]
+    return result
 
 
 def _by_places(
@@ -292,9 +292,9 @@ def _by_places(
 ) -> NDArray[np.bool_]:
     """Chunks by themselves, summaries by whether one of their places is taken."""
     sizes = np.diff(arrays["span.first"])
-    found = chunks & (sizes == 0)
-    found[np.repeat(np.arange(len(sizes)), sizes)[places]] = True
-    return found
+    result = chunks & (sizes == 0)
+    result[np.repeat(np.arange(len(sizes)), sizes)[places]] = True
+    return result
 
 
 def _atoms_of(
@@ -343,7 +343,7 @@ def encode(part: IndexedDocument, language: str) -> Portion:
     sizes["page"] = _count(part.document.pages)
     sizes["block"] = _count(part.blocks)
     sizes["atom"] = _count(part.atoms)
-    return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})
+    return Portion(sizes, {name: _typed(name, array) for name, array in columns.items()})
 
 
 def mention_rows(
@@ -386,7 +386,7 @@ def encode_chunks(part: IndexedDocument, language: str) -> Portion:
     }
     for name, values in texts.items():
         sizes[name], columns[f"{name}.bytes"] = encoded(values)
-    return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})
+    return Portion(sizes, {name: _typed(name, array) for name, array in columns.items()})
 
 
 def _count(rows: Sized) -> NDArray[np.int64]:
@@ -461,10 +461,10 @@ class Collector:
         tables: list[str] = []  # whose rows belong to documents
         for number, (size, column) in enumerate(portions):
             if number:  # what is said of the document is said once
-                size = {name: each for name, each in size.items() if name not in _SAID_ONCE}
+                size = {name: array for name, array in size.items() if name not in _SAID_ONCE}
                 column = {
-                    name: each
-                    for name, each in column.items()
+                    name: array
+                    for name, array in column.items()
                     if COLUMNS[name].table not in _SAID_ONCE
                 }
             else:
@@ -472,7 +472,7 @@ class Collector:
                 self.languages.add(column["document.language"][0].decode())
             for table in set(tables) & set(size):
                 self._rows[table] += int(size[table].sum())
-            within = {table: each for table, each in size.items() if table not in tables}
+            within = {table: array for table, array in size.items() if table not in tables}
             self._append(within, column)
         for table in tables:
             self.sink.append(f"{table}.first", np.array([self._rows[table]], np.int64))

@@ -139,7 +139,7 @@ def open_folder(folder: Path) -> tuple[Manifest, Arrays]:
         refuse_links((home,))
         try:
             return manifest, {
-                name: map_column(home / name, each) for name, each in manifest.files.items()
+                name: map_column(home / name, column) for name, column in manifest.files.items()
             }
         except FileNotFoundError as error:
             # A writer may have put a new generation in place between the two looks.
@@ -201,7 +201,7 @@ class Generation:
 
     def __enter__(self) -> Generation:
         clear(self.folder)
-        numbers = [int(found[1]) for found in _generations(self.folder)]
+        numbers = [int(generation[1]) for generation in _generations(self.folder)]
         self.name = f".generation-{max(numbers, default=0) + 1:06}"
         home = self.folder / self.name
         with says_what_it_writes(home):
@@ -234,8 +234,8 @@ def clear(folder: Path) -> None:
         keep = files_module.current_generation(folder)
     except (OSError, ValueError, LookupError, TypeError):
         return  # it names one of them, and cannot be read now: nothing goes before the next one is in its place
-    for found in _generations(folder):
-        if found[0] != keep:
-            shutil.rmtree(folder / found[0], ignore_errors=True)
+    for generation in _generations(folder):
+        if generation[0] != keep:
+            shutil.rmtree(folder / generation[0], ignore_errors=True)
     for left in folder.glob(f"{_TEMPORARY}*"):
         left.unlink(missing_ok=True)

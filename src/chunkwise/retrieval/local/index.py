@@ -82,7 +82,9 @@ def check_sections(
         or (section < 0).any()
         or (section >= np.diff(first)[owner]).any()
     ):
-        raise DamagedIndex(f"{table}.section", "it names sections that its document does not have")
+        raise DamagedIndex(
+            f"{table}.section", "it refers to sections that its document doesn't have"
+        )
 
 
 _FILTERS = 32
@@ -171,8 +173,8 @@ class LocalIndex:
     def _vectors(self) -> NDArray[np.float32]:
         if "chunk.vector" not in self.arrays:
             raise no_vectors_error()
-        found: NDArray[np.float32] = self._array("chunk.vector")
-        return found
+        result: NDArray[np.float32] = self._array("chunk.vector")
+        return result
 
     def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
         index = np.asarray(numbers, np.int64)
@@ -206,7 +208,7 @@ class LocalIndex:
         low, high = self._begins("path")[document : document + 2].tolist()
         if not 0 <= section < high - low:
             raise DamagedIndex(
-                "chunk.section", f"a document of {high - low} sections has none {section}"
+                "chunk.section", f"a document with {high - low} sections has no section {section}"
             )
         return self.section_path(low + section)
 
@@ -243,14 +245,14 @@ class LocalIndex:
 
     def _pages(self, document: int) -> NDArray[np.int64]:
         low, high = self._begins("page")[document : document + 2].tolist()
-        found: NDArray[np.int64] = self._array("page.start")[low:high]
-        return found
+        result: NDArray[np.int64] = self._array("page.start")[low:high]
+        return result
 
     def block_rows(self, document: int) -> NDArray[np.int64]:
         """What `WholeBlocks` is made from."""
         low, high = self._begins("block")[document : document + 2].tolist()
-        found: NDArray[np.int64] = self._array("block.row")[low:high]
-        return found
+        result: NDArray[np.int64] = self._array("block.row")[low:high]
+        return result
 
     def text_of(self, table: str, number: int) -> str:
         """The `id`, `record` or `text` of a document."""
@@ -299,7 +301,7 @@ class LocalIndex:
                 len(arrays[name]) for name in ("chunk.vector", "atom.vector") if name in arrays
             ),
             dimensions=settings.dimensions,
-            bytes=sum(each.nbytes for each in arrays.values()),
+            bytes=sum(array.nbytes for array in arrays.values()),
         )
 
     def ids(self) -> list[str]:
@@ -379,8 +381,8 @@ class LocalIndex:
             self._owner(table),
         )
         check_sections(table, section, first, owner)
-        found: NDArray[np.int64] = first[owner] + section
-        return found
+        result: NDArray[np.int64] = first[owner] + section
+        return result
 
     def allowed(self, table: RowKind, only: Filter) -> NDArray[np.bool_] | None:
         """The chunks or atoms a filter takes; None: all."""
@@ -422,9 +424,12 @@ class LocalIndex:
 
 def open_local_index(folder: Path) -> LocalIndex:
     """The index of a folder."""
-    found, arrays = open_folder(folder)
+    manifest, arrays = open_folder(folder)
     return LocalIndex(
-        arrays, found.settings, found.languages, partial(check_bytes, folder, found, arrays)
+        arrays,
+        manifest.settings,
+        manifest.languages,
+        partial(check_bytes, folder, manifest, arrays),
     )
 
 

@@ -120,8 +120,10 @@ class FileSink:
 
     def finish(self) -> Arrays:
         growing = sorted(self._growing.items())
-        self.stored = {name: each.finish(sync=True) for name, each in growing}
-        return {name: map_column(self.folder / name, each) for name, each in self.stored.items()}
+        self.stored = {name: item.finish(sync=True) for name, item in growing}
+        return {
+            name: map_column(self.folder / name, column) for name, column in self.stored.items()
+        }
 
     def finish_more(self, name: str, values: Array) -> Arrays:
         self.append(name, values)
@@ -155,10 +157,10 @@ def map_column(path: Path, stored: StoredColumn) -> Array:
 def is_undamaged(values: Array, stored: StoredColumn) -> bool:
     """Whether an array still has the bytes that were written."""
     data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
-    found = blake2b(digest_size=16)
+    result = blake2b(digest_size=16)
     for first in range(0, len(data), _LARGE):
-        found.update(data[first : first + _LARGE])
-    return found.hexdigest() == stored.check
+        result.update(data[first : first + _LARGE])
+    return result.hexdigest() == stored.check
 
 
 MANIFEST_NAME = INDEX_FILE
@@ -218,7 +220,7 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text("utf-8"))
     except RecursionError:
-        raise ValueError("lists in lists beyond counting") from None
+        raise ValueError("nested too deeply") from None
 
 
 def check_ours(folder: Path, known: bool) -> None:
@@ -256,12 +258,12 @@ def _absent(folder: Path) -> ChunkwiseError:
 def current_generation(folder: Path) -> str | None:
     """The sub-folder that counts, even if the rest of the manifest cannot be used; None: there is no manifest."""
     try:
-        found = _read_json(folder / MANIFEST_NAME)["generation"]
+        result = _read_json(folder / MANIFEST_NAME)["generation"]
     except FileNotFoundError:
         return None
-    if not isinstance(found, str):
-        raise TypeError(f"the generation is {found!r}")
-    return found
+    if not isinstance(result, str):
+        raise TypeError(f"the generation is {result!r}")
+    return result
 
 
 def former_settings(folder: Path) -> Settings | None:
@@ -278,19 +280,19 @@ def _where(folder: Path) -> str:
 
 
 def _manifest_of(values: dict[str, Any], where: str) -> Manifest:
-    found = msgspec.convert(values, Manifest)
-    for name in (found.generation, *found.files):
+    manifest = msgspec.convert(values, Manifest)
+    for name in (manifest.generation, *manifest.files):
         if os.path.basename(name) != name or name in ("", ".", "..") or "\0" in name:
-            raise ValueError(f"{name!r} is not a name of a file in the folder")
-    if _shapes(found.files) != expected(found.settings):
-        raise ValueError("its arrays are not those of an index with its settings")
-    distrust(found.settings, where)
-    return found
+            raise ValueError(f"{name!r} isn't a file name in the folder")
+    if _shapes(manifest.files) != expected(manifest.settings):
+        raise ValueError("its arrays don't match its settings")
+    distrust(manifest.settings, where)
+    return manifest
 
 
 def _shapes(files: Mapping[str, StoredColumn]) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Of each array the type, and the shape of one row."""
-    return {name: (each.dtype, each.shape[1:]) for name, each in files.items()}
+    return {name: (column.dtype, column.shape[1:]) for name, column in files.items()}
 
 
 def _damaged(path: Path, why: str) -> ChunkwiseError:

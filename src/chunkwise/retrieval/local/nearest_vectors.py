@@ -27,15 +27,15 @@ def nearest(
         return [NOTHING] * len(queries)
     queries = np.ascontiguousarray(queries, np.float32)
     together = max(1, _SCORES // min(size, _ROWS))
-    found: list[Ranking] = []
+    rankings: list[Ranking] = []
     for begin in range(0, len(queries), together):
         some = queries[begin : begin + together]
         near = _near(vectors, some, depth, rows, size)
-        found += [
+        rankings += [
             _ranked(vectors, query, numbers, depth) if query.any() else NOTHING
             for query, numbers in zip(some, near, strict=True)
         ]
-    return found
+    return rankings
 
 
 def _near(
@@ -56,7 +56,7 @@ def _near(
         for number in asked:
             numbers = leading(scores[number], depth, float(floor[number]), _MARGIN)
             near[number].append(numbers + low if rows is None else rows[numbers + low])
-    return [np.concatenate(each) if each else np.empty(0, np.intp) for each in near]
+    return [np.concatenate(group) if group else np.empty(0, np.intp) for group in near]
 
 
 def _ranked(

@@ -52,9 +52,9 @@ def atom_maxima(
     looked at can move a cosine.
     """
     low, high = tokens.first[atoms], tokens.first[atoms + 1]
-    found = np.full((len(atoms), len(query)), -np.inf, np.float32)
+    result = np.full((len(atoms), len(query)), -np.inf, np.float32)
     if not len(query):
-        return found
+        return result
     asked = np.ascontiguousarray(query.numbers.T)
     for some in _blocks(high - low):
         rows = decode_rows(tokens.codes[ranges(low[some], high[some])])
@@ -62,9 +62,9 @@ def atom_maxima(
         cosines /= _lengths(rows)[:, None]
         size = (high - low)[some]
         begin = np.cumsum(size) - size
-        found[some] = np.maximum.reduceat(cosines, begin, axis=0)
-    found /= query.length
-    return found
+        result[some] = np.maximum.reduceat(cosines, begin, axis=0)
+    result /= query.length
+    return result
 
 
 def _blocks(sizes: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:

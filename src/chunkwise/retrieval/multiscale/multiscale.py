@@ -75,7 +75,7 @@ class PreparedWindows:
 
     @property
     def sizes(self) -> tuple[Windows, ...]:
-        return tuple(each.windows for each in self.words)
+        return tuple(word.windows for word in self.words)
 
     def within(self, low: int, high: int, terms: NDArray[np.uint64]) -> PreparedWindows:
         """The atoms of one document as an index of their own, with these terms alone."""
@@ -123,9 +123,9 @@ class Multiscale:
     maxsim: float | None = param(
         None, "weight of token vectors (late interaction); None: 1 if the index has them"
     )
-    rerank: float = param(1.0, "weight of the reranker, if there is one")
+    rerank: float = param(1.0, "weight of the reranker, if any")
     graph: float = param(
-        0.0, "weight of the graph walk along names, if the index has them", low=0.0, high=10.0
+        0.0, "weight of the graph walk, if the index has a graph", low=0.0, high=10.0
     )  # fmt: skip
     depth: int = param(400, "top windows per size that vote", unit="windows", low=1, high=1_000_000)
     least: int = param(
@@ -216,11 +216,11 @@ class Multiscale:
             ]
 
         def voted(low: int, high: int) -> list[_Voted]:
-            found = []
+            result = []
             for at, points in enumerate(every(low, high), low):
                 if names is None:
                     points = points / most
-                    found.append(_Voted(AtomCandidates.of(points, budget), named(at, points)))
+                    result.append(_Voted(AtomCandidates.of(points, budget), named(at, points)))
                     continue
                 walked = self._walk().scores(
                     names.graph, table, points, queries[at], names.of_questions[at], allowed
@@ -228,20 +228,20 @@ class Multiscale:
                 points = with_walk(names.graph, walked, self.graph)
                 if allowed is not None:
                     points[~allowed] = 0
-                found.append(_Voted(AtomCandidates.of(points, budget), []))
-            return found
+                result.append(_Voted(AtomCandidates.of(points, budget), []))
+            return result
 
         # Texts may be read for the spans, and a server's are read by the thread that asks alone: so are passages.
         if reads:
-            found = [each for at in range(len(queries)) for each in voted(at, at + 1)]
+            result = [row for at in range(len(queries)) for row in voted(at, at + 1)]
         else:
-            found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
+            result = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
         blocks = WholeBlockAtoms(table, texts, budget)
         return [
             assemble(
                 table, share_budget(table, candidates, own, blocks), budget, blocks, self.least
             )
-            for candidates, own in found
+            for candidates, own in result
         ]
 
     def _within(
@@ -269,8 +269,8 @@ class Multiscale:
         some = None if allowed is None else allowed[low:high]
         terms = part.atoms.terms.hashes
         (own,) = self._points_of(part, [terms], vector, some, tokens, None)(0, 1)
-        found = AtomCandidates.of(own / self._most(part, vector, tokens), budget)
-        return found._replace(numbers=found.numbers + low)
+        result = AtomCandidates.of(own / self._most(part, vector, tokens), budget)
+        return result._replace(numbers=result.numbers + low)
 
     def walks(
         self,
@@ -304,7 +304,7 @@ class Multiscale:
     ) -> Callable[[int, int], Iterator[NDArray[np.float64]]]:
         """The votes of all voices for every atom, for the questions from one number to another."""
         table = prepared.atoms
-        excluded = [None if allowed is None else ~each.touching(allowed) for each in prepared.sizes]
+        excluded = [None if allowed is None else ~size.touching(allowed) for size in prepared.sizes]
         passages = windows_of(table.document, table.tokens, _READ_SIZE) if read else None
 
         def within(points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -323,8 +323,8 @@ class Multiscale:
                     points = within(points + atom_votes(near, len(table)))
                 if read is not None and passages is not None and self.rerank:
                     weight = self.rerank * len(prepared.words)
-                    own = _by_reading(table, points, passages, partial(read, at), weight)
-                    points = within(points + atom_votes([own], len(table)))
+                    windows = _by_reading(table, points, passages, partial(read, at), weight)
+                    points = within(points + atom_votes([windows], len(table)))
                 yield points
 
         return points_of
@@ -339,16 +339,16 @@ class Multiscale:
         """How `search` comes to its choice for one question: the votes of every size, signal by signal."""
         sizes, everything = (*self.sizes, 0), [None] * len(prepared.sizes)
         vectors = None if vector is None else vector[None, :]
-        found = next(self._best_windows(prepared, [query], vectors, everything))
+        result = next(self._best_windows(prepared, [query], vectors, everything))
         signals = ["words"] * (len(sizes) if self.words else 0)
-        signals += ["vectors"] * (len(found) - len(signals))
+        signals += ["vectors"] * (len(result) - len(signals))
         if tokens is not None:
-            compared = compared_atoms(prepared.atoms, atom_votes(found, len(prepared.atoms)), None)
+            compared = compared_atoms(prepared.atoms, atom_votes(result, len(prepared.atoms)), None)
             near = self._by_tokens(prepared, tokens, compared, everything)
-            found, signals = found + near, [*signals, *["token vectors"] * len(near)]
+            result, signals = result + near, [*signals, *["token vectors"] * len(near)]
         return [
             votes_of(windows, sizes[at % len(sizes)], signal, len(prepared.atoms))
-            for at, (windows, signal) in enumerate(zip(found, signals, strict=True))
+            for at, (windows, signal) in enumerate(zip(result, signals, strict=True))
         ]
 
     def _most(self, prepared: PreparedWindows, vectors: object, tokens: object) -> float:
@@ -391,15 +391,15 @@ class Multiscale:
         hashes = np.unique(np.concatenate(queries)) if len(queries) else np.empty(0, np.uint64)
         batch = prepared.atoms.terms.columns(hashes)
         terms = [hashes.searchsorted(np.unique(query)) for query in queries]
-        found: list[list[BestWindows]] = [[] for _ in queries]
+        result: list[list[BestWindows]] = [[] for _ in queries]
         for words, skipped in zip(prepared.words, excluded, strict=True):
             postings = words.postings(batch)
-            for best_windows, own in zip(found, terms, strict=True):
+            for best_windows, own in zip(result, terms, strict=True):
                 scores = postings.scores(own, len(words.windows))
                 best_windows.append(
                     self._best_of_size(words.windows, scores, skipped, self.words, 0.0)
                 )
-        return found
+        return result
 
     def _by_vectors(
         self,
@@ -407,7 +407,7 @@ class Multiscale:
         vectors: NDArray[np.float32],
         excluded: Sequence[NDArray[np.bool_] | None],
     ) -> list[list[BestWindows]]:
-        found: list[list[BestWindows]] = [[] for _ in vectors]
+        result: list[list[BestWindows]] = [[] for _ in vectors]
         # A question without a direction is as near to one window as to any other: it has no vote.
         pointing = np.flatnonzero((vectors != 0).any(axis=1))
         products = running_products(prepared.atoms, vectors[pointing])
@@ -416,8 +416,8 @@ class Multiscale:
         ):
             scored = cosines(products, windows, length)
             for at, scores in zip(pointing.tolist(), scored, strict=True):
-                found[at].append(self._best_of_size(windows, scores, skipped, self.dense, None))
-        return found
+                result[at].append(self._best_of_size(windows, scores, skipped, self.dense, None))
+        return result
 
     def _by_tokens(
         self,
@@ -456,9 +456,9 @@ class Multiscale:
     ) -> BestWindows:
         if excluded is not None:
             scores[excluded] = -np.inf
-        found = best(scores, self.depth)
-        first, stop = windows.first[found.numbers], windows.stop[found.numbers]
-        return BestWindows(first, stop, found.scores, weight, floor)
+        ranking = best(scores, self.depth)
+        first, stop = windows.first[ranking.numbers], windows.stop[ranking.numbers]
+        return BestWindows(first, stop, ranking.scores, weight, floor)
 
 
 def _by_reading(
@@ -492,8 +492,8 @@ def _in_blocks(
     high = [min(at + size, questions) for at in low]
     if len(low) < 2 or threads < 2:
         parts = map(answer, low, high)
-        return [found for part in parts for found in part]
+        return [row for part in parts for row in part]
     from concurrent.futures import ThreadPoolExecutor
 
     with one_blas_thread(), ThreadPoolExecutor(min(threads, len(low))) as pool:
-        return [found for part in pool.map(answer, low, high) for found in part]
+        return [row for part in pool.map(answer, low, high) for row in part]

@@ -67,12 +67,12 @@ class Naming(NamedTuple):
     def shares(self) -> dict[int, float]:
         """Of the budget for each document, more for surer names; together no more than `SHARE`."""
         phrases: dict[int, float] = {}
-        for each in self.documents:
-            phrases[each.start] = phrases.get(each.start, 0.0) + each.probability
+        for document in self.documents:
+            phrases[document.start] = phrases.get(document.start, 0.0) + document.probability
         certainty = SHARE * max(phrases.values()) / sum(phrases.values())
         shares: dict[int, float] = {}
-        for each in self.documents:
-            shares[each.document] = shares.get(each.document, 0.0) + certainty * each.probability
+        for row in self.documents:
+            shares[row.document] = shares.get(row.document, 0.0) + certainty * row.probability
         return shares
 
 
@@ -106,7 +106,7 @@ class NameTable:
     ) -> NameTable:
         """Of all documents of an index; their first lines are its atoms."""
         numbers = np.asarray(documents, np.int64)
-        files = [each.replace("\\", "/").rpartition("/")[2] for each in ids]
+        files = [id.replace("\\", "/").rpartition("/")[2] for id in ids]
         wholes = [_counts_of_lines(lines, languages) for lines in (titles, files)]
         parts = [*map(_entries, wholes), _openings(atoms, numbers)]
         row, term = map(np.concatenate, zip(*parts, strict=True))
@@ -123,33 +123,33 @@ class NameTable:
         if not len(hashes) or not len(self.documents):
             return None
         question = _NamingQuestion(self, words, hashes, atoms, allowed)
-        free, found = np.ones(len(words), np.bool_), list[NamedDocument]()
+        free, result = np.ones(len(words), np.bool_), list[NamedDocument]()
         for _ in range(_PHRASES):
             phrases = question.phrases(free)
             if not phrases:
                 break
             _, first, stop, _ = phrases[0]
-            rivals = [each for each in phrases if each.first < stop and first < each.stop]
-            odds = np.array([question.needed, *(each.odds for each in rivals)])
+            rivals = [phrase for phrase in phrases if phrase.first < stop and first < phrase.stop]
+            odds = np.array([question.needed, *(rival.odds for rival in rivals)])
             likely = np.exp(odds - odds.max())
             likely /= likely.sum()
             if likely[0] > 1 - _SURE:
                 break
             free[first:stop] = False
             start, end = words[first].start, words[stop - 1].end
-            found += [
-                NamedDocument(int(self.documents[each.row]), probability, start, end)
-                for each, probability in zip(rivals, likely[1:].tolist(), strict=True)
+            result += [
+                NamedDocument(int(self.documents[row.row]), probability, start, end)
+                for row, probability in zip(rivals, likely[1:].tolist(), strict=True)
                 if probability >= _RIVAL * likely[1]
             ]
         left = question.terms(free)
-        if not found or not len(left):
+        if not result or not len(left):
             return None
         meant = _BY_NAME + (1 - _BY_NAME) * question.answers(left)
-        weight = meant[self.documents.searchsorted([each.document for each in found])]
-        named = zip(found, weight.tolist(), strict=True)
+        weight = meant[self.documents.searchsorted([row.document for row in result])]
+        named = zip(result, weight.tolist(), strict=True)
         return Naming(
-            tuple(each._replace(probability=each.probability * part) for each, part in named),
+            tuple(row._replace(probability=row.probability * part) for row, part in named),
             hashes[left],
         )
 
@@ -209,7 +209,7 @@ class _NamingQuestion:
         np.maximum.at(gains, word, (_holds(self._names, rows) * self._worth[:, None])[term])
         gains[(gains == 0) & ~self._is_small[:, None]] = -_GAP
         gains[~free] = -np.inf
-        wholes, found = [(_holds(whole, rows), sizes[rows]) for whole, sizes in self._wholes], []
+        wholes, result = [(_holds(whole, rows), sizes[rows]) for whole, sizes in self._wholes], []
         for at, (row, own) in enumerate(zip(rows.tolist(), gains.T.tolist(), strict=True)):
             odds, first, stop = _best_run(own)
             if not odds:
@@ -218,8 +218,8 @@ class _NamingQuestion:
             named = np.unique(self._term[low:high])
             if any(0 < sizes[at] == holds[named, at].sum() for holds, sizes in wholes):
                 odds += _WHOLE
-            found.append(_Phrase(odds, first, stop, row))
-        return sorted(found, key=lambda each: (-each.odds, each.row))
+            result.append(_Phrase(odds, first, stop, row))
+        return sorted(result, key=lambda row: (-row.odds, row.row))
 
 
 def _best_run(gains: Sequence[float]) -> tuple[float, int, int]:
@@ -237,12 +237,12 @@ def _best_run(gains: Sequence[float]) -> tuple[float, int, int]:
 def _holds(table: TermTable, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Terms × rows: whether the row has the term."""
     terms = np.arange(len(table.hashes))
-    found = np.zeros((len(terms), len(rows)), np.bool_)
+    result = np.zeros((len(terms), len(rows)), np.bool_)
     order = np.argsort(rows)
     at = np.minimum(rows[order].searchsorted(table.row), max(len(rows) - 1, 0))
     hit = np.flatnonzero(rows[order][at] == table.row) if len(rows) else at[:0]
-    found[np.repeat(terms, np.diff(table.first))[hit], order[at[hit]]] = True
-    return found
+    result[np.repeat(terms, np.diff(table.first))[hit], order[at[hit]]] = True
+    return result
 
 
 def _documents_with(
@@ -258,8 +258,8 @@ def _documents_with(
 
 def _counts_of_lines(lines: Sequence[str], languages: Sequence[str]) -> TermCounts:
     """The terms of short texts, a row each, as every language has them."""
-    texts = [" ".join(each.replace("_", " ").split()) for each in lines]
-    ends = np.cumsum([len(each) + 1 for each in texts], dtype=np.int64)
+    texts = [" ".join(line.replace("_", " ").split()) for line in lines]
+    ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)
     starts = np.append(0, ends)[:-1]
     whole = "\n".join(texts)
     counts = [

@@ -81,10 +81,10 @@ class AtomCandidates(NamedTuple):
 
     def points_of(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         """Votes of some atoms, given in order; 0 for one that came along without being a candidate."""
-        found = np.zeros(len(numbers))
+        result = np.zeros(len(numbers))
         at, among = self._among(numbers)
-        found[at[among]] = self.points[among]
-        return found
+        result[at[among]] = self.points[among]
+        return result
 
     def _among(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """Where each candidate would be in sorted numbers, and whether it is there: they are fewer than candidates."""
@@ -149,7 +149,7 @@ def select_atoms(
             if not added:
                 missed += 1
                 continue
-            selected.update(each.atom for each in added)
+            selected.update(row.atom for row in added)
             left -= cost
             at = added[0]
         elif not alone and row.heads and row.joins_after and gaps.after(row.atom) not in selected:
@@ -237,10 +237,10 @@ class WholeBlockAtoms:
         if self._texts is None:
             return []
         if atom not in self._wholes:
-            found = list(filter(None, map(self._that_fits, self._texts.blocks(atom))))
-            found = found or list(filter(None, map(self._that_fits, self._texts.parts(atom))))
-            itself = len(found) == 1 and [row.atom for row in found[0].rows] == [atom]
-            self._wholes[atom] = [] if itself else found
+            result = list(filter(None, map(self._that_fits, self._texts.blocks(atom))))
+            result = result or list(filter(None, map(self._that_fits, self._texts.parts(atom))))
+            itself = len(result) == 1 and [row.atom for row in result[0].rows] == [atom]
+            self._wholes[atom] = [] if itself else result
         return self._wholes[atom]
 
     def say(self, selected: NDArray[np.int64]) -> bool:
@@ -274,11 +274,11 @@ class _Gaps:
 
     def closed(self, selected: Sequence[int]) -> NDArray[np.int64]:
         """With what is hidden between two of them."""
-        found = list(selected)
+        result = list(selected)
         for one, other in pairwise(selected):
             if one + 1 < other and self._is_hidden(one, one + 1) and self.after(one) == other:
-                found.extend(range(one + 1, other))
-        return np.array(sorted(found), dtype=np.int64)
+                result.extend(range(one + 1, other))
+        return np.array(sorted(result), dtype=np.int64)
 
     def _next(self, atom: int, step: int) -> int:
         atom += step
@@ -289,7 +289,7 @@ class _Gaps:
     def _is_hidden(self, one: int, other: int) -> bool:
         if not 0 <= other < len(self._atoms.flags) or not self._atoms.flags[other] & HIDDEN:
             return False
-        low, high = (np.array([each]) for each in sorted((one, other)))
+        low, high = (np.array([number]) for number in sorted((one, other)))
         return bool(are_adjacent(self._atoms, low, high)[0])
 
 
@@ -312,7 +312,7 @@ def _some_rows(atoms: Atoms, numbers: NDArray[np.int64]) -> Iterator[_Row]:
         opens_section | (flags & HEADS > 0),
         flags,
     )
-    return map(_Row._make, zip(*(each.tolist() for each in columns), strict=True))
+    return map(_Row._make, zip(*(column.tolist() for column in columns), strict=True))
 
 
 def are_adjacent(

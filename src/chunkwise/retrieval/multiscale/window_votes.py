@@ -57,11 +57,11 @@ def windows_of(document: NDArray[np.integer], tokens: NDArray[np.integer], size:
 
 def _chain(following: list[int]) -> list[int]:
     """From the first on, each that follows the one before it."""
-    index, found = 0, []
+    index, result = 0, []
     while index < len(following):
-        found.append(index)
+        result.append(index)
         index = following[index]
-    return found
+    return result
 
 
 def whole_documents(document: NDArray[np.integer]) -> Windows:
@@ -80,9 +80,9 @@ def spread(
     atoms: int,
 ) -> NDArray[np.float64]:
     """The points of the best window over each atom; 0 where there is none."""
-    found = np.zeros(atoms)
-    np.maximum.at(found, ranges(first, stop), np.repeat(points, stop - first))
-    return found
+    result = np.zeros(atoms)
+    np.maximum.at(result, ranges(first, stop), np.repeat(points, stop - first))
+    return result
 
 
 class WindowPostings(NamedTuple):
@@ -98,9 +98,9 @@ class WindowPostings(NamedTuple):
         if not len(at):
             return np.full(windows, -np.inf, np.float32)
         # Summed in the order of the terms: the same to the bit, whatever else is in the batch.
-        found = np.bincount(self.window[at], self.worth[at], windows).astype(np.float32)
-        found[found == 0] = -np.inf
-        return found
+        result = np.bincount(self.window[at], self.worth[at], windows).astype(np.float32)
+        result[result == 0] = -np.inf
+        return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,26 +178,26 @@ def running_products(atoms: AtomTable, questions: NDArray[np.float32]) -> NDArra
     """
     assert atoms.vectors is not None
     steps = np.vsplit(np.rint(rotated(questions) * _FINE).T, 2)
-    found = np.zeros((len(atoms) + 1, len(questions)))
+    result = np.zeros((len(atoms) + 1, len(questions)))
     for low in range(0, len(atoms), _ATOMS_AT_ONCE):
         some = slice(low, low + _ATOMS_AT_ONCE)
-        products = found[low + 1 : low + 1 + _ATOMS_AT_ONCE]
+        products = result[low + 1 : low + 1 + _ATOMS_AT_ONCE]
         for numbers, own in zip(atoms.vectors.halves(some), steps, strict=True):
             products += numbers.astype(np.float64) @ own
         products *= atoms.vectors.scale[some, None]
-    return np.cumsum(found, axis=0, out=found)
+    return np.cumsum(result, axis=0, out=result)
 
 
 def cosines(
     products: NDArray[np.float64], windows: Windows, length: NDArray[np.float64]
 ) -> NDArray[np.float32]:
     """Questions × windows; -inf for windows without any vector."""
-    found = products[windows.stop]
-    found -= products[windows.first]
+    values = products[windows.stop]
+    values -= products[windows.first]
     with np.errstate(divide="ignore", invalid="ignore"):
-        found /= length[:, None] * _FINE
-    found[length == 0] = -np.inf
-    return np.ascontiguousarray(found.T, dtype=np.float32)
+        values /= length[:, None] * _FINE
+    values[length == 0] = -np.inf
+    return np.ascontiguousarray(values.T, dtype=np.float32)
 
 
 class BestWindows(NamedTuple):

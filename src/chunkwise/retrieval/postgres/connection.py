@@ -68,11 +68,10 @@ def _check_name(name: str) -> None:
     # The client library takes a percent sign for the start of a parameter, even in a quoted name.
     if not name or set("\0%") & set(name) or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
         raise InvalidParameter(
-            f"kb is {name!r}; a knowledge base's name has 1 to {counted(LONGEST_NAME, 'byte')}, "
-            "no NUL and no %"
+            f"kb is {name!r}; expected 1 to {counted(LONGEST_NAME, 'byte')} without NUL and %"
         )
     if name.startswith("pg_") or name == "information_schema":
-        raise InvalidParameter(f"kb is {name!r}; PostgreSQL keeps this name for itself")
+        raise InvalidParameter(f"kb is {name!r}, a name reserved by PostgreSQL")
 
 
 CONNECT_SECONDS = 10
@@ -109,12 +108,12 @@ def server_problems_explained(address: Address) -> Iterator[None]:
     from psycopg import Error, errors
 
     hints: dict[type[Error], str] = {
-        errors.LockNotAvailable: f"knowledge base {address.name!r} is being written by somebody else (or held by a "
-        "long transaction): try again when they are done",
+        errors.LockNotAvailable: f"knowledge base {address.name!r} is locked by another writer "
+        f"or a long transaction; try again later",
         errors.InsufficientPrivilege: "the role needs CREATE on the database (or its own schema "
         f"{address.name!r})",
-        errors.DependentObjectsStillExist: f"tables of {address.name!r} must be made again, but other objects use them",
-        errors.OperationalError: "the server's log says why",
+        errors.DependentObjectsStillExist: f"tables of {address.name!r} must be recreated, but other objects use them",
+        errors.OperationalError: "see the server's log",
     }
     try:
         yield
@@ -125,12 +124,12 @@ def server_problems_explained(address: Address) -> Iterator[None]:
 
 def _one_line(error: BaseException, address: Address) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = lines[0] if lines else type(error).__name__
+    message = lines[0] if lines else type(error).__name__
     # libpq puts the reason behind the address it tried, and a hint on the lines after it.
-    told = told.rsplit("FATAL:", 1)[-1].strip()
+    message = message.rsplit("FATAL:", 1)[-1].strip()
     for secret in address_secrets(address.url):
-        told = told.replace(secret, "***")
-    return told
+        message = message.replace(secret, "***")
+    return message
 
 
 def _next_step(reason: str) -> str:
@@ -193,14 +192,14 @@ def _create(address: Address) -> None:
 
 def use_vectors(connection: Connection[Any]) -> Version:
     """Makes the extension's types and operators known to this connection; its version, () where there is none."""
-    found = _pgvector_installed(connection)
-    if found is None:
+    result = _pgvector_installed(connection)
+    if result is None:
         return ()
     try:
         from pgvector.psycopg import register_vector
     except ImportError:
         raise MissingExtra("a PostgreSQL index", "postgres") from None
-    schema, version = found
+    schema, version = result
     # Tables are always named with their schema: the path is for operators alone.
     connection.execute("select set_config('search_path', quote_ident(%s), false)", [schema])
     register_vector(connection)

@@ -57,15 +57,15 @@ class PostgresIndex(StoredIndex):
         b: float = B,
     ) -> list[Ranking]:
         chosen = self._among(only) or EVERY_CHUNK
-        statement, found = words_statement(chosen), []
+        statement, result = words_statement(chosen), []
         mean = self.state.terms / self.state.chunks if self.state.terms else 1.0
         for query in queries:
             terms = self._query_terms(query)
             values = {**chosen.values, **query_values(terms, self.state.chunks, mean, k1, b)}
-            found.append(
+            result.append(
                 self.store.rank(statement, {**values, "depth": depth}) if len(terms) else NOTHING
             )
-        return found
+        return result
 
     def _among(self, only: Filter) -> FilterCondition | None:
         """Documents are chosen here, what is of chunks on the server."""
@@ -82,7 +82,7 @@ class PostgresIndex(StoredIndex):
     @in_snapshot
     def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
         return (
-            self._of([int(each) >> CHUNK_BITS for each in numbers]).chunks(numbers)
+            self._of([int(number) >> CHUNK_BITS for number in numbers]).chunks(numbers)
             if len(numbers)
             else []
         )

@@ -147,8 +147,8 @@ class PostgresStore(Store):
     def ask(self, statement: str, values: Any = ()) -> list[tuple[Any, ...]]:
         """All rows of an answer."""
         with self.reading():
-            found: list[tuple[Any, ...]] = self._run(statement, values).fetchall()
-            return found
+            result: list[tuple[Any, ...]] = self._run(statement, values).fetchall()
+            return result
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -257,15 +257,18 @@ class PostgresStore(Store):
 
     def put(self, documents: Sequence[StoredDocument]) -> None:
         self._is_changed = True
-        parts = ((each.number, *(each.parts.get(part) for part in PARTS)) for each in documents)
+        parts = (
+            (document.number, *(document.parts.get(part) for part in PARTS))
+            for document in documents
+        )
         self._copy("documents", "integer" + " bytea" * len(PARTS), parts)
-        has_vectors = any(each.vectors is not None for each in documents)
+        has_vectors = any(document.vectors is not None for document in documents)
         types = f"bigint integer {' '.join(_FIELDS.values())}{' vector' * has_vectors}"
-        self._copy("chunks", types, (row for each in documents for row in _chunks(each)))
+        self._copy("chunks", types, (row for document in documents for row in _chunks(document)))
         with self._open().cursor().copy(self._names(_COPY.format("{postings}"))) as copy:
             copy.write(_COPY_HEAD)
-            for each in documents:
-                copy.write(_postings(each))
+            for document in documents:
+                copy.write(_postings(document))
             copy.write(_COPY_END)
 
     def _copy(self, table: str, types: str, rows: Iterable[Sequence[object]]) -> None:
@@ -289,8 +292,8 @@ class PostgresStore(Store):
 
     def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
         asked = "select number, vector from {chunks} where number = any(%s)"
-        found = dict(self.ask(asked, [list(chunks)]))
-        return np.array([found[int(each)].to_numpy() for each in chunks], np.float32)
+        result = dict(self.ask(asked, [list(chunks)]))
+        return np.array([result[int(chunk)].to_numpy() for chunk in chunks], np.float32)
 
     def nearest(
         self,
@@ -356,9 +359,9 @@ _POSTING = np.dtype(
     [
         ("fields", ">i2"),
         *(
-            each
+            pair
             for name, size in {"term": 8, "chunk": 8, "times": 4, "terms": 4}.items()
-            for each in ((f"{name}_size", ">i4"), (name, f">i{size}"))
+            for pair in ((f"{name}_size", ">i4"), (name, f">i{size}"))
         ),
     ]
 )
@@ -378,8 +381,8 @@ def _postings(document: StoredDocument) -> bytes:
     }
     rows = np.empty(len(terms.term), _POSTING)
     rows["fields"] = len(values)
-    for name, each in values.items():
-        rows[name], rows[f"{name}_size"] = each, _POSTING[name].itemsize
+    for name, item in values.items():
+        rows[name], rows[f"{name}_size"] = item, _POSTING[name].itemsize
     return rows.tobytes()
 
 
@@ -406,9 +409,9 @@ def _lock(connection: Connection[Any], name: str, wait: float) -> None:
 
 
 def _check_encoding(connection: Connection[Any], address: Address) -> None:
-    found = connection.info.parameter_status("server_encoding")
-    if found != "UTF8":
+    result = connection.info.parameter_status("server_encoding")
+    if result != "UTF8":
         raise ServerProblem(
-            f"{address.shown}: the database has the encoding {found}; use UTF8: createdb -E "
+            f"{address.shown}: the database has the encoding {result}; use UTF8: createdb -E "
             f"UTF8 -T template0 NAME"
         )

@@ -121,12 +121,12 @@ def _cut(
 
 def _readable(reader: IndexReader, document: int, cut: Span, *, first: bool) -> Span:
     """Without fences and comments that a cut leaves at its edges; what is the very first is not lost for them."""
-    found = reader.blocks(document).readable(*cut)
-    if found.start == found.end:
-        return cut if first else found
+    result = reader.blocks(document).readable(*cut)
+    if result.start == result.end:
+        return cut if first else result
     text = reader.text(document)
-    start = found.start if text[cut.start : found.start].strip() else cut.start
-    end = found.end if text[found.end : cut.end].strip() else cut.end
+    start = result.start if text[cut.start : result.start].strip() else cut.start
+    end = result.end if text[result.end : cut.end].strip() else cut.end
     return Span(start, end)
 
 

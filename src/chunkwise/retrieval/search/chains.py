@@ -103,10 +103,10 @@ def chains_of_hits(
     texts = [query.text for query in queries]
     batch = QueryBatch(texts, source.settings, embedder, token_encoder)
     numbers = dict(zip(source.ids(), source.document_numbers(), strict=True))
-    places = [[(numbers[hit.doc_id], hit.start, hit.end) for hit in own] for own in hits]
+    places = [[(numbers[hit.doc_id], hit.start, hit.end) for hit in group] for group in hits]
     asked = [at for at, own in enumerate(places) if own]
     with reporting_damage(source):
-        found = walker.chains_for(
+        result = walker.chains_for(
             source,
             batch.some(asked),
             [places[at] for at in asked],
@@ -114,7 +114,7 @@ def chains_of_hits(
             resolve_reranker(options.reranker),
         )
         chains: list[list[HitChain]] = [[] for _ in hits]
-        for at, own in zip(asked, found, strict=True):
+        for at, own in zip(asked, result, strict=True):
             chains[at] = [_told(source, texts[at], chain) for chain in own]
     return chains
 
@@ -143,9 +143,9 @@ def _spelled(source: Searchable, link: ChainLink) -> str:
 
     Else as a language model says it, or the way a short form, or the text of a link, stands for it.
     """
-    places = [(source.document(each.document), each) for each in (link.before, link.after)]
-    said = [text for own, at in places if (text := own.text[at.start : at.end])]
-    spelled = [text for text in said if name_hash(name_key(text)) == link.name]
+    places = [(source.document(row.document), row) for row in (link.before, link.after)]
+    texts = [text for document, at in places if (text := document.text[at.start : at.end])]
+    spelled = [text for text in texts if name_hash(name_key(text)) == link.name]
     unwritten = unwritten_title(places[-1][0], link.name)
     if not spelled and name_hash(name_key(unwritten)) == link.name:
         return unwritten
@@ -153,7 +153,7 @@ def _spelled(source: Searchable, link: ChainLink) -> str:
         for number in (link.before.document, link.after.document):
             if stated := source.relations(number).spelling(link.name):
                 return stated
-    return min(spelled or said, key=len, default=unwritten)
+    return min(spelled or texts, key=len, default=unwritten)
 
 
 def _cited(source: Searchable, place: NamePlace) -> CitedSentence:

@@ -47,21 +47,21 @@ class IndexReader:
         return self.blocks(number).document
 
     def blocks(self, document: int) -> WholeBlocks:
-        found = self._blocks.get(document)
-        if found is None:
-            found = self._blocks[document] = self.source.blocks(document)
-        return found
+        whole_blocks = self._blocks.get(document)
+        if whole_blocks is None:
+            whole_blocks = self._blocks[document] = self.source.blocks(document)
+        return whole_blocks
 
     def text(self, document: int) -> str:
         return self.document(document).text
 
     def frame(self, document: int, start: int, end: int) -> Frame:
         """What is shown around a span so that it can be read; nothing where that would take too much of a budget."""
-        found = self.blocks(document).frame(start, end)
-        if found == NO_FRAME or self.frame_tokens is None:
-            return found
-        tokens = self.tokenizer.count(found.opening) + self.tokenizer.count(found.closing)
-        return found if tokens <= self.frame_tokens else NO_FRAME
+        result = self.blocks(document).frame(start, end)
+        if result == NO_FRAME or self.frame_tokens is None:
+            return result
+        tokens = self.tokenizer.count(result.opening) + self.tokenizer.count(result.closing)
+        return result if tokens <= self.frame_tokens else NO_FRAME
 
     def count(self, document: int, start: int, end: int) -> int:
         """Tokens of the span's text by itself as it is shown, to the token: what a prompt will be charged for."""

@@ -55,12 +55,12 @@ def named_documents(
         (naming,) = retriever.namings(source, batch, Filter.of(options))
         if naming is None:
             return []
-        shown = [(each, source.document(each.document)) for each in naming.documents]
+        shown = [(row, source.document(row.document)) for row in naming.documents]
     return [
         NamedTitle(
-            document.id, document.title or document.id, each.probability, batch.texts[0][each.start : each.end]
+            document.id, document.title or document.id, row.probability, batch.texts[0][row.start : row.end]
         )
-        for each, document in shown
+        for row, document in shown
     ]  # fmt: skip
 
 
@@ -68,6 +68,8 @@ def naming_told(documents: Sequence[NamedTitle]) -> str:
     """One line; empty if nothing is named."""
     if not documents:
         return ""
-    titles = ", ".join(f"{each.title} ({percent(each.probability)})" for each in documents)
-    phrases = dict.fromkeys(repr(each.phrase) for each in documents)
-    return f"this question names {titles}; {', '.join(phrases)} not used for passages"
+    titles = ", ".join(
+        f"{document.title} ({percent(document.probability)})" for document in documents
+    )
+    phrases = dict.fromkeys(repr(document.phrase) for document in documents)
+    return f"this question names {titles}; {', '.join(phrases)} not used to find passages"

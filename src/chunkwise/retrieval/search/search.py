@@ -105,10 +105,10 @@ def _answer(
     if options.mmr is not None and len(ranking.numbers):
         vectors = reader.source.chunk_vectors(ranking.numbers.tolist())
         ranking = diversified(ranking, vectors, options.mmr)
-    found = _within_limits(reader, in_parents(reader.chunk_spans(ranking)), options, only)
+    result = _within_limits(reader, in_parents(reader.chunk_spans(ranking)), options, only)
     # Reading more with a model is for the caller to ask; and more to compare would change what stands already.
     settled = options.reranker is not None or options.mmr is not None
-    return _Answer(found.candidates, found.enough or settled)
+    return _Answer(result.candidates, result.enough or settled)
 
 
 def _within_limits(
@@ -173,8 +173,8 @@ def search_spans(
         again: dict[int, int] = {}
         for allowed in sorted(set(waiting.values())):
             some = [at for at, its in waiting.items() if its == allowed]
-            found = spans(reader.source, questions.some(some), allowed, only)
-            for at, candidates in zip(some, found, strict=True):
+            result = spans(reader.source, questions.some(some), allowed, only)
+            for at, candidates in zip(some, result, strict=True):
                 candidates = _best_spans(_readable_spans(reader, candidates), options.k)
                 size = _size(reader, candidates)
                 # What fits and holds more is better; of what does not fit, the last.
@@ -274,7 +274,7 @@ def search(
         )
     for left in reversed(range(_CHANGES)):
         try:
-            found = _hits(
+            result = _hits(
                 IndexReader(source, options.tokenizer), questions, retriever, options, only
             )
             break
@@ -283,7 +283,7 @@ def search(
                 raise
     answers: list[list[Hit]] = [[] for _ in texts]
     least = options.min_score
-    for at, hits in zip(asked, found, strict=True):
+    for at, hits in zip(asked, result, strict=True):
         answers[at] = [hit for hit in hits if least is None or hit.score >= least]
     return answers
 
@@ -300,8 +300,8 @@ def _hits(
     # A server may be written to meanwhile: all that is looked up has to be of one state.
     source = reader.source
     with source.snapshot(), reporting_damage(source):
-        found = _candidates_of(reader, questions, retriever, options, only)
-        return [hits_of(reader, candidates) for candidates in found]
+        result = _candidates_of(reader, questions, retriever, options, only)
+        return [hits_of(reader, candidates) for candidates in result]
 
 
 def _candidates_of(
@@ -345,8 +345,10 @@ def _texts(queries: str | Sequence[str | Query]) -> list[str]:
 def hits_of(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> list[Hit]:
     """In the order given; what was assembled from sentences is given in reading order and ranked by its score."""
     frames = [
-        NO_FRAME if each.level else reader.frame(each.document, each.start, each.end)
-        for each in candidates
+        NO_FRAME
+        if candidate_span.level
+        else reader.frame(candidate_span.document, candidate_span.start, candidate_span.end)
+        for candidate_span in candidates
     ]
     return [
         Hit(
@@ -368,9 +370,9 @@ def hits_of(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> list[Hi
             opening=frame.opening,
             closing=frame.closing,
             elsewhere=tuple(
-                HitPlace(reader.document(each.document), *span, tokens)
-                for each in candidate.elsewhere
-                for span, tokens in zip(each.spans, each.tokens, strict=True)
+                HitPlace(reader.document(row.document), *span, tokens)
+                for row in candidate.elsewhere
+                for span, tokens in zip(row.spans, row.tokens, strict=True)
             ),
             hidden=()
             if candidate.level

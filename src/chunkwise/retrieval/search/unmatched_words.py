@@ -43,8 +43,10 @@ def unmatched_words(
     ]
     if not asked:
         return []
-    found = source.words(asked, 1, Filter())
-    missing = [word for word, ranking in zip(asked, found, strict=True) if not len(ranking.numbers)]
+    result = source.words(asked, 1, Filter())
+    missing = [
+        word for word, ranking in zip(asked, result, strict=True) if not len(ranking.numbers)
+    ]
     known = _words(documents) - {word.lower() for word in missing} if missing else set()
     return [UnmatchedWord(word, _near(word.lower(), known)) for word in missing]
 
@@ -59,28 +61,28 @@ def unmatched_told(missing: list[UnmatchedWord]) -> str:
     """One line; empty where no word is missing."""
     if not missing:
         return ""
-    said = f"no document has {' or '.join(repr(each.word) for each in missing)}"
-    near = list(dict.fromkeys(word for each in missing for word in each.near))
-    return f"{said}; did you mean {' or '.join(map(repr, near))}?" if near else said
+    text = f"no document has {' or '.join(repr(unmatched_word.word) for unmatched_word in missing)}"
+    near = list(dict.fromkeys(word for unmatched_word in missing for word in unmatched_word.near))
+    return f"{text}; did you mean {' or '.join(map(repr, near))}?" if near else text
 
 
 def _words(documents: Iterable[Document]) -> set[str]:
-    found: set[str] = set()
+    result: set[str] = set()
     left = _MOST_CHARACTERS
     for document in documents:
         text = document.text[:left]
-        found.update(word.lower() for word in words_of(CharacterArrays(text)).distinct)
+        result.update(word.lower() for word in words_of(CharacterArrays(text)).distinct)
         left -= len(text)
         if left <= 0:
             break
-    return found
+    return result
 
 
 def why_unfindable(text: str, languages: Sequence[str]) -> str:
     """Why word search has nothing to look for in a question, whatever the documents say; empty: it has."""
     words = words_of(CharacterArrays(text)).distinct
     if not words:
-        return "the question has no word"
+        return "the question has no words"
     if not len(query_terms(text, languages)):
         return "the question has only stop words, which are not indexed"
     others = (word for word in words if len(word) > 1 or len(pairs_of(word * 3)) == 1)

@@ -35,7 +35,7 @@ class AutoragFormat:
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
         qa, corpus = _files(path)
         passages = _passages(corpus) if corpus is not None else iter(())
-        texts = {each.id: each.text for each in passages if isinstance(each, Document)}
+        texts = {passage.id: passage.text for passage in passages if isinstance(passage, Document)}
 
         def draft(where: str, row: Mapping[str, object], number: str) -> Draft:
             id = identifier(row, "qid") or number
@@ -43,9 +43,9 @@ class AutoragFormat:
             references = [_reference(group, texts) for group in groups]
             answers = _flat(row.get("generation_gt"), "generation_gt")
             answer = next((text for text in answers if text), None)
-            told = [texts.get(first.doc_id, "") for first, *_ in references]
+            messages = [texts.get(first.doc_id, "") for first, *_ in references]
             query = Query(id, string(row, "query"), answer=answer)
-            return Draft(where, query, (*given_references(references, told),))
+            return Draft(where, query, (*given_references(references, messages),))
 
         yield from made_of(qa, _rows(qa, ("qid", "query", "retrieval_gt", "generation_gt")), draft)
 
@@ -59,8 +59,8 @@ class AutoragFormat:
         rows: list[dict[str, object]] = []
         for query in testset.queries:
             groups = (
-                list(dict.fromkeys(place.doc_id for place in each.places))
-                for each in query.references
+                list(dict.fromkeys(place.doc_id for place in reference.places))
+                for reference in query.references
             )
             rows.append(
                 {
@@ -126,12 +126,12 @@ def _groups(value: object) -> list[list[str]]:
 def _flat(value: object, what: str) -> list[str]:
     if value is None:
         return []
-    found: list[str] = []
+    result: list[str] = []
     for item in value if isinstance(value, list) else [value]:
         if not isinstance(item, str):
-            raise WrongField(f"its {what} holds {kind(item)}, not a text")
-        found.append(without_half_characters(item))
-    return found
+            raise WrongField(f"its {what} contains {kind(item)}, not text")
+        result.append(without_half_characters(item))
+    return result
 
 
 def _reference(group: list[str], texts: Mapping[str, str]) -> list[Passage]:

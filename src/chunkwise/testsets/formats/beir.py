@@ -111,7 +111,7 @@ class BeirFormat:
             corpus = ({"_id": d.id, "title": d.title, "text": d.text} for d in documents)
             write_json_lines(path / _CORPUS, corpus)
         write_json_lines(
-            path / _QUERIES, ({"_id": each.id, "text": each.text} for each in testset.queries)
+            path / _QUERIES, ({"_id": item.id, "text": item.text} for item in testset.queries)
         )
         for name, judged in rows.items():
             with text_file(folder / name) as out:
@@ -122,9 +122,11 @@ class BeirFormat:
         """Lengths of the documents that are relevant to something."""
         if not (path / _CORPUS).is_file():
             return {}
-        wanted = {doc_id for found in judgments.relevant.values() for doc_id in found}
-        documents = (each for each in self.documents(path) if isinstance(each, Document))
-        return {each.id: len(each.text) for each in documents if each.id in wanted}
+        wanted = {doc_id for record in judgments.relevant.values() for doc_id in record}
+        documents = (
+            document for document in self.documents(path) if isinstance(document, Document)
+        )
+        return {document.id: len(document.text) for document in documents if document.id in wanted}
 
 
 def _folder(path: Path) -> Path:

@@ -43,9 +43,9 @@ class ChromaFormat:
         for query in testset.queries:
             corpus = query.references[0].doc_id if query.references else ""
             references = [
-                _reference(each, texts.get(corpus))
-                for each in query.references
-                if each.doc_id == corpus
+                _reference(reference, texts.get(corpus))
+                for reference in query.references
+                if reference.doc_id == corpus
             ]
             cells = (query.text, json.dumps(references), corpus)
             rows.append(dict(zip(_COLUMNS, cells, strict=True)))
@@ -60,7 +60,7 @@ def _draft(where: str, row: Mapping[str, object], id: str) -> Draft:
     except WrongField:
         raise
     except (ValueError, RecursionError) as error:
-        raise WrongField(f"its references are no JSON: {json_problem(error)}") from None
+        raise WrongField(f"its references aren't JSON: {json_problem(error)}") from None
     passages: list[GivenPassage] = []
     for number, value in enumerate(items(listed, "references"), 1):
         name = f"reference {number}"

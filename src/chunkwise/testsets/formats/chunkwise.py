@@ -86,12 +86,12 @@ class QuestionsFile:
     def position(self, row: QuestionRow) -> int | None:
         """Where a row that was read before stands now: by its id, else as it was; None: nowhere."""
         name = id_of_row(row)
-        found = (
+        result = (
             at
-            for at, each in enumerate(self.rows)
-            if (id_of_row(each) == name if name else each == row)
+            for at, record in enumerate(self.rows)
+            if (id_of_row(record) == name if name else record == row)
         )
-        return next(found, None)
+        return next(result, None)
 
     def write(self) -> None:
         """At once: the file before, or the file with all rows, is there at any time."""
@@ -125,15 +125,15 @@ def _parsed(text: str, path: Path) -> tuple[str, dict[str, Any], list[Any]]:
 
 
 def _lines(text: str, path: Path) -> list[Any]:
-    found = []
+    result = []
     for row in json_lines(io.BytesIO(text.encode("utf-8"))):
         if row.problem:
             raise ChunkwiseError(
                 f"{path}, {row.where}: {row.problem}; for details: chunkwise testset check "
                 f"{path} DOCUMENTS"
             )
-        found.append(row.value)
-    return found
+        result.append(row.value)
+    return result
 
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
@@ -186,7 +186,7 @@ def row_of(query: Query, texts: Mapping[str, str]) -> dict[str, object]:
     if query.answer is not None:
         row["answer"] = query.answer
     if query.references:
-        row["references"] = [_reference(each, texts) for each in query.references]
+        row["references"] = [_reference(reference, texts) for reference in query.references]
     if query.facts:
         row["facts"] = [
             {"fact": fact.text, **({"aliases": list(fact.aliases)} if fact.aliases else {})}
@@ -195,14 +195,14 @@ def row_of(query: Query, texts: Mapping[str, str]) -> dict[str, object]:
     if query.types:
         row["types"] = list(query.types)
     if query.labels:
-        row["labels"] = [_label(each, texts) for each in query.labels]
+        row["labels"] = [_label(label, texts) for label in query.labels]
     if query.split:
         row["split"] = query.split
     return row
 
 
 def _reference(reference: Reference, texts: Mapping[str, str]) -> dict[str, object]:
-    place, *others = (_place(each, texts) for each in reference.places)
+    place, *others = (_place(row, texts) for row in reference.places)
     return {**place, "alternatives": others} if others else place
 
 

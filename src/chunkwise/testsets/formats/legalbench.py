@@ -41,7 +41,7 @@ class LegalbenchFormat:
         texts = {document.id: document.text for document in documents or ()}
         tests = []
         for query in testset.queries:
-            snippets = [_snippet(each, texts) for each in query.references]
+            snippets = [_snippet(reference, texts) for reference in query.references]
             tests.append({"query": query.text, "snippets": snippets, "tags": list(query.types)})
         write_json(path, {"tests": tests})
 
@@ -55,7 +55,7 @@ def _draft(where: str, record: Mapping[str, object], id: str) -> Draft:
         file = string(snippet, "file_path")
         span = items(snippet.get("span"), "spans")
         if len(span) != 2:
-            raise WrongField(f"a span is {span!r}; [start, end] is expected")
+            raise WrongField(f"a span is {span!r}; expected [start, end]")
         references.append([Passage(file, offset(span[0], "start"), offset(span[1], "end"))])
         texts.append(optional_string(snippet, "answer") or "")
     tags = tuple(
@@ -68,7 +68,7 @@ def _draft(where: str, record: Mapping[str, object], id: str) -> Draft:
 
 def _snippet(reference: Reference, texts: Mapping[str, str]) -> dict[str, object]:
     start, end = reference.start, reference.end
-    found: dict[str, object] = {"file_path": reference.doc_id, "span": [start, end]}
+    result: dict[str, object] = {"file_path": reference.doc_id, "span": [start, end]}
     if reference.doc_id in texts:
-        found["answer"] = texts[reference.doc_id][start:end]
-    return found
+        result["answer"] = texts[reference.doc_id][start:end]
+    return result

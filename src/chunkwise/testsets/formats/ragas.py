@@ -50,8 +50,8 @@ class RagasFormat:
         suffix = path.suffix.lower()
         if suffix == ".csv":
             cells = (
-                each | {"reference_contexts": json.dumps(each["reference_contexts"])}
-                for each in samples
+                sample | {"reference_contexts": json.dumps(sample["reference_contexts"])}
+                for sample in samples
             )
             write_csv(path, _COLUMNS, cells)
         elif suffix == ".jsonl":
@@ -73,7 +73,7 @@ def _entries(path: Path) -> Iterator[Row]:
 def _draft(where: str, record: Mapping[str, object], number: str) -> Draft:
     question = record.get("user_input")
     if isinstance(question, list):
-        raise WrongField("a conversation of several turns; only single questions are read")
+        raise WrongField("a multi-turn conversation; only single questions are supported")
     text = string(record, "user_input", "question")
     given = record.get("reference_contexts")
     if not given and not record.get("answer"):
@@ -95,12 +95,12 @@ def _listed(value: object, what: str) -> list[str]:
         if not value.strip():
             return []
         value = _parsed(value.strip(), what)
-    found = items(value, what)
-    for item in found:
+    result = items(value, what)
+    for item in result:
         if not isinstance(item, str):
-            raise WrongField(f"one of its {what} is {kind(item)}, not a text")
+            raise WrongField(f"one of its {what} is {kind(item)}, not text")
     return [
-        without_half_characters(item) for item in found if isinstance(item, str) and item.strip()
+        without_half_characters(item) for item in result if isinstance(item, str) and item.strip()
     ]
 
 
@@ -112,12 +112,12 @@ def _parsed(cell: str, what: str) -> object:
     try:
         return ast.literal_eval(cell)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise WrongField(f"its {what} are {cell[:60]!r}, not a list") from None
+        raise WrongField(f"its {what} are {cell[:60]!r}; expected a list") from None
 
 
 def _sample(query: Query, texts: Mapping[str, str]) -> dict[str, object]:
-    places = (each for each in query.references if each.doc_id in texts)
-    passages = [texts[each.doc_id][each.start : each.end] for each in places]
+    places = (reference for reference in query.references if reference.doc_id in texts)
+    passages = [texts[place.doc_id][place.start : place.end] for place in places]
     return {
         "user_input": query.text,
         "reference": query.answer or "",

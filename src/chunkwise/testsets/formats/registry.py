@@ -109,7 +109,7 @@ def made_of(
         if row.problem:
             yield Unreadable(where, row.problem)
         elif not isinstance(value, dict):
-            yield Unreadable(where, f"{kind(value)}, where a record is expected")
+            yield Unreadable(where, f"{kind(value)}; expected a record")
         else:
             try:
                 yield make(where, value, str(number))
@@ -119,4 +119,6 @@ def made_of(
 
 def judged_documents(query: Query) -> list[str]:
     """Documents that hold a reference, or an alternative to one."""
-    return list(dict.fromkeys(place.doc_id for each in query.references for place in each.places))
+    return list(
+        dict.fromkeys(place.doc_id for reference in query.references for place in reference.places)
+    )

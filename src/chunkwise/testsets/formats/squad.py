@@ -63,9 +63,9 @@ class SquadFormat:
                     yield Unreadable(where, str(error))
 
     def documents(self, path: Path) -> Iterator[Document | Unreadable]:
-        found = squad_documents(_articles(path), str(path))
+        result = squad_documents(_articles(path), str(path))
         # What is bad is told where the questions are read.
-        yield from (each for each in found if isinstance(each, Document))
+        yield from (item for item in result if isinstance(item, Document))
 
     def write(self, testset: TestSet, documents: Sequence[Document] | None, path: Path) -> None:
         if documents is None:
@@ -125,8 +125,8 @@ def _start(context: str, said: str, at: int) -> int:
     times = context.count(said)
     if times != 1:
         raise WrongField(
-            f"its answer {said[:60]!r} is not at {thousands(at)} of its paragraph,"
-            f" {'but at several other places' if times else 'nor anywhere else'}"
+            f"its answer {said[:60]!r} isn't at {thousands(at)} of its paragraph, "
+            f"{'but at several other offsets' if times else 'nor elsewhere'}"
         )
     return context.index(said)
 
@@ -141,7 +141,7 @@ def _home(query: Query, known: Mapping[str, object]) -> str | None:
 
 
 def _question(query: Query, home: str, text: str) -> dict[str, object]:
-    places = [place for each in query.references for place in each.places]
+    places = [place for reference in query.references for place in reference.places]
     here = [place for place in dict.fromkeys(places) if place.doc_id == home]
     answers = [{"text": text[p.start : p.end], "answer_start": p.start} for p in here]
     return {

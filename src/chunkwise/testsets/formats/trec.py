@@ -69,8 +69,8 @@ class TrecFormat:
 
 def _named(folder: Path, parts: tuple[str, ...], other_than: Path | None = None) -> Path | None:
     """The first file of a folder with one of these words in its name."""
-    files = (each for each in sorted(folder.iterdir()) if each.is_file() and each != other_than)
-    return next((each for each in files if any(part in each.name.lower() for part in parts)), None)
+    files = (path for path in sorted(folder.iterdir()) if path.is_file() and path != other_than)
+    return next((file for file in files if any(part in file.name.lower() for part in parts)), None)
 
 
 def _pair(path: Path) -> tuple[Path | None, Path]:
@@ -103,7 +103,7 @@ def _judged(path: Path) -> Iterator[Qrel | Unreadable]:
         grade = grade_of(cells[3]) if len(cells) == 4 else None
         if grade is None:
             shown = line.strip()[:80]
-            yield Unreadable(where, f"{shown!r}; question, 0, document and grade are expected")
+            yield Unreadable(where, f"{shown!r}; expected question, 0, document and grade")
         else:
             yield Qrel(where, cells[0], cells[2], grade)
 
@@ -116,7 +116,7 @@ def _topics(path: Path) -> Iterator[tuple[str, str | None, str]]:
             id, title = _NUMBER.search(top), _TITLE.search(top)
             where = f"{path}, topic {number}"
             if id is None or title is None:
-                yield where, None, "a topic needs <num> and <title>"
+                yield where, None, "expected <num> and <title>"
             else:
                 yield where, id[1], " ".join(title[1].split())
         return
@@ -130,7 +130,7 @@ def _topics(path: Path) -> Iterator[tuple[str, str | None, str]]:
                 yield (
                     where,
                     None,
-                    f"{line.strip()[:80]!r}; an id, a tab and a question are expected",
+                    f"{line.strip()[:80]!r}; expected an id, a tab and a question",
                 )
 
 

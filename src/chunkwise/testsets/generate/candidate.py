@@ -89,15 +89,15 @@ class Candidate:
             self.question,
             self.references,
             self.answer,
-            tuple(Fact(each) for each in facts),
+            tuple(Fact(fact) for fact in facts),
             tuple(types),
         )
 
 
 def question_id(question: str, places: Sequence[Passage]) -> str:
     """By what is asked and where the answer stands."""
-    said = repr((question, list(places))).encode("utf-8", "surrogatepass")
-    return f"q-{blake2b(said, digest_size=5).hexdigest()}"
+    portion = repr((question, list(places))).encode("utf-8", "surrogatepass")
+    return f"q-{blake2b(portion, digest_size=5).hexdigest()}"
 
 
 def words_in(text: str, language: str) -> frozenset[int]:
@@ -107,7 +107,7 @@ def words_in(text: str, language: str) -> frozenset[int]:
 
 def on_one_line(text: str) -> str:
     """Without line breaks and characters that do more than show."""
-    shown = (each if each.isprintable() else " " for each in text)
+    shown = (item if item.isprintable() else " " for item in text)
     return " ".join("".join(shown).split())
 
 
@@ -128,15 +128,15 @@ def references_of(
 
     `about` is question and answer: of several places a quote has, the one that speaks of them is meant.
     """
-    found: list[_Place] = []
+    result: list[_Place] = []
     for quote in quotes:
         places = _quoted(quote, passages, about)
         if not places:
             return None
-        found += places
+        result += places
     references = []
     for passage in passages:
-        spans = [place.span for place in found if place.passage is passage]
+        spans = [place.span for place in result if place.passage is passage]
         for span in merged_spans(spans):
             references.append(reference_at(passage.document, span, documents))
     return tuple(references) or None
@@ -168,13 +168,13 @@ def _places(quote: str, passages: Sequence[SourcePassage]) -> list[_Place]:
     text = quote.strip()
     if not any(map(str.isalnum, text)):
         return []
-    found = []
+    places = []
     for passage in passages:
         shown = Document("passage", passage.text)
         outcome = locate([SoughtPassage(text)], [shown])[0]
         if not isinstance(outcome, Missing):
-            found += [_placed(passage, shown, place) for place in outcome.places]
-    return found
+            places += [_placed(passage, shown, place) for place in outcome.places]
+    return places
 
 
 def _placed(passage: SourcePassage, shown: Document, place: Passage) -> _Place:
@@ -185,8 +185,8 @@ def _placed(passage: SourcePassage, shown: Document, place: Passage) -> _Place:
         end += 1
     quote = text[start:end]
     bounds = [*Analyzed(shown).sentences.tolist(), len(text)]
-    first = max(each for each in bounds if each <= start)
-    last = min(each for each in bounds if each >= end)
+    first = max(bound for bound in bounds if bound <= start)
+    last = min(bound for bound in bounds if bound >= end)
     around = trimmed(text, first, last)
     is_scrap = len(quote) < _FEW_CHARACTERS or len(quote.split()) < _FEW_WORDS
     span = around if is_scrap else Span(start, end)
@@ -213,18 +213,18 @@ def _meant(places: Sequence[_Place], about: str) -> _Place | None:
 
 def reference_at(document: Document, span: Span, documents: Sequence[Document]) -> Reference:
     """With the places that say the same, word by word."""
-    own = Passage(document.id, span.start, span.end)
+    passage = Passage(document.id, span.start, span.end)
     text = document.text[span.start : span.end]
     words = re.findall(r"\w+", text)
     if len(text) < _SAYS_THE_SAME or not words:
-        return Reference(*own)
+        return Reference(*passage)
     # Most documents are ruled out by one word, which takes no reading.
     longest = max(words, key=len)
-    others = [each for each in documents if each is document or longest in each.text]
-    at = next(number for number, each in enumerate(others) if each is document)
+    others = [item for item in documents if item is document or longest in item.text]
+    at = next(number for number, item in enumerate(others) if item is document)
     outcome = locate([SoughtPassage(text, at)], others)[0]
     places = outcome.places if isinstance(outcome, Located) else ()
-    return Reference(*own, tuple(each for each in places if not own.overlaps(each)))
+    return Reference(*passage, tuple(place for place in places if not passage.overlaps(place)))
 
 
 Reason = Literal[
@@ -306,10 +306,10 @@ class GeneratedQuestions:
     @property
     def missing_kinds(self) -> dict[QuestionType, int]:
         """Types without a question, with the number of attempts."""
-        found = {name for query in self.queries for name in query.types}
+        texts = {name for query in self.queries for name in query.types}
         used_up = self.ending == "passages"
         return {
             kind: count
             for kind, count in (self.asked_for or {}).items()
-            if kind not in found and (count or used_up)
+            if kind not in texts and (count or used_up)
         }

@@ -96,8 +96,8 @@ def definitions_in(analyzed: Analyzed) -> Iterator[DefinedTerm]:
     for start, end in analyzed.blocks.spans("paragraph", "item").tolist():
         inner = starts[bisect_right(starts, start) : bisect_left(starts, end)]
         for first, last in pairwise([start, *inner, end]):
-            if (found := _sentence(text, first, last)) is not None:
-                yield found
+            if (result := _sentence(text, first, last)) is not None:
+                yield result
 
 
 def _sentence(text: str, start: int, end: int) -> DefinedTerm | None:

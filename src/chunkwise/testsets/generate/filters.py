@@ -168,7 +168,7 @@ def is_unsupported(candidate: Candidate) -> bool:
 def named_facts(candidate: Candidate) -> tuple[str, ...]:
     """The facts that stand in the evidence: no others can be looked for in what a search finds."""
     plain = plain_form("\n".join(candidate.evidence))
-    return tuple(each for each in candidate.draft.facts if is_named(Fact(each), plain))
+    return tuple(fact for fact in candidate.draft.facts if is_named(Fact(fact), plain))
 
 
 def _holds(proof: Readable, claim: Readable, candidate: Candidate) -> bool:
@@ -253,25 +253,25 @@ class WordSearch:
         self._indexes: list[Index] = []
         for number, strategy in enumerate(STRATEGIES, 1):
             if advance is not None:
-                advance(0, f"chunking the documents for BM25, way {number} of {len(STRATEGIES)}")
+                advance(0, f"chunking the documents for BM25, {number} of {len(STRATEGIES)}")
             self._indexes.append(index(documents, strategy, vectors="none", advance=advance))
 
     def first_place(self, question: str) -> Passage | None:
         """What the first hits of all ways have in common; None: nothing."""
         hits = [
-            next(iter(each.search(question, k=1, retriever="bm25")), None) for each in self._indexes
+            next(iter(item.search(question, k=1, retriever="bm25")), None) for item in self._indexes
         ]
         places = [Passage(hit.doc_id, hit.start, hit.end) for hit in hits if hit is not None]
-        if len(places) < len(hits) or len({each.doc_id for each in places}) > 1:
+        if len(places) < len(hits) or len({place.doc_id for place in places}) > 1:
             return None
-        start, end = max(each.start for each in places), min(each.end for each in places)
+        start, end = max(place.start for place in places), min(place.end for place in places)
         return Passage(places[0].doc_id, start, end) if start < end else None
 
     def finds(self, query: Query) -> bool:
         """Whether every reference is among the first few chunks of every strategy."""
         return all(
-            _covers(query, each.search(query.text, k=DEPTH, retriever="bm25"))
-            for each in self._indexes
+            _covers(query, item.search(query.text, k=DEPTH, retriever="bm25"))
+            for item in self._indexes
         )
 
 
@@ -309,10 +309,10 @@ def verified_kinds(candidate: Candidate, facts: tuple[str, ...]) -> tuple[Questi
         or (kind == "paraphrase" and _is_paraphrase(candidate))
         or (kind == "list" and len(facts) > 1 and bool(_LIST.search(candidate.answer)))
     )
-    found: list[QuestionType] = [kind] if is_one else []
+    result: list[QuestionType] = [kind] if is_one else []
     if brings_number(candidate.question, candidate.answer, candidate.language):
-        found.append("numeric")
-    return tuple(found) or ("single-concept",)
+        result.append("numeric")
+    return tuple(result) or ("single-concept",)
 
 
 def _terms_by_document(candidate: Candidate) -> list[set[int]]:
@@ -327,12 +327,14 @@ def _terms_by_document(candidate: Candidate) -> list[set[int]]:
 def needs_both(candidate: Candidate) -> bool:
     """Whether evidence of two documents has a part of the answer each that the other has not."""
     documents = _terms_by_document(candidate)
-    if len(documents) < 2 or any(each.alternatives for each in candidate.references):
+    if len(documents) < 2 or any(reference.alternatives for reference in candidate.references):
         return False
     language = candidate.language
     answered = words_in(candidate.answer, language) | words_in(candidate.question, language)
     parts = [answered & terms for terms in documents]
-    return all(part - set().union(*(each for each in parts if each is not part)) for part in parts)
+    return all(
+        part - set().union(*(group for group in parts if group is not part)) for part in parts
+    )
 
 
 def has_bridge(candidate: Candidate) -> bool:
@@ -375,7 +377,10 @@ class FilterChain:
         )
         if references is None:
             return "quote not in the passage"
-        evidence = tuple(self._texts[each.doc_id][each.start : each.end] for each in references)
+        evidence = tuple(
+            self._texts[reference.doc_id][reference.start : reference.end]
+            for reference in references
+        )
         candidate = Candidate(draft, references, evidence)
         if is_known(candidate.id):
             return None

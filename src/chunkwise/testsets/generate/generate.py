@@ -209,8 +209,8 @@ def generated_row(
     """With the text at every place, by which it is found again when a document has changed."""
     texts = {
         place.doc_id: documents[place.doc_id].text
-        for each in query.references
-        for place in each.places
+        for reference in query.references
+        for place in reference.places
     }
     return {**row_of(query, texts), GENERATED: dict(made)}
 
@@ -363,7 +363,7 @@ class GenerationRun:
         filters = FilterChain(self.source_passages, self._words)
         languages = self._languages()
         for query in self._store.queries:
-            known = (languages.get(each.doc_id) for each in query.references)
+            known = (languages.get(reference.doc_id) for reference in query.references)
             filters.asked.add(query.text, query.references, next(filter(None, known), "none"))
         return filters
 
@@ -373,7 +373,7 @@ class GenerationRun:
 
     def _languages(self) -> dict[str, str]:
         """Of each document with a passage that can be asked about."""
-        return {each.document.id: each.language for each in self.source_passages.passages}
+        return {passage.document.id: passage.language for passage in self.source_passages.passages}
 
     def _note(self, amount: int, note: str) -> None:
         """What is done before the first question: the bar counts questions, and does not move."""

@@ -50,28 +50,28 @@ class SharedNames:
 
         Rare names first, no passage twice.
         """
-        found: list[tuple[NamedPlace, SourcePassage]] = []
+        result: list[tuple[NamedPlace, SourcePassage]] = []
         used: set[int] = set()
         order = sorted(
             self.said, key=lambda name: (name not in self.about, len(self.said[name]), name)
         )
         for name in order:
-            targets = self.about.get(name) or [each.passage for each in self.said[name]]
+            targets = self.about.get(name) or [row.passage for row in self.said[name]]
             for place in self.said[name]:
                 if place.passage.number in used:
                     continue
                 other = next(
                     (
-                        each
-                        for each in targets
-                        if each.at != place.passage.at and each.number not in used
+                        target
+                        for target in targets
+                        if target.at != place.passage.at and target.number not in used
                     ),
                     None,
                 )
                 if other is not None:
                     used |= {place.passage.number, other.number}
-                    found.append((place, other))
-        return found
+                    result.append((place, other))
+        return result
 
 
 def shared_names(source_passages: SourcePassages) -> SharedNames:
@@ -85,10 +85,10 @@ def shared_names(source_passages: SourcePassages) -> SharedNames:
     for passages in of_document.values():
         analyzed = Analyzed(passages[0].document)
         mentions = document_names(analyzed, analyzed.atoms(), passages[0].language)
-        starts = np.array([each.start for each in passages], np.int64)
+        starts = np.array([source_passage.start for source_passage in passages], np.int64)
         of_section: defaultdict[int, list[SourcePassage]] = defaultdict(list)
-        for each in passages:
-            of_section[each.section].append(each)
+        for source_passage in passages:
+            of_section[source_passage.section].append(source_passage)
         sections = analyzed.sections.at(mentions.start).tolist()
         rows = zip(*(column.tolist() for column in mentions), strict=True)
         for (start, end, name, kind), section in zip(rows, sections, strict=True):
@@ -101,10 +101,12 @@ def shared_names(source_passages: SourcePassages) -> SharedNames:
                 short[name].append(passages)
             elif len(about[name]) <= _COMMON:
                 own = passages if kind == TITLE else of_section[section]
-                about[name] |= {each.number: each for each in own[:_COMMON]}
+                about[name] |= {
+                    source_passage.number: source_passage for source_passage in own[:_COMMON]
+                }
     for name, documents in short.items():
         if len(documents) == 1 and name not in about:
-            about[name] = {each.number: each for each in documents[0][:_COMMON]}
+            about[name] = {document.number: document for document in documents[0][:_COMMON]}
     return SharedNames(
         {name: list(own.values()) for name, own in said.items() if 0 < len(own) <= _COMMON},
         {name: list(own.values()) for name, own in about.items() if own},
@@ -137,18 +139,18 @@ EASY = "easy"
 
 def parse_types(text: str) -> dict[QuestionType, float]:
     """`numeric,list` in equal shares, or `numeric=3,list=1`."""
-    found: dict[QuestionType, float] = {}
+    types: dict[QuestionType, float] = {}
     for part in text.split(","):
-        name, _, share = (each.strip() for each in part.partition("="))
-        kind = next((each for each in QUESTION_TYPES if each == name), None)
+        name, _, share = (item.strip() for item in part.partition("="))
+        kind = next((item for item in QUESTION_TYPES if item == name), None)
         if kind is None:
             raise InvalidParameter(
                 f"unknown question type {name!r}; known: {', '.join(QUESTION_TYPES)}"
             )
-        if kind in found:
+        if kind in types:
             raise InvalidParameter(f"the type {name} is given twice")
-        found[kind] = _share(name, share) if share else 1.0
-    return check_shares(found)
+        types[kind] = _share(name, share) if share else 1.0
+    return check_shares(types)
 
 
 def check_shares(shares: Mapping[QuestionType, float]) -> dict[QuestionType, float]:
@@ -158,10 +160,10 @@ def check_shares(shares: Mapping[QuestionType, float]) -> dict[QuestionType, flo
         raise InvalidParameter(
             f"unknown question type {unknown[0]!r}; known: {', '.join(QUESTION_TYPES)}"
         )
-    found = {kind: shares[kind] for kind in QUESTION_TYPES if shares.get(kind, 0) > 0}
-    if not found:
+    result = {kind: shares[kind] for kind in QUESTION_TYPES if shares.get(kind, 0) > 0}
+    if not result:
         raise InvalidParameter("no question type has a share above 0; add one: numeric=1")
-    return found
+    return result
 
 
 def turns(shares: Mapping[QuestionType, float]) -> Iterator[QuestionType]:
@@ -169,7 +171,7 @@ def turns(shares: Mapping[QuestionType, float]) -> Iterator[QuestionType]:
     given = dict.fromkeys(shares, 0)
     while True:
         # The one that is furthest behind; of equals the first.
-        kind = min(shares, key=lambda each: (given[each] + 0.5) / shares[each])
+        kind = min(shares, key=lambda share: (given[share] + 0.5) / shares[share])
         given[kind] += 1
         yield kind
 
@@ -196,8 +198,13 @@ def spread_passages(passages: Sequence[SourcePassage], seed: int = 0) -> list[So
     for passage in passages:
         documents[passage.at].append(passage)
     chance = random.Random(seed)
-    lines = {at: iter(_by_section(own, chance)) for at, own in documents.items()}
-    sizes = {at: sum(len(each.text) for each in own) for at, own in documents.items()}
+    lines = {
+        at: iter(_by_section(source_passages, chance)) for at, source_passages in documents.items()
+    }
+    sizes = {
+        at: sum(len(source_passage.text) for source_passage in source_passages)
+        for at, source_passages in documents.items()
+    }
     return [passage for _, passage in by_size(lines, sizes)]
 
 
@@ -208,8 +215,8 @@ def by_size(lines: Mapping[int, Iterator[T]], sizes: Mapping[int, int]) -> Itera
     heapq.heapify(waiting)
     while waiting:
         _, _, at, turn = heapq.heappop(waiting)
-        for found in islice(lines[at], 1):
-            yield at, found
+        for line in islice(lines[at], 1):
+            yield at, line
             heapq.heappush(waiting, (0, -sizes[at] / (turn + 1), at, turn + 1))
 
 
@@ -217,11 +224,14 @@ def _by_section(passages: Sequence[SourcePassage], chance: random.Random) -> lis
     sections: defaultdict[int, list[SourcePassage]] = defaultdict(list)
     for passage in passages:
         sections[passage.section].append(passage)
-    lines = [sorted(own, key=lambda each: (-each.weight, each.start)) for own in sections.values()]
+    lines = [
+        sorted(section, key=lambda source_passage: (-source_passage.weight, source_passage.start))
+        for section in sections.values()
+    ]
     # Weighty sections first, but not the same ones for every seed.
-    lines.sort(key=lambda own: -own[0].weight * chance.uniform(0.8, 1.25))
+    lines.sort(key=lambda line: -line[0].weight * chance.uniform(0.8, 1.25))
     depth = max(map(len, lines), default=0)
-    return [own[turn] for turn in range(depth) for own in lines if turn < len(own)]
+    return [line[turn] for turn in range(depth) for line in lines if turn < len(line)]
 
 
 _ROUNDS = 3
@@ -253,9 +263,9 @@ def question_tasks(
             for passages in lines[kind]:
                 first = passages[0].number
                 if (kind, first) not in asked and all(
-                    used[each.number] <= round for each in passages
+                    used[passage.number] <= round for passage in passages
                 ):
-                    used.update(each.number for each in passages)
+                    used.update(passage.number for passage in passages)
                     asked.add((kind, first))
                     yield QuestionTask(kind, passages)
                     break
@@ -272,7 +282,7 @@ def _line(
     if kind == "two-hop":
         links = shared_names(source_passages).links() if not round else []
         return ((place.passage, other) for place, other in links)
-    return ((each,) for each in order if _suits(kind, each))
+    return ((passage,) for passage in order if _suits(kind, passage))
 
 
 def _suits(kind: QuestionType, passage: SourcePassage) -> bool:

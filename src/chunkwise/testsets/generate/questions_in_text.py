@@ -54,7 +54,7 @@ class SearchedDocument:
 
     def passage_behind(self, position: int, until: int) -> FoundQuestion | None:
         """The first passage between two positions, as evidence of a question still to be asked."""
-        at = bisect_left(self.passages, position, key=lambda each: each.start)
+        at = bisect_left(self.passages, position, key=lambda passage: passage.start)
         if at == len(self.passages) or self.passages[at].start >= until:
             return None
         return _evidence(self.passages[at])
@@ -71,13 +71,13 @@ class LinkedDocuments:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        return {each.id: number for number, each in enumerate(self.source.documents)}
+        return {document.id: number for number, document in enumerate(self.source.documents)}
 
     @cached_property
     def _anchored(self) -> dict[tuple[int, str], SourcePassage]:
         """The first passage below each heading, by its document and its anchor."""
-        named = [each for each in self.source.passages if each.path]
-        return {(each.at, _slug(each.path[-1])): each for each in reversed(named)}
+        named = [passage for passage in self.source.passages if passage.path]
+        return {(passage.at, _slug(passage.path[-1])): passage for passage in reversed(named)}
 
     def linked(self, target: str, document_id: str) -> FoundQuestion | None:
         """The passage that a link leads to: the first of its document, or of the section it names."""
@@ -125,11 +125,12 @@ def link_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     for start, end, target in written_links(place.text, document):
         label = without_marks(place.text[start:end])
         if len(words_in(label, place.language)) >= _LEAST_WORDS:
-            found = place.corpus.linked(target, document.id)
-            if found and not (
-                found.document == place.number and found.span.start < start < found.span.end
+            question = place.corpus.linked(target, document.id)
+            if question and not (
+                question.document == place.number
+                and question.span.start < start < question.span.end
             ):
-                yield found._replace(question=label)
+                yield question._replace(question=label)
 
 
 def definition_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
@@ -218,7 +219,7 @@ _ENDS = (".", "!", "?", "。", "！", "？", "।")
 def sentence_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     """The longest sentence of each passage with a gap instead of its rarest stretch."""
     for spans in _prose(place):
-        span = max(spans, key=lambda each: each.end - each.start)
+        span = max(spans, key=lambda row: row.end - row.start)
         text = without_marks(place.text[span.start : span.end])
         terms = text_terms(text, place.language)
         if len(terms.vocabulary) < _LEAST_TERMS:
@@ -233,7 +234,7 @@ def sentence_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
 def number_questions(place: SearchedDocument) -> Iterator[FoundQuestion]:
     """The longest sentence of each passage with one number, and a gap instead of that."""
     for spans in _prose(place):
-        for span in sorted(spans, key=lambda each: each.start - each.end):
+        for span in sorted(spans, key=lambda row: row.start - row.end):
             text = without_marks(place.text[span.start : span.end])
             numbers = list(_NUMBER.finditer(text))
             if len(numbers) == 1 and len(words_in(text, place.language)) >= _LEAST_TERMS:
@@ -253,13 +254,13 @@ def _prose(place: SearchedDocument) -> Iterator[list[Span]]:
     text = place.text
     starts = [*place.analyzed.sentences.tolist(), len(text)]
     whole = [
-        each
-        for each in (trimmed(text, *bounds) for bounds in pairwise(starts))
-        if each.end - each.start <= _LONGEST_SENTENCE and text.endswith(_ENDS, each.start, each.end)
+        span
+        for span in (trimmed(text, *bounds) for bounds in pairwise(starts))
+        if span.end - span.start <= _LONGEST_SENTENCE and text.endswith(_ENDS, span.start, span.end)
     ]
-    for passage in sorted(place.passages, key=lambda each: -each.weight):
-        first = bisect_left(whole, passage.start, key=lambda each: each.start)
-        last = bisect_right(whole, passage.end, key=lambda each: each.end)
+    for passage in sorted(place.passages, key=lambda source_passage: -source_passage.weight):
+        first = bisect_left(whole, passage.start, key=lambda row: row.start)
+        last = bisect_right(whole, passage.end, key=lambda row: row.end)
         if first < last:
             yield whole[first:last]
 
@@ -290,25 +291,25 @@ def questions_in(
     `known` are the questions kept of each kind, which grow meanwhile: a kind that has its share gives no more.
     """
     corpus = LinkedDocuments(source)
-    sizes = {number: len(each.text) for number, each in enumerate(source.documents)}
+    sizes = {number: len(document.text) for number, document in enumerate(source.documents)}
     lines = {number: _of_document(SearchedDocument(corpus, number)) for number in sizes}
     pool: dict[str, list[tuple[int, FoundQuestion]]] = {kind: [] for kind in KINDS}
-    for number, (kind, found) in islice(by_size(lines, sizes), _POOL * wanted):
-        pool[kind].append((number, found))
+    for number, (kind, question) in islice(by_size(lines, sizes), _POOL * wanted):
+        pool[kind].append((number, question))
     most = max(_A_FEW, _MOST_OF_A_KIND * wanted)
     for turn in range(max(map(len, pool.values()))):
         for kind, candidates in pool.items():
             if turn < len(candidates) and known.get(kind, 0) < most:
-                number, found = candidates[turn]
+                number, question = candidates[turn]
                 passages = corpus.passages[number]
-                yield _query(kind, found, source), passages[0].language if passages else "none"
+                yield _query(kind, question, source), passages[0].language if passages else "none"
 
 
-def _query(kind: str, found: FoundQuestion, source: SourcePassages) -> Query:
-    document = source.documents[found.document]
-    reference = reference_at(document, found.span, source.documents)
-    id = question_id(found.question, reference.places[:1])
-    return Query(id, found.question, (reference,), found.answer, (), (EXTRACTED, kind))
+def _query(kind: str, question: FoundQuestion, source: SourcePassages) -> Query:
+    document = source.documents[question.document]
+    reference = reference_at(document, question.span, source.documents)
+    id = question_id(question.question, reference.places[:1])
+    return Query(id, question.question, (reference,), question.answer, (), (EXTRACTED, kind))
 
 
 def _of_document(place: SearchedDocument) -> Iterator[tuple[str, FoundQuestion]]:
@@ -316,7 +317,7 @@ def _of_document(place: SearchedDocument) -> Iterator[tuple[str, FoundQuestion]]
     open_kinds = {kind: find(place) for kind, find in KINDS.items()}
     while open_kinds:
         for kind, finder in list(open_kinds.items()):
-            if (found := next(finder, None)) is None:
+            if (result := next(finder, None)) is None:
                 del open_kinds[kind]
             else:
-                yield kind, found
+                yield kind, result

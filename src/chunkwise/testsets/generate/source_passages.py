@@ -34,15 +34,15 @@ def passage_spans(analyzed: Analyzed) -> list[Span]:
     tokens = analyzed.measure().starts
     atoms, sections = analyzed.atoms(), analyzed.sections
     paragraphs = set(analyzed.paragraphs.tolist())
-    found: list[Span] = []
+    spans: list[Span] = []
     for first, last in zip(sections.heading_end.tolist(), sections.end.tolist(), strict=True):
         inside = atoms[atoms.searchsorted(first) : atoms.searchsorted(last)].tolist()
         if first < last and (not inside or inside[0] != first):
             inside.insert(0, first)
         for span in _packed(text, [*inside, last], tokens, paragraphs):
             if not _is_code(analyzed, span):
-                found.append(span)
-    return found
+                spans.append(span)
+    return spans
 
 
 def _packed(
@@ -68,7 +68,7 @@ def _packed(
             spans[-1] = (spans[-1][0], len(bounds) - 1)
         else:
             spans.append((first, len(bounds) - 1))
-    big = [each for each in spans if before[each[1]] - before[each[0]] >= _TINY]
+    big = [pair for pair in spans if before[pair[1]] - before[pair[0]] >= _TINY]
     tight = (trimmed(text, bounds[low], bounds[high]) for low, high in big)
     return [span for span in tight if span.end > span.start]
 
@@ -110,7 +110,7 @@ def is_boilerplate(text: str, path: Sequence[str]) -> bool:
     entries = sum(_ENTRY.search(line) is not None for line in lines)
     if entries >= _ENTRIES and entries * 2 >= len(lines):
         return True
-    solid = [each for each in text if not each.isspace()]
+    solid = [item for item in text if not item.isspace()]
     return sum(map(str.isalpha, solid)) < _LETTERS * len(solid)
 
 
@@ -254,7 +254,7 @@ def find_source_passages(
     sentences = RepeatedSentences()
     spans: list[list[Span]] = []
     counts: list[TermCounts] = []
-    found: list[list[SourcePassage]] = []
+    result: list[list[SourcePassage]] = []
     seen = set[tuple[str, str]]()
     for at, document in enumerate(documents):
         # A copy says nothing new, nor does it make what it repeats boilerplate.
@@ -267,11 +267,11 @@ def find_source_passages(
         bounds = np.array(own, dtype=np.int64).reshape(-1, 2)
         counts.append(counts_in_spans(terms, bounds[:, 0], bounds[:, 1]))
         spans.append(own)
-        found.append(_passages(analyzed, own, at, terms.language))
+        result.append(_passages(analyzed, own, at, terms.language))
         if advance is not None:
             advance(len(document.text), f"{counted(at + 1, 'document')} looked at")
     repeated = sentences.repeated(spans)
-    every = [passage for of_document in found for passage in of_document]
+    every = [passage for of_document in result for passage in of_document]
     shares = np.concatenate(repeated) if repeated else np.zeros(0)
     return _weighed(documents, every, join_counts(counts), shares)
 
@@ -350,16 +350,16 @@ def passage_pairs(source_passages: SourcePassages) -> list[Pair]:
     )
     used: set[int] = set()
     times: Counter[tuple[int, int]] = Counter()
-    found: list[tuple[int, Pair]] = []
+    result: list[tuple[int, Pair]] = []
     for one, other in order:
         if one in used or other in used:
             continue
         used |= {one, other}
         first, second = source_passages.passages[one], source_passages.passages[other]
         documents = (first.at, second.at)
-        found.append((times[documents] // _OF_ONE, (first, second)))
+        result.append((times[documents] // _OF_ONE, (first, second)))
         times[documents] += 1
-    return [pair for _, pair in sorted(found, key=lambda each: each[0])]
+    return [pair for _, pair in sorted(result, key=lambda pair: pair[0])]
 
 
 def _shared(

@@ -32,8 +32,8 @@ def two_hop_questions(source_passages: SourcePassages) -> Iterator[tuple[Query, 
                 if own not in sentences:
                     analyzed = Analyzed(place.passage.document)
                     sentences[own] = [*analyzed.sentences.tolist(), len(analyzed.text)]
-                if (found := _left_out(place, sentences[own])) is not None:
-                    return place, *found
+                if (result := _left_out(place, sentences[own])) is not None:
+                    return place, *result
         return None
 
     first = {passage.at: passage for passage in reversed(source_passages.passages)}
@@ -41,11 +41,11 @@ def two_hop_questions(source_passages: SourcePassages) -> Iterator[tuple[Query, 
         if passage.document.format == "code" or passage.language not in ("en", "de"):
             continue
         analyzed = Analyzed(passage.document)
-        for found in definitions_in(analyzed):
-            if found.subject and found.subject in found.question:
-                hop = left_out(name_hash(name_key(found.subject)), at)
+        for term in definitions_in(analyzed):
+            if term.subject and term.subject in term.question:
+                hop = left_out(name_hash(name_key(term.subject)), at)
                 if hop is not None:
-                    yield _two_hop(found, at, hop, source_passages), passage.language
+                    yield _two_hop(term, at, hop, source_passages), passage.language
     for name, about in names.about.items():
         passage = about[0]
         hop = left_out(name, passage.at)
@@ -53,8 +53,8 @@ def two_hop_questions(source_passages: SourcePassages) -> Iterator[tuple[Query, 
             german = passage.language == "de"
             asked = "was wird darüber gesagt?" if german else "what is said about it?"
             span = Span(passage.start, passage.end)
-            found = DefinedTerm(asked, "", span)
-            yield _two_hop(found, passage.at, hop, source_passages), passage.language
+            term = DefinedTerm(asked, "", span)
+            yield _two_hop(term, passage.at, hop, source_passages), passage.language
 
 
 _LONGEST_SENTENCE, _LEAST_WORDS = 200, 4
@@ -68,20 +68,20 @@ def _left_out(place: NamedPlace, bounds: list[int]) -> tuple[str, Span] | None:
     span = said_at(text, bounds[at], bounds[at + 1])
     name = text[place.start : place.end]
     plain = without_marks(text[span.start : span.end].replace(name, "…"))
-    said = plain.replace("…", " ").split()
-    if len(said) < _LEAST_WORDS or len(plain) > _LONGEST_SENTENCE or not plain.endswith("."):
+    texts = plain.replace("…", " ").split()
+    if len(texts) < _LEAST_WORDS or len(plain) > _LONGEST_SENTENCE or not plain.endswith("."):
         return None
     return plain.rstrip("."), span
 
 
 def _two_hop(
-    found: DefinedTerm,
+    term: DefinedTerm,
     at: int,
     hop: tuple[NamedPlace, str, Span],
     source_passages: SourcePassages,
 ) -> Query:
     place, sentence, span = hop
-    asked = found.question.replace(found.subject, "it", 1) if found.subject else found.question
+    asked = term.question.replace(term.subject, "it", 1) if term.subject else term.question
     asked = asked[0].lower() + asked[1:]
     question = (
         f"Wofür steht „…“ in „{sentence}“, und {asked.replace(' it?', ' das?')}"
@@ -91,7 +91,7 @@ def _two_hop(
     documents = source_passages.documents
     references = (
         reference_at(place.passage.document, span, documents),
-        reference_at(documents[at], found.span, documents),
+        reference_at(documents[at], term.span, documents),
     )
-    name = question_id(question, [each.places[0] for each in references])
-    return Query(name, question, references, found.answer or None, (), (EXTRACTED, "two-hop"))
+    name = question_id(question, [reference.places[0] for reference in references])
+    return Query(name, question, references, term.answer or None, (), (EXTRACTED, "two-hop"))

@@ -48,10 +48,10 @@ class Blocks:
 
     def of(self, *kinds: BlockKind) -> NDArray[np.int64]:
         """Indices of the blocks of these kinds."""
-        found = self.kind == CODE_OF[kinds[0]]
+        result = self.kind == CODE_OF[kinds[0]]
         for kind in kinds[1:]:
-            found |= self.kind == CODE_OF[kind]
-        return found.nonzero()[0]
+            result |= self.kind == CODE_OF[kind]
+        return result.nonzero()[0]
 
     def spans(self, *kinds: BlockKind) -> NDArray[np.int64]:
         """Starts and ends, two columns, of the blocks of these kinds."""
@@ -88,10 +88,10 @@ class Blocks:
         # The block a position lies in, and the last header before it.
         block = self.start.searchsorted(positions, "right") - 1
         above = header.searchsorted(block, "right") - 1
-        found = (block >= 0) & (above >= 0) & (positions < self.end[block])
-        found &= self.kind[block] == CODE_OF["row"]
-        found &= self.group[block] == self.group[header[above]]
-        return {at: self[int(header[above[at]])] for at in found.nonzero()[0].tolist()}
+        values = (block >= 0) & (above >= 0) & (positions < self.end[block])
+        values &= self.kind[block] == CODE_OF["row"]
+        values &= self.group[block] == self.group[header[above]]
+        return {at: self[int(header[above[at]])] for at in values.nonzero()[0].tolist()}
 
     def __getitem__(self, index: int) -> Block:
         return Block(
@@ -110,7 +110,7 @@ _LONGEST_HEADER = 10_000
 
 def cell_starts(text: str, blocks: Blocks, *, verbatim: bool) -> NDArray[np.int64]:
     """Where cells but the first of each row start; `verbatim`: a CSV's own text, where quotes hide delimiters."""
-    found: list[int] = []
+    starts: list[int] = []
     group, delimiter = -1, "|"
     for index in blocks.of("header", "row").tolist():
         start, end = int(blocks.start[index]), int(blocks.end[index])
@@ -121,8 +121,8 @@ def cell_starts(text: str, blocks: Blocks, *, verbatim: bool) -> NDArray[np.int6
             for match in _token(delimiter, verbatim).finditer(text, start, end)
             if match[0] == delimiter
         }
-        found.extend(sorted(behind - {start + 1, end}))
-    return np.array(found, dtype=np.int64)
+        starts.extend(sorted(behind - {start + 1, end}))
+    return np.array(starts, dtype=np.int64)
 
 
 def _delimiter(row: str) -> str:
@@ -180,16 +180,16 @@ _SPEAKS = re.compile(r"[^\s!-/:-@\[-`{-~]")
 
 def beside_fences(text: str, code: NDArray[np.int64]) -> list[int]:
     """Starts of the lines behind opening fences and of closing fences, of blocks of code (two columns)."""
-    found: list[int] = []
+    fences: list[int] = []
     for start, end in code.tolist():
         opening = _OPENING.match(text, start, end)
         if opening is None:
             continue
-        found += (match.end() for match in _LINE_END.finditer(text, start, opening.end()))
+        fences += (match.end() for match in _LINE_END.finditer(text, start, opening.end()))
         last = text.rfind("\n", start, end) + 1
         if last > opening.end() and _CLOSING.match(text, last, end):
-            found.append(last)
-    return found
+            fences.append(last)
+    return fences
 
 
 def unfenced(text: str, start: int, end: int) -> tuple[int, int]:
@@ -202,7 +202,7 @@ def unfenced(text: str, start: int, end: int) -> tuple[int, int]:
 
 def beside_bare_lines(text: str) -> list[int]:
     """Of source code: starts of lines that only close something, and of those behind lines that only open it."""
-    found: list[int] = []
+    lines: list[int] = []
     bare = list(_BARE.finditer(text))
     quotes = [match.start() for match in _QUOTES.finditer(text)] if bare else []
     for match in bare:
@@ -213,8 +213,8 @@ def beside_bare_lines(text: str) -> list[int]:
         behind = match.end() + 1
         beside = behind if opens else match.start()
         if 0 < beside < len(text):  # at the start of the text nothing stands before it
-            found.append(beside)
-    return found
+            lines.append(beside)
+    return lines
 
 
 _LEAD_IN = re.compile(r"[:：][*_]{0,3}\Z")
@@ -260,7 +260,7 @@ def are_marks(
     characters: CharacterArrays, starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Whether each stretch holds marks of ASCII and no word: an emoji or a rule drawn in lines says something."""
-    found = np.zeros(len(starts), dtype=np.bool_)
+    result = np.zeros(len(starts), dtype=np.bool_)
     first = characters.next_solid(starts)
     points = characters.points.take(first, mode="clip")
     # Nearly all begin with a word: the others alone are read to their end.
@@ -269,5 +269,5 @@ def are_marks(
     for at, start, end in zip(
         index.tolist(), starts[may].tolist(), ends[may].tolist(), strict=True
     ):
-        found[at] = _SPEAKS.search(characters.text, start, end) is None
-    return found
+        result[at] = _SPEAKS.search(characters.text, start, end) is None
+    return result

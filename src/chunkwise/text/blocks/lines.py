@@ -100,8 +100,8 @@ class Lines:
         """How many of these characters lie between each pair of positions."""
         if not any(char in self.characters.text for char in characters):
             return np.zeros(len(start), dtype=np.int64)
-        found = self.characters.places(characters)
-        counts: NDArray[np.int64] = found.searchsorted(end) - found.searchsorted(start)
+        values = self.characters.places(characters)
+        counts: NDArray[np.int64] = values.searchsorted(end) - values.searchsorted(start)
         return counts
 
     def holds(
@@ -181,11 +181,11 @@ def html_levels(lines: Lines) -> NDArray[np.int64]:
     if not tag.any():
         return np.zeros(len(lines), dtype=np.int64)
     digit = lines.at(2).astype(np.int64) - ord("0")
-    found = tag & one_of(lines.second, "hH") & one_of(lines.at(3), "> ")
-    found &= (digit >= 1) & (digit <= 6)
-    for line in found.nonzero()[0].tolist():
-        found[line] = "</h" in lines.text(line).lower()
-    return np.where(found, digit, 0)
+    result = tag & one_of(lines.second, "hH") & one_of(lines.at(3), "> ")
+    result &= (digit >= 1) & (digit <= 6)
+    for line in result.nonzero()[0].tolist():
+        result[line] = "</h" in lines.text(line).lower()
+    return np.where(result, digit, 0)
 
 
 def bullets(lines: Lines, signs: str) -> NDArray[np.bool_]:
@@ -193,31 +193,31 @@ def bullets(lines: Lines, signs: str) -> NDArray[np.bool_]:
     signs = "".join(sign for sign in signs if sign in lines.characters.text)
     if not signs:
         return np.zeros(len(lines), dtype=np.bool_)
-    found = one_of(lines.head, signs)
-    return found & _ends_word(lines.second) if found.any() else found
+    values = one_of(lines.head, signs)
+    return values & _ends_word(lines.second) if values.any() else values
 
 
 def numbered(lines: Lines, digits: int = 9) -> NDArray[np.bool_]:
     """Lines that open with a number, `.` or `)`, and white space."""
-    found = np.zeros(len(lines), dtype=np.bool_)
+    result = np.zeros(len(lines), dtype=np.bool_)
     left = ((lines.head >= ord("0")) & (lines.head <= ord("9"))).nonzero()[0]
     for offset in range(1, digits + 1):
         if not len(left):
             break
         char = lines.at(offset, left)
-        found[left] |= one_of(char, ".)") & _ends_word(lines.at(offset + 1, left))
+        result[left] |= one_of(char, ".)") & _ends_word(lines.at(offset + 1, left))
         left = left[(char >= ord("0")) & (char <= ord("9"))]
-    return found
+    return result
 
 
 def rules(lines: Lines) -> NDArray[np.bool_]:
     """Thematic breaks: three or more of one of * - _ and nothing else."""
-    found = np.zeros(len(lines), dtype=np.bool_)
+    result = np.zeros(len(lines), dtype=np.bool_)
     for sign in "*-_":
         alone = lines.consisting_of(sign)
         if len(alone):
-            found[alone[lines.holds(sign, alone) >= 3]] = True
-    return found
+            result[alone[lines.holds(sign, alone) >= 3]] = True
+    return result
 
 
 def underlines(lines: Lines) -> NDArray[np.int64]:
@@ -291,10 +291,10 @@ def _quoting(lines: Lines, signs: str) -> NDArray[np.bool_]:
 
 def _quoted_fence_end(lines: Lines, line: int) -> int:
     """The last line of the fence that this line opens behind quote marks; -1 if it opens none."""
-    found = _QUOTED_FENCE.fullmatch(lines.text(line))
-    if found is None or (found[2][0] == "`" and "`" in found[3]):
+    match = _QUOTED_FENCE.fullmatch(lines.text(line))
+    if match is None or (match[2][0] == "`" and "`" in match[3]):
         return -1
-    depth, fence = found[1].count(">"), found[2]
+    depth, fence = match[1].count(">"), match[2]
     for below in range(line + 1, len(lines)):
         text = lines.text(below)
         marks = _MARKS.match(text)
@@ -310,21 +310,21 @@ def _quoted_fence_end(lines: Lines, line: int) -> int:
 
 def _line_with(lines: Lines, sign: str, line: int) -> int:
     """The first line from this one on that holds the sign; the last line if none does."""
-    found = lines.characters.text.find(sign, int(lines.first[line]))
-    return int(lines.start.searchsorted(found, "right")) - 1 if found >= 0 else len(lines) - 1
+    number = lines.characters.text.find(sign, int(lines.first[line]))
+    return int(lines.start.searchsorted(number, "right")) - 1 if number >= 0 else len(lines) - 1
 
 
 def delimiter_rows(lines: Lines) -> NDArray[np.int64]:
     """Lines such as `|---|:--:|` that stand between a table's header and its rows, quoted or not."""
     if "|" not in lines.characters.text:
         return np.zeros(0, dtype=np.int64)
-    found = np.zeros(len(lines), dtype=np.bool_)
+    values = np.zeros(len(lines), dtype=np.bool_)
     alone = lines.consisting_of("|:-")
-    found[alone[(lines.holds("|", alone) > 0) & (lines.holds("-", alone) > 0)]] = True
+    values[alone[(lines.holds("|", alone) > 0) & (lines.holds("-", alone) > 0)]] = True
     for line in _quoting(lines, "|:->").nonzero()[0].tolist():
         text = lines.text(line)
-        found[line] = "|" in text and "-" in text and bool(_QUOTED_DELIMITERS.fullmatch(text))
-    return found.nonzero()[0]
+        values[line] = "|" in text and "-" in text and bool(_QUOTED_DELIMITERS.fullmatch(text))
+    return values.nonzero()[0]
 
 
 _HEADING, _PARAGRAPH, _ITEM, _HEADER, _ROW, _CODE = (CODE_OF[kind] for kind in BLOCK_KINDS)

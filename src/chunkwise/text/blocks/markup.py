@@ -65,32 +65,32 @@ class _AsciidocReader:
 
     def _read(self, at: int, first: int) -> int:
         line = self.lines[at]
-        found = self.found
+        blocks = self.found
         heading = _ASCIIDOC_HEADING.match(line.words) if not line.indent else None
         if not line.words:
-            found.close()
-        elif heading and (not found.is_open or heading[1][0] == "="):
-            found.heading(line.start, line.end, len(heading[1]))
-        elif not found.is_open and self._is_underlined(at):
-            found.heading(
+            blocks.close()
+        elif heading and (not blocks.is_open or heading[1][0] == "="):
+            blocks.heading(line.start, line.end, len(heading[1]))
+        elif not blocks.is_open and self._is_underlined(at):
+            blocks.heading(
                 line.start, self.lines[at + 1].end, _UNDERLINE[self.lines[at + 1].words[0]]
             )
             return at + 2
         elif _VERBATIM.fullmatch(line.words) and (end := self._end(at)):
-            found.code(self.lines[first].start, self.lines[end].end)
+            blocks.code(self.lines[first].start, self.lines[end].end)
             return end + 1
         elif _TABLE.fullmatch(line.words) and (end := self._end(at)):
             self._table(at + 1, end)
             return end + 1
         elif _WRAPPER.fullmatch(line.words) or _ABOUT.fullmatch(line.words):
-            found.close()
+            blocks.close()
         elif item := _ASCIIDOC_ITEM.match(line.words):
             sign = item[1]
-            found.item(line, len(sign) - 1 if sign[0] in "*." else None)
+            blocks.item(line, len(sign) - 1 if sign[0] in "*." else None)
         elif line.words == "+":
             pass  # what follows belongs to the item above
         elif not line.words.startswith("//"):
-            found.text(line)
+            blocks.text(line)
         return at + 1
 
     def _is_underlined(self, at: int) -> bool:
@@ -149,7 +149,7 @@ _LINK = re.compile(r"\[\[[^\[\]]*\]\[([^\[\]]*)\]\]")
 def org_blocks(text: str) -> Blocks:
     """Headings, paragraphs, items, tables and code of an Org text, in order."""
     lines = markup_lines(text)
-    found = LineBlocks()
+    blocks = LineBlocks()
     ends = _ends_of_blocks([line.words for line in lines])
     drawer_ends = [number for number, line in enumerate(lines) if line.words.upper() == ":END:"]
     at = 0
@@ -157,28 +157,28 @@ def org_blocks(text: str) -> Blocks:
         line = lines[at]
         heading = _ORG_HEADING.match(line.words) if not line.indent else None
         if heading:
-            found.heading(line.start, line.end, len(heading[1]))
+            blocks.heading(line.start, line.end, len(heading[1]))
         elif not line.words:
-            found.close()
+            blocks.close()
         elif at in ends:
-            found.code(line.start, lines[ends[at]].end)
+            blocks.code(line.start, lines[ends[at]].end)
             at = ends[at]
         elif _DRAWER.fullmatch(line.words) and (end := _drawer_end(drawer_ends, at)):
-            found.close()
+            blocks.close()
             at = end
         elif _SETTING.match(line.words):
-            found.end_list()
+            blocks.end_list()
         elif line.words.startswith("|"):
             if line.words.startswith("|-"):
-                found.to_header(line.end)
+                blocks.to_header(line.end)
             else:
-                found.row(line.start, line.end)
+                blocks.row(line.start, line.end)
         elif _ORG_ITEM.match(line.words) or (line.indent and line.words.startswith("* ")):
-            found.item(line)
+            blocks.item(line)
         else:
-            found.text(line)
+            blocks.text(line)
         at += 1
-    return found.blocks()
+    return blocks.blocks()
 
 
 def org_title(heading: str) -> str:
@@ -191,16 +191,16 @@ def org_title(heading: str) -> str:
 
 def _ends_of_blocks(lines: list[str]) -> dict[int, int]:
     """Of each line that opens a block of source: the line that ends it."""
-    found: dict[int, int] = {}
+    ends: dict[int, int] = {}
     opened: tuple[int, str] | None = None
     for at, words in enumerate(lines):
         if opened is None:
             if begin := _BEGIN.match(words):
                 opened = at, f"#+end_{begin[1].lower()}"
         elif words.lower().startswith(opened[1]):
-            found[opened[0]] = at
+            ends[opened[0]] = at
             opened = None
-    return found
+    return ends
 
 
 def _drawer_end(ends: list[int], at: int) -> int:

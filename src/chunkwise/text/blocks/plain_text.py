@@ -101,7 +101,7 @@ def heading_levels(lines: Lines, *, dense: bool) -> NDArray[np.int64]:
     candidates = (~blank & (size <= _LONGEST) & (alone | tight)).nonzero()[0]
     if not len(candidates):
         return levels
-    found: list[HeadingCandidate] = []
+    heading_candidates: list[HeadingCandidate] = []
     columns = (candidates, lines.start[candidates], lines.end[candidates], alone[candidates])
     for line, start, end, parted in zip(*(column.tolist() for column in columns), strict=True):
         text = lines.characters.text[start:end].strip()
@@ -113,12 +113,12 @@ def heading_levels(lines: Lines, *, dense: bool) -> NDArray[np.int64]:
         if not (heading.alone or _may_be_tight(heading, text, dense=dense)):
             continue
         if not (heading.alone or blank_before[line]):
-            after_heading = found and found[-1].line == line - 1
+            after_heading = heading_candidates and heading_candidates[-1].line == line - 1
             opens = dense and lines.text(line - 1).rstrip()[-1] in _ENDS_SENTENCE
             if not (after_heading or opens):
                 continue
-        found.append(heading)
-    for heading in drop_false_headings(lines, found):
+        heading_candidates.append(heading)
+    for heading in drop_false_headings(lines, heading_candidates):
         levels[heading.line] = heading.level
     nest_titles(lines, levels)
     return levels

@@ -148,11 +148,11 @@ class _TexReader:
 def closing_brace(text: str, start: int) -> int:
     """The place behind the brace that closes the one before `start`; 0 where none does, or far away."""
     depth = 1
-    for found in _BRACE.finditer(text, start, start + _LONGEST):
-        if found["stop"]:
+    for match in _BRACE.finditer(text, start, start + _LONGEST):
+        if match["stop"]:
             return 0
-        if found["brace"]:
-            depth += 1 if found["brace"] == "{" else -1
+        if match["brace"]:
+            depth += 1 if match["brace"] == "{" else -1
             if not depth:
-                return found.end()
+                return match.end()
     return 0

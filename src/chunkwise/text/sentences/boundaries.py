@@ -81,13 +81,13 @@ def _starts_by_marks(
     if within is not None:
         span = within[:, 0].searchsorted(at + _FURTHEST, "right") - 1
         at = at[(span >= 0) & (at < within[span, 1])] if len(within) else at[:0]
-    found = [
+    result = [
         _starts_behind(characters, at[low : low + _AT_ONCE]) for low in range(0, len(at), _AT_ONCE)
     ]
     thai = thai_starts(characters)
-    if not found:
+    if not result:
         return thai
-    starts = np.concatenate(found)
+    starts = np.concatenate(result)
     return merge_sorted(starts, thai) if len(thai) else starts
 
 
@@ -111,8 +111,8 @@ def _starts_behind(characters: CharacterArrays, at: NDArray[np.int64]) -> NDArra
     ends |= stop & ~single  # an ellipsis before a capital
     index = single.nonzero()[0]
     ends[index] = full_stop_ends(characters, at[index], after[index], opened[index])
-    found: NDArray[np.int64] = start[ends]
-    return found
+    result: NDArray[np.int64] = start[ends]
+    return result
 
 
 def _point(characters: CharacterArrays, positions: NDArray[np.int64]) -> NDArray[np.uint32]:
@@ -136,7 +136,7 @@ def _behind_closers(
 ) -> NDArray[np.int64]:
     after = at + 1
     # French sets a space before its closing quote.
-    if any(each in characters.text for each in _GUILLEMETS):
+    if any(item in characters.text for item in _GUILLEMETS):
         guillemet = one_of(_point(characters, after + 1), _GUILLEMETS)
         after = after + 2 * (characters.have(after, SPACE) & guillemet)
     # In Chinese and Japanese “ only ever opens; in German it closes.

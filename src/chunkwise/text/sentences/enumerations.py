@@ -123,12 +123,12 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
         for run in _runs(characters.text, read):
             believed.append(run)
             items.update((item.start, item) for item in run)
-    found = [items[at] for at in sorted(items)]
+    result = [items[at] for at in sorted(items)]
     return Enumerations(
-        _array(item.start for item in found),
-        _array(item.start for item in found if _opens_sentence(item)),
-        np.unique(_array(item.text for item in found)),
-        _array(item.start for item in found if item.behind == _COLON),
+        _array(item.start for item in result),
+        _array(item.start for item in result if _opens_sentence(item)),
+        np.unique(_array(item.text for item in result)),
+        _array(item.start for item in result if item.behind == _COLON),
         _outermost(believed),
     )
 
@@ -139,13 +139,13 @@ def _array(values: Iterable[int]) -> _Positions:
 
 def _outermost(runs: list[list[_Item]]) -> _Positions:
     """First and last item of each run, in order; runs that overlap are one."""
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for first, last in sorted((run[0].start, run[-1].start) for run in runs):
-        if found and first <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], last)
+        if result and first <= result[-1][1]:
+            result[-1] = result[-1][0], max(result[-1][1], last)
         else:
-            found.append((first, last))
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+            result.append((first, last))
+    return np.array(result, dtype=np.int64).reshape(-1, 2)
 
 
 def _marks(characters: CharacterArrays) -> Iterator[list[int]]:
@@ -285,14 +285,14 @@ def _values(value: str) -> list[tuple[str, int]]:
     """The kinds of number that a few digits or letters may be, each with its value."""
     if value.isdecimal():
         return [("1", int(value))] if not value.startswith("0") else []
-    found: list[tuple[str, int]] = []
+    values: list[tuple[str, int]] = []
     small = value.lower()
     case = "a" if value == small else "A"
     if len(value) == 1:
-        found.append((case, ord(small) - ord("a") + 1))
+        values.append((case, ord(small) - ord("a") + 1))
     if value in (small, value.upper()) and (small in ROMAN_NUMBERS or small == "i"):
-        found.append((f"{case} Roman", _roman(small)))
-    return found
+        values.append((f"{case} Roman", _roman(small)))
+    return values
 
 
 def _roman(letters: str) -> int:

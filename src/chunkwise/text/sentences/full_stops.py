@@ -140,7 +140,7 @@ def full_stop_ends(
     """`stop_ends` of many full stops."""
     ends = _behind_plain_words(characters, at)
     left = (~ends).nonzero()[0]
-    places = zip(*(each[left].tolist() for each in (at, after, following)), strict=True)
+    places = zip(*(array[left].tolist() for array in (at, after, following)), strict=True)
     ends[left] = [stop_ends(characters.text, *place) for place in places]
     return ends
 
@@ -162,14 +162,14 @@ def _number_of(letters: Points) -> NDArray[np.int64]:
 @cache
 def _endings() -> NDArray[np.bool_]:
     """By their numbers whether these letters end an abbreviation."""
-    found = np.zeros(1 << 5 * len(_TAIL), dtype=np.bool_)
+    result = np.zeros(1 << 5 * len(_TAIL), dtype=np.bool_)
     tails = np.zeros((len(NEVER_LAST | _PERHAPS_LAST), len(_TAIL)), dtype=np.uint8)
     for row, word in enumerate(NEVER_LAST | _PERHAPS_LAST):
         letters = takewhile(lambda char: char.isascii() and char.isalpha(), reversed(word))
         tail = [ord(letter) for letter in islice(letters, len(_TAIL))]
         tails[row, : len(tail)] = tail
-    found[_number_of(tails)] = True
-    return found
+    result[_number_of(tails)] = True
+    return result
 
 
 def stop_ends(text: str, at: int, after: int, following: int) -> bool:

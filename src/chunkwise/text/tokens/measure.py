@@ -70,15 +70,15 @@ class TokenMeasure:
     @cached_property
     def _starts(self) -> array[int] | memoryview:
         """The same in four bytes each, bisected sooner than an array of NumPy is searched."""
-        found = array("i")
+        result = array("i")
         start, restart = 0, self.tokenizer.restart
         while start < len(self.text):
             cut = restart.search(self.text, start + _WINDOW) if restart else None
             end = cut.start() if cut else len(self.text)
             offsets = self.tokenizer.offsets(self.text[start:end]) + start
-            found.frombytes(offsets.astype(np.int32).tobytes())
+            result.frombytes(offsets.astype(np.int32).tobytes())
             start = end
-        return found
+        return result
 
     def before(self, position: int) -> int:
         """How many of the document's tokens start before the position."""
@@ -186,9 +186,9 @@ class TokenMeasure:
     def _are_clean(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Of each whether it is an end of the text, or `_is_clean`."""
         restart, text, size = self.tokenizer.restart, self.text, len(self.text)
-        found = np.zeros(len(positions), dtype=np.bool_)
+        result = np.zeros(len(positions), dtype=np.bool_)
         if restart is None:
-            return found
+            return result
         match = restart.match
         if self._sees_two:
             points = self._characters.points if size else np.zeros(1, dtype=np.uint8)
@@ -197,20 +197,20 @@ class TokenMeasure:
                 some = positions[low : low + _AT_ONCE]
                 pairs = points.take(some - 1, mode="clip").astype(np.int64) << _POINT_BITS
                 pairs |= points.take(some, mode="clip")
-                found[low : low + len(some)] = self._restart_between(pairs.tolist())
-            found[(positions == 0) | (positions == size)] = True
+                result[low : low + len(some)] = self._restart_between(pairs.tolist())
+            result[(positions == 0) | (positions == size)] = True
         else:
-            found[:] = [
+            result[:] = [
                 at == 0 or at == size or match(text, at) is not None for at in positions.tolist()
             ]
-        if self._seam is not None and not found.all():
+        if self._seam is not None and not result.all():
             seam = self._seam.match
-            left = (~found).nonzero()[0]
+            left = (~result).nonzero()[0]
             # Where a token starts, there is one more before the next position.
             at = positions[left]
             left = left[self.befores(at + 1) > self.befores(at)]
-            found[left] = [seam(text, at) is not None for at in positions[left].tolist()]
-        return found
+            result[left] = [seam(text, at) is not None for at in positions[left].tolist()]
+        return result
 
     def _restart_between(self, pairs: list[int]) -> list[bool]:
         """Of two characters in one number each whether the tokenizer restarts between them."""

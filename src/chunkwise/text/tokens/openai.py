@@ -92,16 +92,16 @@ class TokenCache:
         values = np.frombuffer(data, dtype=np.uint8)
         # What stands before the first and behind the last of them is no word: it may be anything.
         # Grows as it is filled: pieces put together at the end would be there twice.
-        found = array("q", self._encode(data[: first[0]]).tobytes())
+        result = array("q", self._encode(data[: first[0]]).tobytes())
         open_ = first[:0]
         for bounds in chain([first], windows):
             bounds = np.concatenate((open_, bounds))
             with self._lock:
-                self._add(found, data, values, bounds)
+                self._add(result, data, values, bounds)
             open_ = bounds[-1:]
         last = int(open_[0])
-        found.frombytes((self._encode(data[last:]) + last).tobytes())
-        return np.frombuffer(found, dtype=np.int64)
+        result.frombytes((self._encode(data[last:]) + last).tobytes())
+        return np.frombuffer(result, dtype=np.int64)
 
     def _bounds(self, data: bytes) -> Iterator[NDArray[np.int64]]:
         """Where words end and others start, a window of the text at a time."""
@@ -356,14 +356,14 @@ def _token_bytes(name: str) -> NDArray[np.int32]:
 def _characters_at(data: bytes, positions: NDArray[np.int64]) -> NDArray[np.int64]:
     """The character each of the sorted bytes belongs to: as many leading bytes as there are up to it, less one."""
     values = np.frombuffer(data, dtype=np.uint8)
-    found = np.empty_like(positions)
+    result = np.empty_like(positions)
     before, low = -1, 0
     for start in range(0, len(values), _BLOCK):
         leading = np.cumsum((values[start : start + _BLOCK] & 0xC0) != 0x80, dtype=np.int64)
         high = int(positions.searchsorted(start + _BLOCK))
-        found[low:high] = leading.take(positions[low:high] - start) + before
+        result[low:high] = leading.take(positions[low:high] - start) + before
         before, low = before + int(leading[-1]), high
-    return found
+    return result
 
 
 class OpenAITokenizer:

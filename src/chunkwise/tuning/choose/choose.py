@@ -213,7 +213,7 @@ def result_without_scores(
         standings=tuple(
             Standing(
                 outcome.configuration.key, outcome.configuration.label, nothing, None,
-                tied=False, best_share=0.0, pareto=False, aside="no question can choose",
+                tied=False, best_share=0.0, pareto=False, aside="no validation questions",
             )
             for outcome in ran
         ),

@@ -41,12 +41,12 @@ def weight_fit(score_table: ScoreTable, expected: NDArray[np.float64]) -> Weight
     usual = _usual(names)
     best = max(range(len(names)), key=lambda at: (hopes[at], at == usual))
     if len(names) == 1:
-        return WeightFit(tried, names[0], f"{names[0]} alone was tried")
+        return WeightFit(tried, names[0], f"only {names[0]} was tried")
     if best == usual:
-        why = f"of none of {len(names) - 1} others is more expected"
+        why = f"none of {len(names) - 1} others has a higher expected score"
     else:
         apart = points(hopes[best] - hopes[usual])
-        why = f"{apart} more are expected of {names[best]} than of {names[usual]}"
+        why = f"{names[best]} is expected to score {apart} higher than {names[usual]}"
     return WeightFit(tried, names[best], why)
 
 
@@ -123,7 +123,7 @@ def main_effects(
 
 
 LEVERS = (
-    "boundaries", "size", "overlap", "context", "neighbors", "one size or several", "retriever", "weights",
+    "boundaries", "size", "overlap", "context", "neighbors", "one size or multi-scale", "retriever", "weights",
 )  # fmt: skip
 
 
@@ -161,7 +161,7 @@ def _members(score_table: ScoreTable, name: str, columns: Sequence[int]) -> list
     for column in columns:
         outcome = score_table.outcomes[column]
         values = outcome.configuration.levers
-        if name == "one size or several":
+        if name == "one size or multi-scale":
             several = "several" if is_multiscale(outcome.configuration.retriever) else "one"
             members.append(
                 LeverMember(

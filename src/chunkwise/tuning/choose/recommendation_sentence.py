@@ -106,7 +106,8 @@ def _of_questions(findings: Findings) -> Iterator[str]:
         yield f"Only {counted(chose, 'validation question')}: {shows}. Use {FEW} or more."
     if not judged and findings.nested is None:
         yield (
-            "No held-out questions: the scores are in-sample and likely too high, and nothing is compared with the "
+            "No held-out questions: the scores are in-sample and likely too high, and nothing is "
+            "compared with the "
             "common defaults."
         )
     elif judged and judged < FEW:
@@ -123,7 +124,7 @@ def _of_the_choice(findings: Findings) -> Iterator[str]:
         more = f"; about {thousands(needed)} questions would separate the top two" if needed else ""
         yield (
             f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} are tied on the "
-            f"{counted(findings.ties.questions, 'question')} that choose; {_picked(findings)}{more}."
+            f"{counted(findings.ties.questions, 'question')}; {_picked(findings)}{more}."
         )
     for each in findings.against:
         if each.words == "worse":
@@ -146,7 +147,7 @@ def _of_the_race(findings: Findings) -> Iterator[str]:
     if dropped:
         were = one_or_many(len(dropped), "was", "were")
         yield (
-            f"{counted(len(dropped), 'configuration')} {were} dropped early, without a chance to win: "
+            f"{counted(len(dropped), 'configuration')} {were} dropped early: "
             f"{dropped[0].configuration.label} was {dropped[0].dropped}."
         )
 
@@ -206,7 +207,7 @@ def _expected(findings: Findings) -> str:
     if chosen.baseline == YOUR_INDEX:
         return f"Keep {YOUR_INDEX}: public datasets show no gain of a point or more over it."
     if chosen.baseline:
-        return f"Keep your default, such as {_default(chosen)}: nearly everything is found, whatever is chosen."
+        return f"Keep your default, such as {_default(chosen)}: nearly everything is found with any configuration."
     return f"Use {chosen.label}: results on public datasets decide; scores on generated questions do not."
 
 
@@ -225,7 +226,8 @@ def _opening(findings: Findings) -> str:
     unbeaten = [each.baseline for each in findings.against if each.words != "better"]
     if unbeaten:
         return (
-            f"Keep {default}{all_listed(unbeaten)}: nothing is significantly better on {_held_out(findings)}. "
+            f"Keep {default}{all_listed(unbeaten)}: nothing is significantly better on "
+            f"{_held_out(findings)}. "
             f"If you have none yet, use {label}: {'' if findings.nested else 'it has '}"
         )
     return f"Use {label}: {'' if findings.nested else 'it has '}"
@@ -248,7 +250,7 @@ def _reached(findings: Findings) -> str:
         chose = findings.standing.validation
         line = format_score(findings.sweep.objective, chose.mean, chose.low, chose.high)
         count = counted(chose.scored, "question")
-        return f"{findings.sweep.objective} {line} on the {count} that chose it (in-sample)"
+        return f"{findings.sweep.objective} {line} on {count} (in-sample)"
     line = format_score(findings.sweep.objective, test.mean, test.low, test.high)
     return f"{findings.sweep.objective} {line} on {counted(test.scored, 'test question')}"
 
@@ -299,9 +301,12 @@ def none_meets(score_table: ScoreTable) -> str:
         for each, own in zip(score_table.least, means, strict=True)
     ]
     return (
-        f"Nothing can be recommended: no configuration has {_asked(score_table)}. "
-        f"{score_table.outcomes[columns[nearest]].configuration.label} comes nearest: {all_listed(reached)}. "
-        "Ask for less, or try other sizes and retrievers."
+        f"No recommendation: no configuration has {_asked(score_table)}. "
+        f"{score_table.outcomes[columns[nearest]].configuration.label} comes closest: "
+        f"{all_listed(reached)}. "
+        f"Lower the minimum, or "
+        f"try other sizes and "
+        f"retrievers."
     )
 
 
@@ -330,11 +335,12 @@ def _why(findings: Findings) -> str:
         own = format_score(findings.sweep.objective, findings.standing.validation.mean)
         on_these = f" In-sample score on the {chose}: {own} (optimistic)."
     if entrants == 1:
-        return f"It is the only configuration to choose from.{on_these}"
+        return f"It is the only candidate.{on_these}"
     if findings.tied == 1 and findings.standing.tied:
         return f"It is the best of {thousands(entrants)} on {chose}; all others are significantly worse.{on_these}"
     return (
-        f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} are tied with the best on {chose}; "
+        f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} are tied with the "
+        f"best on {chose}; "
         f"{_picked(findings)}.{on_these}"
     )
 
@@ -343,24 +349,24 @@ def _picked(findings: Findings) -> str:
     if findings.sweep.pipeline:
         return "it has the highest expected score"
     return (
-        "of those expected within a point of the best, less a standard error, the one with the fewest boundary "
-        "issues is chosen, then by cost"
+        "of those expected within a point of the best, less a standard error, chosen by fewest "
+        "boundary issues, then by cost"
     )
 
 
 def recommended_unasked(label: str) -> str:
     """Of a sweep without questions, where results on public datasets decide."""
     return (
-        f"Use {label}: results on public datasets decide; no question could be taken from these documents, and "
-        "nothing was measured on them."
+        f"Use {label}: results on public datasets decide; no questions could be generated from "
+        f"these documents, so nothing was measured on them."
     )
 
 
 def nothing_recommended(cleanest: tuple[str, float | None], queries: Sequence[Query]) -> str:
     """Of a sweep without scores, with the strategy of the fewest boundary issues and their share of its chunks."""
     strategy, share = cleanest
-    why = "there are no questions" if not queries else "no validation question has a score"
-    said = f"Nothing can be recommended: {why}."
+    why = "no questions" if not queries else "no validation question is scored"
+    said = f"No recommendation: {why}."
     if share is None:
         return said
     return f"{said} Cleanest chunk boundaries: {strategy}, with issues in {percent(share)} of its chunks."
@@ -370,10 +376,11 @@ def not_known(queries: Sequence[Query]) -> tuple[str, ...]:
     """What a sweep without scores cannot tell, and what to do."""
     if queries:
         return (
-            f"{counted(len(queries), 'question')}, none of them scored; chunkwise testset check FILE DOCUMENTS finds "
-            "out why.",
+            f"{counted(len(queries), 'question')}, none scored; to find out why: chunkwise "
+            f"testset check FILE DOCUMENTS",
         )
     return (
-        "Without questions, retrieval cannot be measured; clean boundaries and low cost say nothing about it.",
-        "Write at least 30 questions, each with the passage that answers it; then chunkwise tune DOCUMENTS -Q FILE.",
+        "Retrieval can't be measured without questions.",
+        "Write at least 30 questions with the passages that answer them, then: chunkwise tune "
+        "DOCUMENTS -Q FILE",
     )

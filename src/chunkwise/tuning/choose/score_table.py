@@ -15,7 +15,7 @@ from chunkwise.tuning.sweep import Sweep, budget_of, constraints_of
 from chunkwise.tuning.sweep_result import Outcome
 from chunkwise.tuning.validation import TEST, VALIDATION, Rows
 
-SHORT = "is the least that a choice must have"
+SHORT = "is the required minimum"
 """Ends the reason why one that falls short is listed only."""
 
 
@@ -51,7 +51,8 @@ class ScoreTable:
                 reached = mean(own[~np.isnan(own)]) if not np.isnan(own).all() else 0.0
                 if reached < least:
                     aside[column] = (
-                        f"{name} is {format_score(name, reached)}, and {format_score(name, least)} {SHORT}"
+                        f"{name} is {format_score(name, reached)}, and "
+                        f"{format_score(name, least)} {SHORT}"
                     )
         return replace(self, aside=aside)
 
@@ -139,4 +140,4 @@ def _with_gaps(table: ScoreMatrix, columns: Sequence[int]) -> dict[int, str]:
             return gone
         worst = min(kept, key=lambda at: int(scored[:, at].sum()))
         missing = anyone - int(scored[:, worst].sum())
-        gone[worst] = f"no score for {counted(missing, 'question')} that others have one for"
+        gone[worst] = f"no score for {counted(missing, 'question')} that others have"

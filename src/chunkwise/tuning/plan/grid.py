@@ -61,8 +61,9 @@ def check_amount(grid: Grid) -> None:
     amount = len(grid.names) * prod(len(values) for _, values in grid.values)
     if amount > MOST:
         raise InvalidParameter(
-            f"the grid has {counted(amount, 'combination')}; at most {thousands(MOST)} are allowed: take fewer "
-            "values, or several smaller grids"
+            f"the grid has {counted(amount, 'combination')}; the maximum is {thousands(MOST)}: "
+            f"use fewer values, or several "
+            f"smaller grids"
         )
 
 
@@ -96,7 +97,7 @@ def components(
             except Exception as error:  # somebody else's class
                 if bare in registry.builtin:
                     raise
-                left_out.add(written, f"it cannot be made: {type(error).__name__}: {error}")
+                left_out.add(written, f"it can't be created: {type(error).__name__}: {error}")
             else:
                 yield bare, made
 
@@ -116,10 +117,10 @@ def combinations(
     for key, values in grid.values:
         said = f"{key} = {', '.join(map(repr, values))} of {name}"
         if key in own:
-            left_out.add(said, f"{name} has its own {key} in the plan, which is used")
+            left_out.add(said, f"{name} uses its own {key} from the plan")
         elif known is not None and key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
-            left_out.add(said, f"{name} has no parameter {key!r} ({has}); tried once, without it")
+            left_out.add(said, f"{name} has no parameter {key!r} ({has}); tried without it")
         else:
             taken.append((key, tuple(map(plain_number, values))))
     for chosen in product(*(values for _, values in taken)):
@@ -170,12 +171,12 @@ def levers_of_chunks(
     # A parent is what others get by asking for neighbors: the same lever, another position.
     around = "parent" if isinstance(strategy.chunker, ParentChildChunker) else "none"
     found["neighbors"] = str(neighbors) if neighbors else around
-    return found | {"one size or several": "one"} | retriever_levers(retriever)
+    return found | {"one size or multi-scale": "one"} | retriever_levers(retriever)
 
 
 def levers_of_spans(retriever: str) -> dict[str, str]:
     """Of several sizes at once: what belongs to chunks is not there."""
-    return {"one size or several": "several"} | retriever_levers(retriever)
+    return {"one size or multi-scale": "several"} | retriever_levers(retriever)
 
 
 def _overlap_words(strategy: Strategy, name: str, amount: int, share: str | None) -> str:
@@ -258,9 +259,7 @@ ANY_CONTEXT = (*CONTEXTS, *WRITTEN_CONTEXTS)
 def _contexts(grid: Grid, llm: str, left_out: NotTriedLog) -> list[Context | WrittenContext]:
     found: dict[Any, None] = dict.fromkeys(dict(grid.values).get("context", ("none",)))
     for value in [each for each in found if each in WRITTEN_CONTEXTS and not llm]:
-        left_out.add(
-            f"context = {value!r}", "a language model writes it, and the sweep has none (llm)"
-        )
+        left_out.add(f"context = {value!r}", "needs a language model (llm)")
         del found[value]
     return list(found)
 
@@ -275,7 +274,7 @@ def _strategies(
         if not by_meaning or "model" in named:
             return [{}]
         if not model:
-            left_out.add(bare, f"{bare} cuts by meaning, and the sweep has no model")
+            left_out.add(bare, f"{bare} needs an embedding model")
         return [{"model": model}] if model else []
 
     for _, strategy in components(
@@ -318,7 +317,7 @@ def retriever_grid(sweep: Sweep, left_out: NotTriedLog) -> list[PlannedSearch]:
         neighbors = dict.fromkeys(map(int, dict(grid.values).get("neighbors", (0,))))
         for search in _retrievers(grid, left_out):
             if search.by_vectors and not sweep.embedder:
-                left_out.add(search.label, "it compares vectors, and the sweep has no model")
+                left_out.add(search.label, "needs an embedding model")
             else:
                 for count in neighbors if search.of_chunks else (0,):
                     planned = PlannedSearch(search.label, search.retriever, count)
@@ -347,24 +346,24 @@ OVERLAPS: tuple[SweepValue, ...] = (0, "25%")
 NOT_TRIED_BY_DEFAULT = (
     NotTried(
         "semantic, cluster",
-        "they cut by meaning, for which a model reads every sentence by itself: another pass over the "
-        "documents; name them in a plan to try them",
+        "they embed every sentence, a second pass over the documents; to try them, name them in "
+        "a plan",
     ),
     NotTried(
         "neighbors",
-        "they double the searches; parent_child also returns the text around a chunk. Name them in a plan "
-        "to try them",
+        "they double the searches, and parent_child also returns surrounding text; to try them, "
+        "name them in a plan",
     ),
 )
 """What a plan of one's own can have, and the usual one has not."""
 
 ONE_MODEL = NotTried(
     "rerankers, other embedders, token vectors",
-    "they take minutes each on the best configurations: --reranker local tries one, --embedder minilm --embedder NAME "
-    "other vectors, --maxsim colbert-small token vectors; chunkwise models says which are here",
+    "they take minutes per configuration; to try them: --reranker local, --embedder minilm "
+    "--embedder NAME, --maxsim colbert-small; installed models: chunkwise models",
 )
 
-NO_HEADINGS = NotTried("sections, context = 'headings'", "the documents have no headings to go by")
+NO_HEADINGS = NotTried("sections, context = 'headings'", "the documents have no headings")
 
 
 def default_sweep(

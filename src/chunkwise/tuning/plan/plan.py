@@ -61,7 +61,7 @@ def plan_sweep(sweep: Sweep, default: Configuration | None = None) -> Plan:
         for grid in sweep.chunkers:
             left_out.add(
                 f"strategy = {', '.join(grid.names)}",
-                "nothing searches chunks; name a retriever that does (bm25, dense, hybrid)",
+                "no retriever searches chunks; add bm25, dense or hybrid",
             )
     groups = chunking_grid(sweep, left_out)
     kind: VectorKind = "own" if sweep.exact else "late"
@@ -161,7 +161,7 @@ def plan_pipeline(sweep: Sweep) -> Plan:
     declared = declared_parameters(name, part)
     if not declared:
         raise InvalidParameter(
-            f"{name} declares nothing to try; write beside it, as in {DECLARATION} = "
+            f"{name} declares no parameters; declare them in its file: {DECLARATION} = "
             '{"size": {"when": "index", "values": [200, 400, 800]}} (docs/tutorials/your-pipeline.md)'
         )
     check_builder(name, part, declared, fixed)
@@ -173,8 +173,8 @@ def plan_pipeline(sweep: Sweep) -> Plan:
     if count > len(tried):
         left_out = (NotTried(
             f"{thousands(count - len(tried))} of {counted(count, 'combination')}",
-            "they are too many; every value is tried with the defaults of the others, and some combinations by "
-            "chance: declare fewer values, or list only some",
+            "too many; each value is tried with the other defaults, plus random combinations; "
+            "to try all, declare fewer values",
         ),)  # fmt: skip
     order = dict.fromkeys(repr(_index(declared, {**fixed, **each})) for each in (usual, *tried))
     place = {each: at for at, each in enumerate(order)}

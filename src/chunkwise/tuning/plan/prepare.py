@@ -155,12 +155,12 @@ def sweep_of_pipeline(
     for name, value in given.items():
         if name not in _OF_PIPELINES:
             raise InvalidOption(
-                name, value, "a pipeline has its own models and chunks; leave it out"
+                name,
+                value,
+                "conflicts with a pipeline, which has its own models and chunks; leave it out",
             )
     if test_queries is None:
-        raise InvalidParameter(
-            "a pipeline is tuned by questions, and none are named: queries=… (--queries FILE)"
-        )
+        raise InvalidParameter("a pipeline needs questions: queries=… (--queries FILE)")
     paths, documents = _paths_and_documents(source)
     file, queries = _file_or_queries(test_queries)
     name, fixed = parse_pipeline(pipeline)
@@ -198,23 +198,23 @@ def _plan_path(paths: list[str], inputs: int, resume: str | os.PathLike[str] | N
     if resume is not None:
         if inputs:
             raise InvalidParameter(
-                "a sweep is continued with what is in its folder: name no documents beside it"
+                "documents conflict with resume, which uses those of the sweep; leave them out"
             )
         path = Path(resume) / SWEEP_FILES[0]
         if not path.is_file():
             raise InvalidParameter(
-                f"{os.fspath(resume)} has no sweep to continue; use another folder: -o FOLDER"
+                f"{os.fspath(resume)} has no sweep to resume; use another folder: -o FOLDER"
             )
         return path
     if not inputs:
         raise InvalidParameter(
-            "there is no document to tune for: name files or folders, or a plan: sweep.toml"
+            "no documents given; expected files, folders, or a plan (sweep.toml)"
         )
     plans = [path for path in paths if path.lower().endswith(_SUFFIX)]
     if plans and inputs > 1:
         raise InvalidParameter(
-            f"{plans[0]} is a plan, which names its documents itself: give the plan alone, or "
-            "documents alone"
+            f"{plans[0]} is a plan, which names its documents; give only the plan, or only "
+            f"documents"
         )
     return Path(plans[0]) if plans else None
 
@@ -264,8 +264,7 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> Sweep:
     metrics_to_score(objective, sweep.k)
     if "-" in (*sweep.documents, sweep.test_queries):
         raise InvalidParameter(
-            "'-' is standard input, which is read once, and a sweep is gone on with; name a file "
-            "instead"
+            "'-' is standard input, which a resumed sweep can't read again; give a file"
         )
     if embedder is None and sweep.embedder:
         get_embedder(sweep.embedder)
@@ -402,8 +401,8 @@ def _sampled(prepared: PreparedSweep, share: float) -> PreparedSweep:
     documents = [kept[at] for at in sorted(kept)]
     characters = sum(len(each.text) for each in documents)
     note = (
-        f"The sweep read {percent(characters / inputs.characters)} of the text "
-        f"({thousands(len(kept))} of {counted(len(order), 'document')}): more does not fit into the time limit."
+        f"The sweep used {percent(characters / inputs.characters)} of the text "
+        f"({thousands(len(kept))} of {counted(len(order), 'document')}) to meet the time limit."
     )
     corpus = documents_hash(inputs.documents)
     inputs = replace(inputs, documents=documents, note=note, corpus=corpus)
@@ -533,7 +532,7 @@ def read_sweep_inputs(
     if file and not os.path.exists(file):
         raise no_questions_file(file)  # before anything is read
     if not given:
-        raise ChunkwiseError("there is no document to tune for; name files or folders")
+        raise ChunkwiseError("no documents given; expected files or folders")
     questions_file = no_documents(given, file) if file else []
     documents = documents_of(given, leaving_out(options, questions_file), left_out)
     questions = with_places(source.queries or TestSet(()), documents, left_out)
@@ -541,8 +540,8 @@ def read_sweep_inputs(
         questions = questions_read(file, documents, left_out)
         if not questions.queries:
             raise ChunkwiseError(
-                f"no question is left in {file}: correct it, or leave it out to compare cuts and "
-                "costs alone"
+                f"no usable questions in {file}; correct it, or leave it out to compare only "
+                f"boundaries and costs"
             )
     refuse_bare(questions.queries, questions.name)
     splits = split(questions.queries, sweep.test_share, sweep.seed)

@@ -123,7 +123,7 @@ class SweepEstimate:
     def words(self) -> tuple[str, ...]:
         """Lines for people."""
         if not self.configurations:
-            return ("everything is done already",)
+            return ("everything is already done",)
         parts = [
             f"{name} {format_number(seconds, 'seconds')}"
             for name, seconds in self.seconds.items()
@@ -152,7 +152,7 @@ class SweepEstimate:
             needed, given = (format_number(time, "seconds") for time in (self.total, seconds))
         elif money is not None and self.money is not None and self.money.amount > money:
             needed, given = _priced(*self.money), _priced(money, self.money.currency)
-        return f"about {needed} are needed, and the budget is {given}" if needed else ""
+        return f"about {needed} needed, but the budget is {given}" if needed else ""
 
 
 def _priced(amount: float, currency: str) -> str:
@@ -321,8 +321,8 @@ class SpendLimit:
                 for each in (self._spent, cost, self._money.amount)
             )
             raise ChunkwiseError(
-                f"the model was not asked: about {spent} are spent, {more} more would be needed, and the budget of a "
-                f"run is {most}; raise it in the plan, or spend as much once more: the same command continues"
+                f"cost limit reached: about {spent} spent, {more} more needed, limit {most} "
+                f"per run; raise it, or run the same command to spend as much again"
             )
         self._spent += cost
 

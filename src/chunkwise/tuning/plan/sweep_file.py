@@ -134,7 +134,7 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
     else:
         trust(named)
     if not isinstance(given.get("sweep"), dict) or len(given) > 1:
-        raise InvalidParameter(f"{file} is not a plan: it needs one table, [sweep]")
+        raise InvalidParameter(f"{file} isn't a plan: it has no table [sweep]")
     try:
         return _sweep(given["sweep"], folder, file if as_record else "")
     except msgspec.ValidationError as error:
@@ -206,7 +206,7 @@ def _grid(given: _Table, first: str, registry: Registry, folder: Path) -> Grid:
     }
     names = lists.pop(first, ())
     if not names or not all(isinstance(name, str) for name in names):
-        raise InvalidOption(first, names, "expected a name, or a list of them")
+        raise InvalidOption(first, names, "expected a name or a list of names")
     parts = [_part(name, registry) for name in names]
     known = [parameter_names(part) for part in parts]
     if None not in known:

@@ -62,7 +62,9 @@ class Race:
             return ""
         return (
             f"dropped after {counted(len(asked), 'question')}: {points(-gains.mean())} behind "
-            f"{self.label}, by chance once in {thousands(1 / CHANCE)} times"
+            f"{self.label} "
+            f"(p < "
+            f"1/{thousands(1 / CHANCE)})"
         )
 
     def _chooses(self, at: int) -> bool:

@@ -114,7 +114,7 @@ def _outcomes(
         try:
             built = build_pipeline(name, part, values_of(own[0])[0])
         except Exception as error:  # somebody else's code: the other combinations go on
-            told = f"it could not be built: {_words(error)}"
+            told = f"it can't be built: {_words(error)}"
             yield from (Outcome(each, error=told) for each in own)
             continue
         building = time.monotonic() - began

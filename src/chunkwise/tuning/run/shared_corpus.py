@@ -237,7 +237,7 @@ class SharedCorpus:
     ) -> list[list[Chunk]]:
         """What was written before is kept, and not asked again."""
         if self.client is None:
-            raise InvalidOption("context", way, "a language model writes it: name one by llm")
+            raise InvalidOption("context", way, "needs a language model (llm)")
         writer = ContextWriter(self.client, way)
         cut = [
             Chunked(document, list(own), features.analyzed)
@@ -299,7 +299,7 @@ class SharedCorpus:
     @property
     def _model(self) -> LazyEmbedder:
         if self.model is None:
-            raise InvalidParameter("the sweep names no model, and this configuration needs one")
+            raise InvalidParameter("needs an embedding model")
         return self.model
 
     @property

@@ -79,9 +79,8 @@ class SweepRecord:
         if not path.exists():
             if any(self._files()):
                 raise ChunkwiseError(
-                    f"{self.folder} holds outcomes of a sweep, but not what they are of "
-                    f"({_ABOUT} is missing); "
-                    "use another folder: -o OTHER"
+                    f"{self.folder} has results of a sweep without its settings ({_ABOUT}); "
+                    f"use another folder: -o OTHER"
                 )
             if changes:
                 _write(path, dict(fingerprint))
@@ -111,9 +110,8 @@ class SweepRecord:
         if other and not (is_fewer or gives_way):
             told = "; ".join(_difference(each, known, fingerprint) for each in other)
             raise ChunkwiseError(
-                f"{self.folder} is the record of another sweep: {told}. Name another folder (-o "
-                "OTHER), or remove "
-                "this one to start again"
+                f"{self.folder} belongs to another sweep: {told}. Use another folder (-o "
+                f"OTHER), or remove this one"
             )
         if not other or not changes:
             return
@@ -243,8 +241,8 @@ def _questions(fingerprint: SweepFingerprint) -> list[str]:
 
 def _difference(name: str, known: SweepFingerprint, now: SweepFingerprint) -> str:
     if name in ("documents", "questions"):
-        return f"its {name} are others"
-    return f"its {name} is {known.get(name)!r}, here it is {now.get(name)!r}"
+        return f"its {name} differ"
+    return f"its {name} is {known.get(name)!r}, now it is {now.get(name)!r}"
 
 
 def _is_ours(strategy: str) -> bool:

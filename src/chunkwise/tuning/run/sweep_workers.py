@@ -121,7 +121,7 @@ class _GroupRunner:
             yield outcome
 
 
-_DIED = "the process that ran it died, perhaps for lack of memory; run it again with one job"
+_DIED = "its process died, perhaps for lack of memory; run again with one job"
 
 
 def _lost(group: Group, error: WorkerDied) -> Outcome:

@@ -149,7 +149,7 @@ def test_scanned_encrypted_and_truncated(reader, write, make_pdf) -> None:
     folder = write("d.txt", "fine").parent
     assert [document.id for document in reader(folder)] == ["d.txt"]
     assert reader.reasons == [
-        "no text on any of its 2 pages (scanned?); read it with --ocr 'tesseract {} -'",
+        "no text on any of its 2 pages (scanned?); use OCR: --ocr 'tesseract {} -'",
         "encrypted; save it without a password",
         "damaged or truncated PDF",
     ]

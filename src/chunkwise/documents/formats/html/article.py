@@ -74,15 +74,15 @@ def headline(blocks: Sequence[Block], text: str, title: str, before: int) -> int
     """The heading that the page's title names, or else the last one of the first level up to a block."""
     title = title[:_TITLE]
     named = f" {_words(title)} "
-    found = None
+    result = None
     for number, block in enumerate(blocks):
         if block.kind == "heading":
             words = _words(text[block.start : min(block.end, block.start + len(title) + 1)])
             if len(words) > min(_NAMED, len(named) / 3) and f" {words} " in named:
                 return number
             if number <= before and block.level == 1:
-                found = number
-    return found
+                result = number
+    return result
 
 
 def has_dateline(blocks: Sequence[Block], text: str, at: int | None) -> bool:

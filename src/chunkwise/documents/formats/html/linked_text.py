@@ -89,11 +89,11 @@ class LinkedPieces:
         if not self.ended:
             return []
         counts = list(
-            accumulate((0 if each == BREAK else seen(each) for each in pieces), initial=0)
+            accumulate((0 if piece == BREAK else seen(piece) for piece in pieces), initial=0)
         )
-        found = [LinkedPart(counts[low], counts[high], target) for low, high, target in self.ended]
+        parts = [LinkedPart(counts[low], counts[high], target) for low, high, target in self.ended]
         self.ended.clear()
-        return [each for each in found if each.start < each.end]
+        return [row for row in parts if row.start < row.end]
 
     def _end(self, link: _OpenLink, piece: int) -> None:
         start = link.piece if link.text == self._texts else 0
@@ -103,13 +103,13 @@ class LinkedPieces:
 
 def parts_of_each(parts: Iterable[LinkedPart], texts: Sequence[str]) -> list[list[LinkedPart]]:
     """The parts of a text that is now several, each with the text it begins in."""
-    found: list[list[LinkedPart]] = [[] for _ in texts]
+    result: list[list[LinkedPart]] = [[] for _ in texts]
     ends = list(accumulate(map(seen, texts), initial=0))
     for part in parts:
         at = bisect_right(ends, part.start) - 1
         if at < len(texts):
-            found[at].append(part.moved(-ends[at]))
-    return found
+            result[at].append(part.moved(-ends[at]))
+    return result
 
 
 def parts_of_all(
@@ -117,19 +117,19 @@ def parts_of_all(
 ) -> list[LinkedPart]:
     """The parts of some texts that are now one, with something between each two."""
     before = list(accumulate((seen(text) + seen(between) for text in texts), initial=0))
-    return [each.moved(before[at]) for at, own in parts.items() for each in own]
+    return [row.moved(before[at]) for at, own in parts.items() for row in own]
 
 
 def links_in(text: str, block: Block, parts: Iterable[LinkedPart]) -> list[Link]:
     """Their places in a block of the text, by start; what reaches over its end ends there."""
     runs = [match.span() for match in _SEEN.finditer(text, block.start, block.end)]
     ends = list(accumulate(high - low for low, high in runs))
-    found = []
+    links = []
     for part in parts:
         last = min(part.end, ends[-1] if ends else 0)
         if part.start < last and (target := _target(part.target)):
             opens, closes = bisect_right(ends, part.start), bisect_left(ends, last)
             start = runs[opens][1] - (ends[opens] - part.start)
             end = runs[closes][1] - (ends[closes] - last)
-            found.append(Link(start, end, target))
-    return sorted(found)
+            links.append(Link(start, end, target))
+    return sorted(links)

@@ -222,17 +222,17 @@ class Furniture:
         kept = self._without(everything, self._beside_the_article(self._parts["furniture"]))
         kept = self._without(kept, self._small(self._parts["hint"], kept))
         main = self._main(kept)
-        found = self._body(kept if main is None else main, blocks, says_main=main is not None)
+        result = self._body(kept if main is None else main, blocks, says_main=main is not None)
         dated = not self.permalinks and has_dateline(blocks, text, headline(blocks, text, title, 0))
         if self.says_article or dated:
-            found = self._article_alone(found, blocks, text, title)
+            result = self._article_alone(result, blocks, text, title)
         if main is None:
-            found = self._trimmed(found, blocks, text)
+            result = self._trimmed(result, blocks, text)
         for part in _outermost(self._parts[_FOOTER]):
             words = text[blocks[part.first].start : blocks[part.end - 1].end]
             if part.unlinked >= _LONG and not _IMPRINT.search(words):
-                found[part.first : part.end] = [True] * (part.end - part.first)
-        return self._with_title(found, blocks, text, title)
+                result[part.first : part.end] = [True] * (part.end - part.first)
+        return self._with_title(result, blocks, text, title)
 
     def _body(self, kept: list[bool], blocks: Sequence[Block], *, says_main: bool) -> list[bool]:
         """Without the links and scraps around the element that holds nearly all of the prose, or else an article."""
@@ -243,13 +243,13 @@ class Furniture:
             characters, linked = self._own[number] if kept[number] else (0, 0)
             a, b, c = sums[-1]
             sums.append((a + characters, b + linked, c + prose))
-        found = list(kept)
+        result = list(kept)
 
         def drop(*around: tuple[int, int]) -> None:
             for lo, hi in around:
                 characters, linked, prose = (b - a for a, b in zip(sums[lo], sums[hi], strict=True))
                 if prose < _SCRAPS * characters and linked > _LINKED * characters:
-                    found[lo:hi] = [False] * (hi - lo)
+                    result[lo:hi] = [False] * (hi - lo)
 
         first, end = 0, len(kept)
         for part in sorted(self._frames, key=lambda part: (part.first, -part.end)):
@@ -263,7 +263,7 @@ class Furniture:
         of_blocks = [after[2] - before[2] for before, after in pairwise(sums)]
         if not says_main and (article := self._article(of_blocks, first, end)):
             drop((first, article.first), (article.end, end))
-        return found if any(found) else kept
+        return result if any(result) else kept
 
     def _article_alone(
         self, kept: list[bool], blocks: Sequence[Block], text: str, title: str
@@ -297,12 +297,12 @@ class Furniture:
             if _mean_size(prose[article.end : end]) < _SHORTER * sizes:
                 end = article.end
         own = self._own_links(first, end, kept, prose, blocks, text)
-        found = []
+        result = []
         for number, keep in enumerate(kept):
             is_told = prose[number] > 0 or blocks[number].kind == "heading" or first <= number
             linked = self._is_linked(number) and not prose[number] and number not in own
-            found.append(keep and number < end and is_told and not linked)
-        return found if any(found) and sums[-1] else kept
+            result.append(keep and number < end and is_told and not linked)
+        return result if any(result) and sums[-1] else kept
 
     def _alone(
         self,
@@ -352,7 +352,7 @@ class Furniture:
 
         Those of other articles stand above words that are linked, too, or behind the last of the prose.
         """
-        found: set[int] = set()
+        links: set[int] = set()
         behind = max((number for number in range(first, end) if prose[number]), default=first)
         before, heads = "", False
         """The last block before a list, and whether what follows is this article's."""
@@ -365,18 +365,18 @@ class Furniture:
                 before = text[block.start : block.end]
                 heads = prose[number] > 0 or before.endswith((":", "："))
             elif block.kind == "row":
-                found.add(number)
+                links.add(number)
             elif block.kind == "heading":
-                below = next((each for each in range(number + 1, end) if kept[each]), None)
+                below = next((index for index in range(number + 1, end) if kept[index]), None)
                 heads = below is not None and self._is_told_at_length(below)
                 if heads and number < behind:
-                    found.add(number)
+                    links.add(number)
             elif block.kind == "item":
                 if (heads and number < behind) or _SOURCES.search(before[-_LONG:]):
-                    found.add(number)
+                    links.add(number)
             else:
                 heads = False
-        return found
+        return links
 
     def _is_told_at_length(self, number: int) -> bool:
         """A teaser has few words, and a link to the rest of them."""
@@ -385,12 +385,12 @@ class Furniture:
 
     def _prose(self, kept: list[bool], blocks: Sequence[Block]) -> list[int]:
         """Bytes of each block that is kept and long enough to be prose, or is code or a row."""
-        found = []
+        result = []
         for number, keep in enumerate(kept):
             characters, linked = self._own[number] if keep else (0, 0)
             long = characters - linked >= _LONG or blocks[number].kind in ("code", "row")
-            found.append(characters - linked if long and linked <= characters / 2 else 0)
-        return found
+            result.append(characters - linked if long and linked <= characters / 2 else 0)
+        return result
 
     def _is_linked(self, number: int) -> bool:
         characters, linked = self._own[number]
@@ -414,12 +414,12 @@ class Furniture:
         most = max(range(len(inside)), key=own.__getitem__, default=None)
         if most is None or paragraphs[most] < _PARAGRAPHS:
             return None
-        found = inside[most]
+        result = inside[most]
         beside = (
             its for its, part in zip(own, inside, strict=True)
-            if part.end <= found.first or part.first >= found.end
+            if part.end <= result.first or part.first >= result.end
         )  # fmt: skip
-        return found if max(beside, default=0) <= _BESIDE * own[most] else None
+        return result if max(beside, default=0) <= _BESIDE * own[most] else None
 
     def _main(self, kept: list[bool]) -> list[bool] | None:
         """What is in `main`, or else in the one article that is most of the page."""
@@ -439,9 +439,9 @@ class Furniture:
     def _beside_the_article(self, parts: list[Part]) -> list[Part]:
         """Without those that hold the largest `main` or article: a header that was never closed holds the page."""
         landmarks = [
-            max(found, key=lambda part: part.unlinked)
-            for found in (self._parts["main"], self._parts["article"])
-            if found
+            max(group, key=lambda part: part.unlinked)
+            for group in (self._parts["main"], self._parts["article"])
+            if group
         ]
         return [
             part for part in parts
@@ -529,11 +529,11 @@ def _is_hinted(attributes: Mapping[str, str]) -> bool:
 
 def _outermost(parts: list[Part]) -> list[Part]:
     """In their order, without those inside others: a page may nest them without end."""
-    found: list[Part] = []
+    result: list[Part] = []
     for part in sorted(parts, key=lambda part: (part.first, -part.end)):
-        if not found or part.first >= found[-1].end:
-            found.append(part)
-    return found
+        if not result or part.first >= result[-1].end:
+            result.append(part)
+    return result
 
 
 def _covered(parts: list[Part], count: int) -> list[bool]:

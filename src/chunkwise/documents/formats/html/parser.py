@@ -500,7 +500,7 @@ class HtmlText:
         elif "\n\n" not in text:
             self._add("paragraph", text, links=links)
         else:
-            paragraphs = [each.strip(_SPACE) for each in _EMPTY_LINES.split(text) if each.strip()]
+            paragraphs = [part.strip(_SPACE) for part in _EMPTY_LINES.split(text) if part.strip()]
             own = parts_of_each(links, paragraphs)
             for paragraph, parts in zip(paragraphs, own, strict=True):
                 self._add("paragraph", paragraph, links=parts)
@@ -516,6 +516,6 @@ class HtmlText:
             level=item.level,
             group=item.group,
             indent=indent,
-            links=[each.moved(seen(item.marker)) for each in links] if links else (),
+            links=[link.moved(seen(item.marker)) for link in links] if links else (),
         )
         item.marker = ""  # a second paragraph of the item has none

@@ -39,20 +39,20 @@ def furniture(pages: Sequence[Page]) -> set[int]:
     """The ids (`id(line)`) of the lines that are no part of the text."""
     edges = [_Edges(page) for page in pages]
     by_text: defaultdict[tuple[bool, str], list[Line]] = defaultdict(list)
-    for each in edges:
-        for high, lines in ((True, each.head), (False, each.foot)):
+    for edge in edges:
+        for high, lines in ((True, edge.head), (False, edge.foot)):
             for line in lines:
                 if _is_worth(line.text):
                     by_text[high, _but_numbers(line)].append(line)
-    found: set[int] = set()
+    result: set[int] = set()
     for same in by_text.values():
-        found |= {id(line) for line in _again(same, pages)}
-    lines = [line for each in edges for line in (*each.head, *each.foot)]
+        result |= {id(line) for line in _again(same, pages)}
+    lines = [line for edge in edges for line in (*edge.head, *edge.foot)]
     numbers = {id(line) for line in lines if _TOLD.fullmatch(line.text.strip())}
-    numbers |= _page_numbers(edges, found)
-    found |= numbers
-    found |= _in_their_place(edges, found)
-    runs = [run for each in edges for run in each.runs(found)]
+    numbers |= _page_numbers(edges, result)
+    result |= numbers
+    result |= _in_their_place(edges, result)
+    runs = [run for edge in edges for run in edge.runs(result)]
     # Where what stands further in comes again as well, pages are copies, and their text is no furniture.
     ended: Counter[str] = Counter()
     for run, all_of_it in runs:
@@ -102,14 +102,14 @@ def _but_numbers(line: Line) -> str:
 def _in_their_place(edges: Sequence[_Edges], found: set[int]) -> set[int]:
     """Heads that change too often to come again: where most pages have furniture, alone there and apart."""
     places: Counter[tuple[bool, int]] = Counter()
-    for each in edges:
-        for high, side in ((True, each.head), (False, each.foot)):
+    for edge in edges:
+        for high, side in ((True, edge.head), (False, edge.foot)):
             places.update(
                 {(high, round(line.baseline / _NEAR)) for line in side if id(line) in found}
             )
     more: set[int] = set()
-    for each in edges:
-        for high, side in ((True, each.head), (False, each.foot)):
+    for item in edges:
+        for high, side in ((True, item.head), (False, item.foot)):
             if len(side) < 2 or any(id(line) in found for line in side):
                 continue
             near = round(side[0].baseline / _NEAR)
@@ -163,8 +163,8 @@ def _rise(lines: list[Line]) -> bool:
 def _page_numbers(edges: Sequence[_Edges], known: set[int]) -> set[int]:
     """Numbers at the very edge of pages that go up as they do: at changing places, or in Roman figures."""
     lone: list[tuple[Line, tuple[bool, int]]] = []
-    for each in edges:
-        for side in (each.head, each.foot):
+    for edge in edges:
+        for side in (edge.head, edge.foot):
             line = next((line for line in side if id(line) not in known), None)
             text = line.text.strip().strip("-–—[]() .") if line else ""
             if line is None or not text:
@@ -180,7 +180,8 @@ def _page_numbers(edges: Sequence[_Edges], known: set[int]) -> set[int]:
 
 def _roman(text: str) -> int:
     values = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-    figures = [values[each] for each in text]
+    figures = [values[item] for item in text]
     return sum(
-        -each if figures[at + 1 : at + 2] > [each] else each for at, each in enumerate(figures)
+        -number if figures[at + 1 : at + 2] > [number] else number
+        for at, number in enumerate(figures)
     )

@@ -81,7 +81,7 @@ class StyledOutline(NamedTuple):
 
 def styled_outline(groups: Sequence[Group], body: Body) -> StyledOutline:
     """By size, weight, place and repetition."""
-    found: list[tuple[int, int, _Style, str]] = []
+    result: list[tuple[int, int, _Style, str]] = []
     at = 0
     while at < len(groups):
         style = _style(groups, at, body)
@@ -95,7 +95,7 @@ def styled_outline(groups: Sequence[Group], body: Body) -> StyledOutline:
             if below is not None and groups[at + 1].column == groups[at].column:
                 last, style, text = (
                     at + 1,
-                    min(style, below, key=lambda each: (-each.size, each.light)),
+                    min(style, below, key=lambda row: (-row.size, row.light)),
                     f"{text} {groups[at + 1].text}",
                 )
         # One title in two sizes of gap: lines of one style right below each other.
@@ -107,18 +107,18 @@ def styled_outline(groups: Sequence[Group], body: Body) -> StyledOutline:
             if _style(groups, last + 1, body) != style or _depth(groups[last + 1].text):
                 break
             last += 1
-        found.append((at, last, style, text))
+        result.append((at, last, style, text))
         at = last + 1
-    found = _above_text(groups, found, body)
-    names = _names_in_front(groups, found, body)
-    found = [each for each in found if each not in names]
-    levels = _levels([(style, _depth(text)) for _, _, style, text in found])
+    result = _above_text(groups, result, body)
+    names = _names_in_front(groups, result, body)
+    result = [row for row in result if row not in names]
+    levels = _levels([(style, _depth(text)) for _, _, style, text in result])
     headings = [
         StyledHeading(first, last, level)
-        for (first, last, _, _), level in zip(found, levels, strict=True)
+        for (first, last, _, _), level in zip(result, levels, strict=True)
     ]
     own = (range(first, last + 1) for first, last, _, _ in names)
-    return StyledOutline(headings, frozenset(at for each in own for at in each))
+    return StyledOutline(headings, frozenset(at for item in own for at in item))
 
 
 def _is_rest(above: Group, group: Group) -> bool:
@@ -159,8 +159,8 @@ def reads_like_a_title(group: Group) -> bool:
         return False
     if text[0].islower() and not number:
         return False
-    dense = [each for each in text if not each.isspace()]
-    if sum(each in _MATH for each in dense) > _MATH_SHARE * len(dense):
+    dense = [item for item in text if not item.isspace()]
+    if sum(item in _MATH for item in dense) > _MATH_SHARE * len(dense):
         return False
     if sum(map(str.isalpha, dense)) < 0.5 * len(dense):
         return False
@@ -223,17 +223,15 @@ def _names_in_front(
     """Of what is set like a heading before the first running text all but the title, which is the largest, what opens
     that text, and what has a number or a style that comes again."""
     text = next((at for at, group in enumerate(groups) if _is_running_text(group, body)), None)
-    front = [] if text is None else [each for each in found if each[0] < text]
+    front = [] if text is None else [row for row in found if row[0] < text]
     if text is None or len(front) < 2:
         return []
     again = {style for first, _, style, _ in found if first >= text}
-    kept = [min(front, key=lambda each: (-each[2].size, each[2].light))]
+    kept = [min(front, key=lambda row: (-row[2].size, row[2].light))]
     if _page(groups[front[-1][0]]) == _page(groups[text]):
         kept.append(front[-1])
     return [
-        each
-        for each in front
-        if each not in kept and each[2] not in again and not _is_numbered(each[3])
+        row for row in front if row not in kept and row[2] not in again and not _is_numbered(row[3])
     ]
 
 
@@ -261,7 +259,7 @@ def _levels(headings: Sequence[tuple[_Style, int]]) -> list[int]:
     level_of: dict[_Style, int] = {}
     offset: int | None = None
     deepest = 0
-    for style in sorted(depths, key=lambda each: (-each.size, each.light)):
+    for style in sorted(depths, key=lambda row: (-row.size, row.light)):
         numbered = [depth for depth in depths[style] if depth]
         if 2 * depths[style][0] > depths[style].total():
             numbered = []
@@ -274,12 +272,12 @@ def _levels(headings: Sequence[tuple[_Style, int]]) -> list[int]:
             offset = deepest + 1 - least
         level_of[style] = max(offset + least, 1)
         deepest = max(deepest, *(offset + depth for depth in numbered))
-    found = []
+    levels = []
     for style, depth in headings:
         by_number = depth and offset is not None and 2 * depths[style][0] <= depths[style].total()
         level = (offset or 0) + depth if by_number else level_of[style]
-        found.append(min(max(level, 1), _DEEPEST))
-    return found
+        levels.append(min(max(level, 1), _DEEPEST))
+    return levels
 
 
 _MOST = 5_000
@@ -310,7 +308,7 @@ def bookmarks(pdf: pypdfium2.PdfDocument) -> list[Bookmark]:
     """In their order; of an outline without end the first."""
     from pypdfium2 import PdfBookmark
 
-    found = []
+    result = []
     for handle, level in islice(_outline(pdf), _MOST):
         mark = PdfBookmark(handle, pdf, level)
         place = mark.get_dest()
@@ -321,8 +319,8 @@ def bookmarks(pdf: pypdfium2.PdfDocument) -> list[Bookmark]:
             continue
         # Some writers mark every page by its number.
         if page is not None and len(title) <= _LONGEST and not PAGE_NUMBER.fullmatch(title):
-            found.append(Bookmark(title, level, page))
-    return found
+            result.append(Bookmark(title, level, page))
+    return result
 
 
 def _outline(pdf: pypdfium2.PdfDocument) -> Iterator[tuple[object, int]]:
@@ -356,7 +354,7 @@ def with_bookmarks(document: Document, marks: Sequence[Bookmark]) -> Document:
 def _headings(document: Document, marks: Sequence[Bookmark]) -> list[Block]:
     """In their order in the text, and apart; of equal lines of a page the first behind the last heading is meant."""
     bounds = [*document.pages, len(document.text)]
-    found: list[Block] = []
+    blocks: list[Block] = []
     lines: dict[str, list[tuple[int, int]]] = {}
     page, end = -1, 0
     for mark in sorted(marks, key=lambda mark: mark.page):
@@ -369,14 +367,14 @@ def _headings(document: Document, marks: Sequence[Bookmark]) -> list[Block]:
         at = bisect_left(places, (end, 0))
         if at < len(places):
             start, end = places[at]
-            found.append(Block("heading", start, end, mark.level))
-    return found
+            blocks.append(Block("heading", start, end, mark.level))
+    return blocks
 
 
 def _lines(text: str, start: int, end: int) -> dict[str, list[tuple[int, int]]]:
     """Where a page has a line or a few that a title may be, by their letters, with a number in front and without."""
     spans = [match.span() for match in _LINE.finditer(text, start, end)]
-    found: dict[str, list[tuple[int, int]]] = {}
+    lines: dict[str, list[tuple[int, int]]] = {}
     for first, (begin, _) in enumerate(spans):
         number = _BOOKMARK_NUMBER.match(text, begin, end)
         for _, stop in spans[first : first + _MOST_LINES]:
@@ -384,8 +382,8 @@ def _lines(text: str, start: int, end: int) -> dict[str, list[tuple[int, int]]]:
                 break
             starts = (begin, number.start(1), number.end()) if number else (begin,)
             for key in {_letters(text[start:stop]) for start in starts} - {""}:
-                found.setdefault(key, []).append((begin, stop))
-    return found
+                lines.setdefault(key, []).append((begin, stop))
+    return lines
 
 
 def _letters(text: str) -> str:
@@ -428,11 +426,11 @@ def merged(text: str, blocks: Iterable[Block], headings: Sequence[Block]) -> lis
 
 def _part(text: str, block: Block, start: int, end: int) -> list[Block]:
     """The block from here to there without white space at its ends, if anything is left."""
-    found = text[start:end]
-    if not found.strip():
+    result = text[start:end]
+    if not result.strip():
         return []
-    first = start + len(found) - len(found.lstrip())
-    last = start + len(found.rstrip())
+    first = start + len(result) - len(result.lstrip())
+    last = start + len(result.rstrip())
     if start > block.start and block.kind != "heading":
         return [Block("paragraph", first, last)]  # an item ends where a heading stands in it
     return [block._replace(start=first, end=last)]

@@ -172,21 +172,21 @@ class _Reader:
         self._turn = turn
         self._fonts: dict[tuple[bytes, int], Font] = {}
         self._corners = [ctypes.c_double() for _ in range(4)]
-        self._pointers = [ctypes.pointer(each) for each in self._corners]
+        self._pointers = [ctypes.pointer(corner) for corner in self._corners]
         self._matrix = raw.FS_MATRIX()
         self._name = ctypes.create_string_buffer(128)
         self._flags = ctypes.c_int()
-        told: str = content.get_text_range()
-        self._plain = content.count_chars() == len(told)
-        astral = np.frombuffer(told.encode("utf-32-le", "surrogatepass"), np.uint32) > 0xFFFF
+        message: str = content.get_text_range()
+        self._plain = content.count_chars() == len(message)
+        astral = np.frombuffer(message.encode("utf-32-le", "surrogatepass"), np.uint32) > 0xFFFF
         self._units = np.cumsum(astral) if astral.any() else None
-        self.text = _CODE_13.sub(self._code_13, told).translate(_CODES)
+        self.text = _CODE_13.sub(self._code_13, message).translate(_CODES)
 
-    def _code_13(self, found: re.Match[str]) -> str:
+    def _code_13(self, match: re.Match[str]) -> str:
         """As long as what it stands for: a glyph that another one is drawn into has no character of its own."""
-        if not self._font(self._index(found.start())).math:
-            return f"\ufb02{found[1]}"
-        return "©\x00" if found[1] == "c" else f"◯{found[1]}"
+        if not self._font(self._index(match.start())).math:
+            return f"\ufb02{match[1]}"
+        return "©\x00" if match[1] == "c" else f"◯{match[1]}"
 
     def lines(self) -> Iterator[Line]:
         text, at = self.text, 0
@@ -197,11 +197,11 @@ class _Reader:
             if end == at:
                 at += 1
                 continue
-            found = text[at:end]
-            if "\x00" in found:  # a glyph without a character
-                found = found.replace("\x00", "")
-            if found.strip():
-                yield self._line(found, at, end, number)
+            result = text[at:end]
+            if "\x00" in result:  # a glyph without a character
+                result = result.replace("\x00", "")
+            if result.strip():
+                yield self._line(result, at, end, number)
                 number += 1
             at = end
 
@@ -210,8 +210,8 @@ class _Reader:
         if self._plain:
             return at
         unit = at if self._units is None else at + int(self._units[at])
-        found: int = self._raw.FPDFText_GetCharIndexFromTextIndex(self._content, unit)
-        return max(0, found)
+        result: int = self._raw.FPDFText_GetCharIndexFromTextIndex(self._content, unit)
+        return max(0, result)
 
     def _line(self, text: str, start: int, end: int, number: int) -> Line:
         raw, content = self._raw, self._content
@@ -229,8 +229,8 @@ class _Reader:
         x0 = y0 = float("inf")
         x1 = y1 = float("-inf")
         count = raw.FPDFText_CountRects(content, first, last - first + 1)
-        for each in range(min(count, _MOST_RECTANGLES)):
-            if raw.FPDFText_GetRect(content, each, *pointers):
+        for index in range(min(count, _MOST_RECTANGLES)):
+            if raw.FPDFText_GetRect(content, index, *pointers):
                 low, high, floor, roof = left.value, right.value, bottom.value, top.value
                 if not (-_FAR < low <= high < _FAR and -_FAR < floor <= roof < _FAR):
                     continue  # no number, or no place on any paper
@@ -281,15 +281,15 @@ class _Reader:
         """Left, right and place of each word: what is drawn in one go is one rectangle, whatever the white in it."""
         raw, content = self._raw, self._content
         left, right, *_ = self._corners
-        found = []
+        words = []
         for word in islice(_WORDS.finditer(self.text, start, end), _MOST_RECTANGLES):
             low = high = 0.0
             if raw.FPDFText_GetCharBox(content, self._index(word.start()), *self._pointers):
                 low, high = left.value, right.value
             if raw.FPDFText_GetCharBox(content, self._index(word.end() - 1), *self._pointers):
                 high = right.value
-            found.append((low - by, high - by, word.start() - start))
-        return found
+            words.append((low - by, high - by, word.start() - start))
+        return words
 
     def _type(self, index: int) -> tuple[float, float, bool]:
         """Size and baseline of the type at a character, and whether it runs from left to right."""
@@ -313,11 +313,11 @@ class _Reader:
 
 
 def _named(name: bytes, flags: int, weight: int) -> Font:
-    said = name.decode("utf-8", "replace")
+    text = name.decode("utf-8", "replace")
     return Font(
-        bool(_BOLD_NAME.search(said)) or bool(flags & _FORCE_BOLD),
-        bool(_MONO_NAME.search(said)) or bool(flags & _FIXED_PITCH),
-        bool(_MATH_NAME.search(said)),
+        bool(_BOLD_NAME.search(text)) or bool(flags & _FORCE_BOLD),
+        bool(_MONO_NAME.search(text)) or bool(flags & _FIXED_PITCH),
+        bool(_MATH_NAME.search(text)),
         weight,
     )
 
@@ -332,18 +332,18 @@ def _cells(
     gaps = [right[0] - left[1] for left, right in pairwise(stretches)][1:]
     if len(gaps) > 1 and max(gaps) < 1.1 * min(gaps):
         return (), ()  # a line that is stretched; the gap behind a number is one of its own
-    found = [stretches[0][:2]]
+    result = [stretches[0][:2]]
     cuts: list[int] = []
     for low, high, at in stretches[1:]:
-        last_low, last_high = found[-1]
+        last_low, last_high = result[-1]
         if low - last_high > _CELL * size:
-            found.append((low, high))
+            result.append((low, high))
             cuts.append(at)
         else:
-            found[-1] = (last_low, max(last_high, high))
-    if len(found) < 2:
+            result[-1] = (last_low, max(last_high, high))
+    if len(result) < 2:
         return (), ()
-    return tuple(found), tuple(cuts) if cuts == sorted(set(cuts)) and cuts[0] else ()
+    return tuple(result), tuple(cuts) if cuts == sorted(set(cuts)) and cuts[0] else ()
 
 
 def without_hyphens(text: str) -> tuple[str, list[int]]:
@@ -436,16 +436,16 @@ def _uncoupled(lines: list[Line]) -> list[Line]:
     if len(both) < max(_COLUMN_LINES, 0.5 * len(lines)):
         return lines
     taken = set(map(id, both))
-    found: list[Line] = []
+    result: list[Line] = []
     for line in lines:
         if id(line) not in taken:
-            found.append(line)
+            result.append(line)
             continue
         by = line.box[0] - line.x0
         for text, (low, high) in zip(cell_texts(line), line.cells, strict=True):
             box = (low + by, line.box[1], high + by, line.box[3])
-            found.append(replace(line, text=text, x0=low, x1=high, box=box, cells=(), cuts=()))
-    return found
+            result.append(replace(line, text=text, x0=low, x1=high, box=box, cells=(), cuts=()))
+    return result
 
 
 def _beside(line: Line, heights: Sequence[float]) -> bool:

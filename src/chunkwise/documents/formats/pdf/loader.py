@@ -71,11 +71,11 @@ class PdfLoader:
         with _LOCK:
             title, pages, marks = _pages(data, source.origin, options.ocr)
         if not any(page.lines for page in pages):
-            told = one_or_many(
+            message = one_or_many(
                 len(pages), "its only page", f"any of its {counted(len(pages), 'page')}"
             )
             raise UnreadableDocument(
-                source.origin, f"no text on {told} (scanned?); read it with {EXAMPLE}"
+                source.origin, f"no text on {message} (scanned?); use OCR: {EXAMPLE}"
             )
         keep = self.keep_boilerplate or options.keep_boilerplate
         layout = PdfLayout(pages, keep_boilerplate=keep)
@@ -156,28 +156,33 @@ class PdfLayout:
         declared = self._declared(headings)
         if not declared and not any(group.kind == "aside" for group in self.groups):
             return document
-        found = [self._checked(block, len(headings), names) for block in Analyzed(document).blocks]
-        blocks = merged(document.text, _joined(document.text, found), declared)
+        result = [self._checked(block, len(headings), names) for block in Analyzed(document).blocks]
+        blocks = merged(document.text, _joined(document.text, result), declared)
         return replace(document, blocks=tuple(blocks))
 
     def _declared(self, headings: Sequence[StyledHeading]) -> list[Block]:
-        found = [
-            Block("heading", self._spans[each.first][0], self._spans[each.last][1], each.level)
-            for each in headings
+        blocks = [
+            Block(
+                "heading",
+                self._spans[heading.first][0],
+                self._spans[heading.last][1],
+                heading.level,
+            )
+            for heading in headings
         ]
         number = 0
         starts = [start for start, _, _ in self._placed]
         for group, (start, end) in zip(self.groups, self._spans, strict=True):
             if group.kind == "code" and len(group.lines) > 1:
-                found.append(Block("code", start, end))
+                blocks.append(Block("code", start, end))
             if group.kind == "table":
                 number += 1
                 first = bisect_right(starts, start) - 1
                 rows = [self._placed[first + row][0] for row in group.rows]
                 for at, (low, high) in enumerate(zip(rows, [*rows[1:], end + 1], strict=True)):
                     head = at == 0 and len(rows) > 2 and _is_head(group, self.body)
-                    found.append(Block("header" if head else "row", low, high - 1, 0, number))
-        return sorted(found, key=lambda block: block.start)
+                    blocks.append(Block("header" if head else "row", low, high - 1, 0, number))
+        return sorted(blocks, key=lambda block: block.start)
 
     def _checked(self, block: Block, headings: int, names: frozenset[int]) -> Block:
         """A heading by its words is one by its place, too: no cell, formula, label, note or line of code."""
@@ -214,7 +219,7 @@ def _is_head(group: Group, body: Body) -> bool:
         return True
     text = "".join(line.text for line in first)
     return not any(map(str.isdigit, text)) and any(
-        each.isdigit() for line in below for each in line.text
+        item.isdigit() for line in below for item in line.text
     )
 
 
@@ -226,18 +231,18 @@ def _between_groups(above: Group, group: Group) -> str:
 
 def _joined(text: str, blocks: Sequence[Block]) -> list[Block]:
     """Paragraphs that only what was taken for a heading parted are one."""
-    found: list[Block] = []
+    result: list[Block] = []
     for block in blocks:
-        last = found[-1] if found else None
+        last = result[-1] if result else None
         if (
             last is not None
             and last.kind == block.kind == "paragraph"
             and text[last.end : block.start] == "\n"
         ):
-            found[-1] = last._replace(end=block.end)
+            result[-1] = last._replace(end=block.end)
         else:
-            found.append(block)
-    return found
+            result.append(block)
+    return result
 
 
 def _title(pdf: pypdfium2.PdfDocument) -> str:

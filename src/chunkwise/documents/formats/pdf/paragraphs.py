@@ -143,38 +143,38 @@ def groups(
     pages: Sequence[Page], body: Body, furniture: set[int], *, keep: bool = False
 ) -> list[Group]:
     """What a document is made of, in reading order; furniture is left out, or kept beside the text."""
-    found: list[Group] = []
+    result: list[Group] = []
     number = 0
     for page in pages:
         lines = [line for line in page.lines if id(line) not in furniture and line.upright]
         for column in columns(lines):
             number += 1
-            found += _column(column, number, body)
+            result += _column(column, number, body)
         rest = [line for line in page.lines if not line.upright and id(line) not in furniture]
         if keep:
             rest += [line for line in page.lines if id(line) in furniture]
-        found += [Group([line], "aside", number) for line in rest]
-    return _whole_paragraphs(found, body)
+        result += [Group([line], "aside", number) for line in rest]
+    return _whole_paragraphs(result, body)
 
 
 def _column(lines: list[Line], number: int, body: Body) -> list[Group]:
     left = sorted(line.x0 for line in lines)[len(lines) // 10]
     right = sorted(line.x1 for line in lines)[(len(lines) - 1) * 19 // 20]
-    found: list[Group] = []
+    result: list[Group] = []
     at = 0
     while at < len(lines):
         begins = at == 0 or not same_row(lines[at - 1], lines[at])
         stop = _table_end(lines, at) if begins else at
         if stop > at:
             rows = [
-                each
-                for each in range(at, stop)
-                if each == at or not same_row(lines[each - 1], lines[each])
+                index
+                for index in range(at, stop)
+                if index == at or not same_row(lines[index - 1], lines[index])
             ]
             for row in lines[at:stop]:
                 row.text = _BAR.join(cell_texts(row))
             group = Group(
-                lines[at:stop], "table", number, left, right, 9.0, [each - at for each in rows]
+                lines[at:stop], "table", number, left, right, 9.0, [row - at for row in rows]
             )
             at = stop
         else:
@@ -185,8 +185,8 @@ def _column(lines: list[Line], number: int, body: Body) -> list[Group]:
                     break
                 at += 1
             group = Group(lines[start:at], "text", number, left, right)
-        found.append(group)
-    for above, group in zip([None, *found], found, strict=False):
+        result.append(group)
+    for above, group in zip([None, *result], result, strict=False):
         first = group.lines[0]
         if above is None:
             group.gap = 9.0
@@ -195,8 +195,8 @@ def _column(lines: list[Line], number: int, body: Body) -> list[Group]:
             group.gap = abs(step) / (body.leading * max(body.size, first.size, 1.0))
         if group.kind == "text":
             group.kind = _kind(group, body)
-    _find_footnotes(found, body)
-    return found
+    _find_footnotes(result, body)
+    return result
 
 
 def _kind(group: Group, body: Body) -> GroupKind:
@@ -289,7 +289,9 @@ def _cells(lines: list[Line], at: int) -> tuple[int, tuple[tuple[float, float], 
     spans = [span for line in lines[at:stop] for span in (line.cells or ((line.x0, line.x1),))]
     size = max(lines[at].size, 1.0)
     return stop, tuple(
-        span for each, span in enumerate(spans) if each == 0 or span[0] - spans[each - 1][1] > size
+        span
+        for number, span in enumerate(spans)
+        if number == 0 or span[0] - spans[number - 1][1] > size
     )
 
 
