@@ -193,7 +193,7 @@ def test_an_index_of_an_own_embedder_says_that_it_is_to_be_passed(tmp_path: Path
     chunkwise.index(DOCUMENTS, embedder=PlainHashEmbedder(), into=tmp_path / "kb")
     with pytest.raises(
         InvalidParameter,
-        match=r"built with the embedder 'hash', .* pass it: embedder=…, to .*open_index",
+        match=r"built with the embedder 'hash', .* pass embedder=… to .*open_index",
     ):
         chunkwise.open_index(tmp_path / "kb").search("ferry", retriever="dense")
     opened = chunkwise.open_index(tmp_path / "kb", embedder=PlainHashEmbedder())

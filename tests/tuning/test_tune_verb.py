@@ -86,7 +86,7 @@ def test_a_folder_keeps_what_is_done_and_gets_the_files(tmp_path: Path) -> None:
     assert results["sentence"] == first.sweep.sentence
     again = chunkwise.tune(documents, queries, embedder="", output=tmp_path / "out")
     assert again == first
-    with pytest.raises(ChunkwiseError, match="its documents are others"):
+    with pytest.raises(ChunkwiseError, match="its documents differ"):
         chunkwise.tune(documents[:1], queries[:5], embedder="", output=tmp_path / "out")
 
 
@@ -243,7 +243,7 @@ def test_what_is_wrong_is_said_at_once() -> None:
         chunkwise.tune(DOCUMENTS, QUERIES, objective="good")
     with pytest.raises(InvalidParameter, match="time is"):
         chunkwise.tune(DOCUMENTS, QUERIES, time="3 EUR")
-    with pytest.raises(ChunkwiseError, match="there is no document"):
+    with pytest.raises(ChunkwiseError, match="no documents given"):
         chunkwise.tune([])
     with pytest.raises(ChunkwiseError, match="does not exist"):
         chunkwise.tune(DOCUMENTS, "missing.json")

@@ -107,7 +107,7 @@ def test_another_sweep_is_refused_with_what_differs(tmp_path: Path) -> None:
     changed = [*DOCUMENTS[:-1], Document(DOCUMENTS[-1].id, "Other.")]
     others = {
         "its documents differ": sweep_fingerprint(changed, QUERIES, sweep()),
-        "its questions are others": sweep_fingerprint(
+        "its questions differ": sweep_fingerprint(
             DOCUMENTS, [*QUERIES[1:], replace(QUERIES[0], text="Who?")], sweep()
         ),
         "its objective is 'recall@1000t', now it is 'ndcg@5'": sweep_fingerprint(
