@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import warnings
@@ -31,6 +32,16 @@ def test_an_address_of_this_machine_is_an_index_only_where_one_is(tmp_path: Path
     chunkwise.index(DOCUMENTS[:1], into=f"file://{tmp_path}/k%20b", embedder="none")
     assert is_index(f"file://{tmp_path}/k%20b")
     assert not is_index(f"file://{tmp_path}")
+
+
+def test_chunks_are_read_from_a_file_address(tmp_path: Path) -> None:
+    (tmp_path / "a b.txt").write_text("One. Two.")
+    row = {"text": "One.", "doc_id": "a b.txt", "start": 0, "end": 4}
+    (tmp_path / "chunks.jsonl").write_text(json.dumps(row))
+    found = chunkwise.index(
+        f"file://{tmp_path}/a%20b.txt", chunks=f"file://{tmp_path}/chunks.jsonl", embedder="none"
+    )
+    assert [(hit.start, hit.end) for hit in found.search("one")] == [(0, 4)]
 
 
 def _documents(count: int = 12) -> list[Document]:

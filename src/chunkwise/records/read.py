@@ -22,6 +22,7 @@ from typing import BinaryIO, NamedTuple, TypeVar
 import msgspec
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, UnreadableDocument
+from chunkwise.base.object_store import local_name
 from chunkwise.base.wording import counted, thousands
 from chunkwise.records.encoding import decode, marked_encoding, wide_encoding
 from chunkwise.records.fields import field_of, listed
@@ -95,6 +96,7 @@ _ROWS = Shape()
 
 def rows(name: str, shape: Shape = _ROWS) -> Iterator[Row]:
     """Every row of a file, `-` for standard input; its name's ending says the format, JSON is told by how it begins."""
+    name = local_name(name)
     suffix = Path(name).suffix.lower()
     if suffix == ".parquet":
         yield from parquet_rows(name)
@@ -112,7 +114,7 @@ def opened(name: str) -> io.BufferedReader:
             raise ChunkwiseError("standard input is closed; give a file")
         return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()), _HEAD)
     try:
-        return io.BufferedReader(io.FileIO(name), _HEAD)
+        return io.BufferedReader(io.FileIO(local_name(name)), _HEAD)
     except (OSError, ValueError) as error:  # a NUL character in the path is a ValueError
         raise _cannot_read(name, error) from error
 
