@@ -137,7 +137,9 @@ def _headline(figures: SweepFigures) -> Headline:
     strongest = _strongest(figures)
     text = f"Use {configuration.label}"
     if not figures.questions_decide:
-        return Headline(f"{tuning.sentence.partition('. ')[0].partition(';')[0].rstrip('.')}.")
+        return Headline(
+            f"{tuning.sentence.partition('. ')[0].partition('; scores')[0].rstrip('.')}."
+        )
     if configuration.baseline:
         text = f"Keep your default: nothing is significantly better than {configuration.label}"
     elif strongest is not None and strongest.words != "better":

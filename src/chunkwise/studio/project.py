@@ -69,6 +69,7 @@ class Project:
         self._corpus_lock = threading.Lock()
         self.problems: list[str] = []
         self.problem_count = 0
+        self.question_problems: list[str] = []
         self.steps: list[Step] = []
         self.runs: list[StudioRun] = []
         self._queries: dict[str, Query] = {}
@@ -258,7 +259,12 @@ class Project:
             if not name:
                 return
             documents = self.corpus.documents() or None
-            found = read_testset(name, documents, lambda problem: self._tell(str(problem)))
+            self.question_problems = []
+            found = read_testset(
+                name,
+                documents,
+                lambda problem: self.question_problems.append(f"{problem.where}: {problem.text}"),
+            )
             self._queries = {query.id: query for query in found.queries}
             step.done = step.total = len(self._queries)
 
@@ -473,9 +479,9 @@ class Project:
 _DEMO_METRICS = ("recall", "precision", "completeness", "boundary_issues", "citation_accuracy")
 """None of them needs a model: the demonstration works without any."""
 _DEMO_RUNS = (
-    ("common default: 1,000 characters, overlap 200", "recursive(max_tokens=1000, overlap=200, tokenizer='characters')",
+    ("common default", "recursive(max_tokens=1000, overlap=200, tokenizer='characters')",
      "bm25"),
-    ("recommended: structure, 400 tokens", "structure(max_tokens=400, overlap=0)", "bm25"),
+    ("recommended", "structure(max_tokens=400, overlap=0)", "bm25"),
 )  # fmt: skip
 
 

@@ -72,6 +72,8 @@ class QuestionsView(View):
     runs: tuple[RunColumn, ...]
     types: tuple[str, ...]
     rows: tuple[QuestionScores, ...]
+    problems: tuple[str, ...]
+    """Why questions of the file cannot be used."""
 
 
 class QuestionsParameters(ApiRequest, frozen=True):
@@ -109,6 +111,7 @@ def questions(project: Project, request: QuestionsParameters) -> QuestionsView:
         tuple(column for column, _ in columns),
         tuple(sorted({type for row in rows for type in row.types})),
         tuple(rows),
+        tuple(project.question_problems),
     )
 
 

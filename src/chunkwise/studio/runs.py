@@ -99,15 +99,19 @@ def runs(project: Project, request: QuestionsParameters) -> RunsView:
 
 
 def _verdict(project: Project) -> Headline | None:
-    evaluated = [run.number for run in project.runs if run.results is not None]
+    named = {run.number: Path(run.name).name for run in project.runs if run.results is not None}
     swept = [run.number for run in project.runs if run.sweep is not None]
-    if len(evaluated) > 1:
-        report = comparison(project, CompareParameters(evaluated[0], evaluated[1]))
-    elif evaluated or swept:
-        report = run_page(project, RunParameters((swept or evaluated)[-1])).report
+    names = ""
+    if len(named) > 1:
+        (first, a), (second, b) = list(named.items())[:2]
+        report = comparison(project, CompareParameters(first, second))
+        names = f" a: {a}, b: {b}."
+    elif named or swept:
+        report = run_page(project, RunParameters([*named, *swept][-1])).report
     else:
         return None
-    return next((part for part in report.parts if isinstance(part, Headline)), None)
+    verdict = next((part for part in report.parts if isinstance(part, Headline)), None)
+    return verdict and Headline(verdict.text + names, verdict.level)
 
 
 def _alert(alert: Alert) -> AlertRow:

@@ -1,5 +1,5 @@
 // What labeling and adjudication share: who signs, and labels that are sent until the studio has them.
-import { $, Refused } from "./shared.js";
+import { $, Refused, counted } from "./shared.js";
 
 const NAME = "chunkwise-name", PENDING = "chunkwise-pending";
 
@@ -58,7 +58,7 @@ async function work() {
     } catch (error) {
       // What can never be kept is told and left; whoever has to come in anew loses nothing.
       if (error instanceof Refused && [400, 404, 409, 413].includes(error.status)) { keep(pending().slice(1)); listener(error, null, first); continue; }
-      listener(new Refused(`${error instanceof Refused ? error.message : "The studio is not responding."} ${pending().length} of your labels are kept in this browser and sent once it responds.`), null, first);
+      listener(new Refused(`${error instanceof Refused ? error.message : "The studio is not responding."} Waiting in this browser: ${counted(pending().length, "label")}.`), null, first);
       clearTimeout(waiting);
       waiting = setTimeout(() => { waiting = 0; flush(); }, 1000);
       return;
