@@ -99,7 +99,7 @@ function side(found, budget) {
       link(each.document, each.start, each.end, element("bdi", {}, plain(each.title))), element("p", { className: "found", dir: "auto" }, each.text)))));
   }
   if (found.reading) {
-    card.append(element("details", {}, element("summary", {}, "LLM context"), copyButton(found.reading, "copy"), element("pre", { dir: "auto" }, found.reading)));
+    card.append(element("details", {}, element("summary", {}, "LLM context"), copyButton(found.reading, "copy"), element("pre", { dir: "auto", tabIndex: 0 }, found.reading)));
   }
   card.append(element("details", {}, element("summary", {}, "Code"),
     copyButton(found.command, "copy the command"), element("pre", {}, found.command), copyButton(found.code, "copy the Python"), element("pre", {}, found.code)));
