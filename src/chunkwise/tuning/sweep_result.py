@@ -184,7 +184,7 @@ class SweepResult:
     questions: tuple[str, ...]
     """Question ids, in the order of the scores."""
     splits: tuple[str, ...]
-    """validation or test, per question."""
+    """validation or test, per question; unreviewed: of a generated one beside enough that people accepted."""
     outcomes: tuple[Outcome, ...]
     detectable: float | None = None
     """Minimum detectable difference to the best on validation questions (80% power)."""

@@ -16,6 +16,8 @@ from chunkwise.core import Query
 from chunkwise.stats.intervals import ScoreMatrix, mean
 
 VALIDATION, TEST = "validation", "test"
+UNREVIEWED = "unreviewed"
+"""The side of generated questions beside enough that people accepted: they neither choose nor judge."""
 Rows = NDArray[np.intp]
 """Numbers of questions."""
 FEWEST = 4

@@ -7,7 +7,7 @@ import { done, undoLast } from "./toast.js";
 
 const form = $("#edit"), box = $("#refused"), note = $("#note"), mine = $("#mine");
 const wanted = new URLSearchParams(location.search).get("id") ?? "";
-let view = null, places = null;
+let view = null, places = null, isSaving = false;
 const draft = () => `chunkwise-draft ${view.id}`;
 const values = () => ({ text: form.elements.text.value, answer: form.elements.answer.value, types: form.elements.types.value.split(",").map((each) => each.trim()).filter(Boolean) });
 
@@ -70,6 +70,8 @@ function over() {
 }
 
 async function save(action, revision) {
+  if (isSaving) return; // a key pressed before the next question is here would decide about this one again
+  isSaving = true;
   const sent = { id: view.id, action, revision, ...values() };
   if (places) sent.gold = places.map(({ doc_id, start, end }) => ({ doc_id, start, end }));
   try {
@@ -95,7 +97,7 @@ async function save(action, revision) {
     if (!(error instanceof Refused)) error = new Refused("The studio is not responding. Your changes are kept in this browser; save again once it responds.");
     tell(box, error);
     mine.hidden = error.status !== 409;
-  }
+  } finally { isSaving = false; }
 }
 
 form.addEventListener("input", () => view && localStorage.setItem(draft(), JSON.stringify({ ...values(), revision: view.revision })));

@@ -19,7 +19,7 @@ from chunkwise.metrics.registry import metric_of
 from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, intervals, mean
 from chunkwise.stats.paired import Ties, detectable, holm, holm_shares, paired_differences, ties
-from chunkwise.testsets.testset import Origin
+from chunkwise.testsets.testset import REVIEWED, Origin
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
 from chunkwise.tuning.choose.levers import levers, weight_fit
 from chunkwise.tuning.choose.priors_and_shrinkage import (
@@ -54,7 +54,16 @@ from chunkwise.tuning.sweep_result import (
     Standing,
     SweepResult,
 )
-from chunkwise.tuning.validation import FOLDS, REPEATS, TEST, VALIDATION, HeldOut, Rows, held_out
+from chunkwise.tuning.validation import (
+    FOLDS,
+    REPEATS,
+    TEST,
+    UNREVIEWED,
+    VALIDATION,
+    HeldOut,
+    Rows,
+    held_out,
+)
 
 
 def compare_with_baselines(
@@ -395,6 +404,10 @@ def choose(
     requested = _requested_plan(sweep, plan, outcomes)
     generated = {id for id, origin in (origins or {}).items() if origin == "generated"}
     deciding = frozenset(row for row, query in enumerate(queries) if query.id not in generated)
+    accepted = sum(splits[row] == VALIDATION for row in deciding)
+    if generated and sweep.prior and accepted >= REVIEWED:
+        splits = tuple(side if row in deciding else UNREVIEWED for row, side in enumerate(splits))
+        generated = set()
     unlimited = score_table_of(
         outcomes, splits, sweep, deciding if generated and sweep.prior else None
     )

@@ -15,6 +15,7 @@ from chunkwise.tuning.choose.priors_and_shrinkage import Expectation, Means
 from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
 from chunkwise.tuning.sweep import Configuration, Sweep
 from chunkwise.tuning.sweep_result import SweepResult
+from chunkwise.tuning.validation import UNREVIEWED, VALIDATION
 
 LEADERS = 5
 DRAWS = 40
@@ -55,7 +56,8 @@ class ReviewOrder:
 
     def __init__(self, result: SweepResult, sweep: Sweep, hashes: Sequence[str]) -> None:
         """`hashes`: of the questions as the sweep asked them, in the order of the scores."""
-        table = score_table_of(result.outcomes, result.splits, sweep, frozenset())
+        splits = tuple(VALIDATION if each == UNREVIEWED else each for each in result.splits)
+        table = score_table_of(result.outcomes, splits, sweep, frozenset())
         if table is None:
             raise ChunkwiseError("no question has a score, so answers cannot change the choice")
         meeting = table.meeting()
