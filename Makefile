@@ -187,6 +187,7 @@ bench: $(VENV)-bench/.installed browser ## every page of docs/benchmarks/, besid
 	$(VENV)-bench/bin/python -m benchmarks.scale
 	$(VENV)-bench/bin/python -m benchmarks.watching
 	$(VENV)-bench/bin/python -m benchmarks.studio
+	$(VENV)-bench/bin/python -m benchmarks.summary
 
 # Peers want each other's versions, so they get an environment of their own; one that fails is left out.
 $(VENV)-bench/.installed: pyproject.toml benchmarks/peers.txt
