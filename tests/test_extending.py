@@ -188,14 +188,11 @@ def test_a_part_that_is_broken_is_listed_with_its_reason(installed: Path) -> Non
     }
     assert "ModuleNotFoundError" in problems["loaders", "gone", "bad 2.0"]
     assert "it comes with bad 2.0" in problems["loaders", "gone", "bad 2.0"]
-    assert problems["loaders", "empty", "bad 2.0"] == "it is not a valid loader: it has no `load`"
+    assert problems["loaders", "empty", "bad 2.0"] == "not a valid loader: it has no `load`"
     assert problems["loaders", "text", "bad 2.0"] == "ignored: 'text' is a built-in name"
     assert "which is a built-in metric" in problems["metrics", "taken", "bad 2.0"]
     assert "not a valid metric" in problems["metrics", "empty", "bad 2.0"]
-    assert (
-        problems["judges", "shared_words", "bad 2.0"]
-        == "it is not a valid judge: it has no `judge`"
-    )
+    assert problems["judges", "shared_words", "bad 2.0"] == "not a valid judge: it has no `judge`"
     assert (
         problems.pop(("judges", "shared_words", HARBOUR))
         == "ignored: bad 2.0 also provides 'shared_words'"

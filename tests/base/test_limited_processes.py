@@ -86,7 +86,7 @@ def test_what_takes_more_than_it_may_is_ended(work: str, limits: Limits, told: s
 @pytest.mark.usefixtures("processes")
 def test_the_kernel_holds_it_to_its_time_should_nobody_look(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.setattr(limited._Process, "_look", lambda _: None)
-    with pytest.raises(LimitExceeded, match="more than 1 s of processor time"):
+    with pytest.raises(LimitExceeded, match="more than 1 s of CPU time"):
         done("spin", limits=_NARROW)
 
 
@@ -144,7 +144,7 @@ def test_what_a_process_leaves_behind_when_it_dies_ends_with_it(tmp_path: Path) 
 @pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="it is read there")
 def test_time_of_the_processes_it_waits_for_is_counted() -> None:
-    with pytest.raises(LimitExceeded, match="more than 1 s of processor time"):
+    with pytest.raises(LimitExceeded, match="more than 1 s of CPU time"):
         done("have_others_work", limits=_NARROW)
 
 

@@ -196,7 +196,7 @@ class Brief:
         return self._model.complete(replace(request, max_tokens=4), stop)
 
 
-@pytest.mark.filterwarnings("ignore:.*leaves out")  # every token takes it some 30 ms
+@pytest.mark.filterwarnings("ignore:.*omits")  # every token takes it some 30 ms
 def test_the_real_local_model_writes_beside_a_chunk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
 ) -> None:

@@ -240,7 +240,7 @@ def test_too_much_text_is_an_error_that_says_what_to_make_smaller(tmp_path: Path
 
 
 def test_parameters_are_checked() -> None:
-    with pytest.raises(InvalidParameter, match=r"raptor: llm is 7; a name such as 'local'"):
+    with pytest.raises(InvalidParameter, match=r"raptor: llm is 7; expected a name"):
         get_strategy("raptor", llm=7)
     with pytest.raises(InvalidParameter, match="branching is 1; the minimum is 2"):
         get_strategy("raptor(branching=1)")
@@ -267,10 +267,13 @@ def test_issues_are_those_of_the_chunks(tmp_path: Path) -> None:
     "piece, problem",
     [
         (Piece(0, 9, level=1, summarized=(Span(0, 9),)), "a text"),
-        (Piece(0, 9, level=1, summary="x"), "of 0 places"),
+        (Piece(0, 9, level=1, summary="x"), "of 0 spans"),
         (Piece(0, 9, level=101, summary="x", summarized=(Span(0, 9),)), "from 1 to 100"),
         (Piece(0, 9, level=1, summary="x", summarized=(Span(0, 5), Span(4, 9))), "without overlap"),
-        (Piece(0, 9, level=1, summary="x", summarized=(Span(5, 9), Span(0, 4))), "in order"),
+        (
+            Piece(0, 9, level=1, summary="x", summarized=(Span(5, 9), Span(0, 4))),
+            "ordered, without overlap",
+        ),
         (Piece(0, 9, level=1, summary="x", summarized=(Span(0, 4),)), "reach from its start"),
     ],
 )
@@ -283,7 +286,7 @@ def test_a_summary_says_what_it_stands_for(piece: Piece, problem: str) -> None:
         list(get_strategy(Own()).chunks(Document("d", "nine char")))
 
 
-@pytest.mark.filterwarnings("ignore:.*leaves out")
+@pytest.mark.filterwarnings("ignore:.*omits")
 def test_the_local_model_summarizes_a_small_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
 ) -> None:

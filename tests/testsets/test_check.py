@@ -104,7 +104,7 @@ def test_questions_asked_twice() -> None:
         ("2", "duplicate_question"),
         ("3", "similar_question"),
     ]
-    assert "at q.json, line 4, with the same references" in problems[0].text
+    assert "duplicate of q.json, line 4, with the same references" in problems[0].text
     assert [each.kind in REMARKS for each in problems] == [False, True]
     # Questions of signs alone are told apart by them.
     assert kinds(Query("1", "?", answer="a"), Query("2", "!", answer="a")) == []

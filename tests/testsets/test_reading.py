@@ -72,7 +72,7 @@ def test_places_are_verified(path: Path) -> None:
         ({"doc_id": "leave.md", "start": 0, "end": 10**99}, "outside", "a huge number"),
         ({"doc_id": "levae.md", "start": 0, "end": 9}, "unknown_document", "near: 'leave.md'"),
         ({"start": 0, "end": 9}, "unknown_document", "doc_id"),
-        ({"text": "It is payed in full."}, "not_found", "is in no document"),
+        ({"text": "It is payed in full."}, "not_found", "isn't in any document"),
         ({"text": "It is paid", "doc_id": "hours.txt"}, "not_found", "'hours.txt' but in 'leave.md'"),
         ({"text": "Yes."}, "ambiguous", 'reference 2, "Yes.", is in more than 1,000 places; give its document, or'),
         ({"text": "Yes.", "doc_id": "hours"}, "ambiguous", "more than 1,000 places; use a longer quote"),
@@ -173,7 +173,7 @@ def test_a_quote_alone_is_enough_for_an_alternative(path: Path) -> None:
         assert found.places == (Passage("leave.md", 34, 53), *others)
         assert [(each.kind, each.dropped) for each in problems] == [("not_found", False)]
         assert problems[0].text.startswith(
-            'reference 1, alternative 1, "not there", is in no document'
+            'reference 1, alternative 1, "not there", isn\'t in any document'
         )
 
 
@@ -304,7 +304,7 @@ def test_a_repeated_passage_is_kept_however_often_it_stands_there(path: Path) ->
     assert len(testset.queries[0].references[0].places) == 30
     (remark,) = told
     assert (remark.kind, remark.query_id, remark.dropped) == ("several_places", "1", False)
-    assert "30 places in 30 documents" in remark.text
+    assert "30 times in 30 documents" in remark.text
     assert remarks(path, pages[:20], {"query": "When?", "relevant_text": notice})[1] == []
 
 
@@ -328,7 +328,7 @@ def test_short_quotes_in_several_places_are_worth_a_remark(
     _, told = remarks(path, documents, {"query": "?", "references": [quote]})
     assert [each.kind for each in told] == ["several_places"] * (count > 0)
     if count:
-        assert f"is in {count} places in 2 documents" in told[0].text
+        assert f"occurs {count} times in 2 documents" in told[0].text
         assert ("give its document, or a longer quote" in told[0].text) is ("doc_id" not in quote)
 
 

@@ -47,7 +47,7 @@ def test_chroma_rows_with_line_breaks_and_quotes(tmp_path: Path) -> None:
 @cases(
     "references, reason",
     [
-        ("[{", "no JSON"),
+        ("[{", "aren't JSON"),
         ("{}", "a record, not a list"),
         ("[1]", "a number, not a record"),
         ([at("x", -1, 2)], "start_index is -1"),
@@ -55,7 +55,7 @@ def test_chroma_rows_with_line_breaks_and_quotes(tmp_path: Path) -> None:
         ([at("x", 1.5, 2)], "start_index is 1.5"),
         ([{"start_index": None}], "no 'content'"),
         ([{"content": 3, "start_index": 0, "end_index": 1}], "not text"),
-        ("[" * 99_999, "no JSON"),
+        ("[" * 99_999, "aren't JSON"),
     ],
 )
 def test_a_bad_row_is_told_and_ids_stay_positions(
