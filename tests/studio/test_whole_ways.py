@@ -186,9 +186,7 @@ def test_a_sweep_from_the_form_is_estimated_stopped_gone_on_with_and_applied(fol
         browser.do(lambda page: page.wait_for_selector(button.format("Apply")))
         assert browser.axe_findings() == []
         browser.click(button.format("Apply"))
-        browser.wait_for(
-            "document.querySelector('#sweep-rows').textContent.includes('Applied: kb')"
-        )
+        browser.wait_for("document.querySelector('#sweep-rows .hint a')?.checkVisibility()")
         assert is_index_folder("kb")
         assert project.ready_index().settings.search.changed()
         browser.follow("#sweep-rows a")

@@ -18,20 +18,20 @@ async function load() {
 }
 
 function row(passage, place) {
-  const said = passage.grades.map((each) => element("span", { className: "tag" }, `${each.who}: ${each.grade}`));
+  const message = passage.grades.map((item) => element("span", { className: "tag" }, `${item.who}: ${item.grade}`));
   const grades = view.grades.map((words, grade) => element("button", { type: "button", className: "grade", title: words, "aria-label": `${grade}: ${words}`, onclick: () => { at = place; decide(grade); } }, element("kbd", {}, String(grade)), element("span", {}, ` ${words}`)));
   const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Disputed passage ${place + 1} of ${view.disputed.length}`, "aria-describedby": `question-${place} passage-${place}` },
     element("h2", { id: `question-${place}` }, element("bdi", {}, plain(passage.question))),
-    element("p", { className: "where" }, passage.document === null ? plain(passage.doc_id) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.doc_id))), " ", ...said, passage.is_relevance ? " conflict: answer or not" : new Set(passage.grades.map((each) => each.grade)).size > 1 ? " conflict: how complete" : ""),
-    ...passage.flags.map((each) => element("p", { className: "comment" }, `⚑ ${each.who}${each.comment ? `: ${each.comment}` : " flagged it"}`)),
-    element("p", { className: "passage-text", dir: "auto", id: `passage-${place}` }, ...passage.sentences.map((each) => element("span", { className: each.is_inside ? "inside" : "near" }, each.text))),
+    element("p", { className: "where" }, passage.document === null ? plain(passage.doc_id) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.doc_id))), " ", ...message, passage.is_relevance ? " conflict: answer or not" : new Set(passage.grades.map((item) => item.grade)).size > 1 ? " conflict: how complete" : ""),
+    ...passage.flags.map((item) => element("p", { className: "comment" }, `⚑ ${item.who}${item.comment ? `: ${item.comment}` : " flagged it"}`)),
+    element("p", { className: "passage-text", dir: "auto", id: `passage-${place}` }, ...passage.sentences.map((item) => element("span", { className: item.is_inside ? "inside" : "near" }, item.text))),
     element("div", { className: "grades", role: "group", "aria-label": "Decision" }, ...grades));
   return made;
 }
 
 function go(place) {
   at = Math.max(0, Math.min(place, view.disputed.length - 1));
-  [...list.children].forEach((each, index) => { each.classList.toggle("here", index === at); each.setAttribute("aria-current", String(index === at)); });
+  [...list.children].forEach((item, index) => { item.classList.toggle("here", index === at); item.setAttribute("aria-current", String(index === at)); });
   list.children[at]?.focus();
 }
 

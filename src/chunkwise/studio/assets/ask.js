@@ -12,21 +12,21 @@ function cited(place) {
     element("p", { className: "where" }, where, ` · characters ${number(place.start)}–${number(place.end)}`));
 }
 
-function claim(each) {
-  return element("li", {}, element("p", { className: "claim", dir: "auto" }, each.text, each.mark ? element("b", {}, ` ${each.mark.startsWith("[") ? each.mark : `[${each.mark}]`}`) : ""),
-    each.note ? element("p", { className: "where" }, each.note) : "");
+function claim(item) {
+  return element("li", {}, element("p", { className: "claim", dir: "auto" }, item.text, item.mark ? element("b", {}, ` ${item.mark.startsWith("[") ? item.mark : `[${item.mark}]`}`) : ""),
+    item.note ? element("p", { className: "where" }, item.note) : "");
 }
 
-function drawn(found) {
-  const { answer } = found;
+function drawn(result) {
+  const { answer } = result;
   if (!answer) return [];
   const card = element("section", { className: "card side", "aria-label": "Answer" }, element("h2", {}, "Answer"));
   if (answer.not_found || answer.note) card.append(element("p", { className: "none" }, answer.not_found || answer.note));
   if (answer.claims.length) card.append(element("ol", { className: "claims" }, ...answer.claims.map(claim)));
   if (answer.unsupported.length) card.append(element("h3", {}, "Unsupported claims"), element("ul", { className: "claims" }, ...answer.unsupported.map(claim)));
-  card.append(element("p", { className: "where" }, answer.made_with), element("details", {}, element("summary", {}, "Command"), element("pre", {}, found.command)));
+  card.append(element("p", { className: "where" }, answer.made_with), element("details", {}, element("summary", {}, "Command"), element("pre", {}, result.command)));
   const parts = [card];
-  if (found.cited.length) parts.push(element("section", { className: "card side", "aria-label": "Citations" }, element("h2", {}, "Sources"), ...found.cited.map(cited)));
+  if (result.cited.length) parts.push(element("section", { className: "card side", "aria-label": "Citations" }, element("h2", {}, "Sources"), ...result.cited.map(cited)));
   return parts;
 }
 
@@ -34,13 +34,13 @@ const answerIt = latest(async () => {
   const q = form.q.value.trim();
   if (q) box.replaceChildren(element("p", { className: "hint" }, "Searching …"));
   try {
-    const found = await ask("/api/ask", { q, words: q ? form.words.value : "" });
+    const result = await ask("/api/ask", { q, words: q ? form.words.value : "" });
     tell(refused, null);
-    $("#by-model").hidden = !found.has_model;
-    $("#no-model").hidden = found.has_model;
-    $("#model").textContent = plain(found.model).slice(0, 60);
+    $("#by-model").hidden = !result.has_model;
+    $("#no-model").hidden = result.has_model;
+    $("#model").textContent = plain(result.model).slice(0, 60);
     box.className = "answers";
-    box.replaceChildren(...drawn(found));
+    box.replaceChildren(...drawn(result));
     if (q) history.replaceState(null, "", `/ask?${new URLSearchParams({ q, words: form.words.value })}`);
   } catch (error) {
     box.replaceChildren();

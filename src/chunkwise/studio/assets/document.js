@@ -40,8 +40,8 @@ function stretches(band, cuts) {
 }
 
 function flag(issues, kinds) {
-  const told = [...new Set(issues.map(({ kind }) => `${kinds[kind].name}: ${kinds[kind].help}`))].join("\n");
-  const made = element("button", { type: "button", className: "flag", title: told, "aria-label": told });
+  const words = [...new Set(issues.map(({ kind }) => `${kinds[kind].name}: ${kinds[kind].help}`))].join("\n");
+  const made = element("button", { type: "button", className: "flag", title: words, "aria-label": words });
   made.dataset.at = issues[0].offset;
   return made;
 }
@@ -111,18 +111,18 @@ async function load(first, count) {
   if (fetching.has(place)) return;
   fetching.add(place);
   try {
-    const found = await Promise.all(own.map((side) => ask(path, { strategy: side.strategy, first, count })));
+    const result = await Promise.all(own.map((side) => ask(path, { strategy: side.strategy, first, count })));
     tell(refused, null);
     if (wanted !== key()) return;
-    own.forEach((side, at) => { side.cuts = found[at]; });
+    own.forEach((side, at) => { side.cuts = result[at]; });
     let isFirst = true;
-    for (const [at, band] of found[0].bands.entries()) {
+    for (const [at, band] of result[0].bands.entries()) {
       const row = rows[band.number];
       if (!row.near && rows.length > 1) continue;
       if (!isFirst) await nextFrame();
       isFirst = false;
       if (wanted !== key()) return;
-      if (row.near || rows.length === 1) put(row, found.map((each) => [each.bands[at], each]));
+      if (row.near || rows.length === 1) put(row, result.map((item) => [item.bands[at], item]));
     }
   } catch (error) {
     tell(refused, error);
@@ -164,7 +164,7 @@ function top() {
 }
 
 async function goTo(at, focus = false) {
-  const row = rows.find((each) => at < each.end) || rows[rows.length - 1];
+  const row = rows.find((item) => at < item.end) || rows[rows.length - 1];
   if (!row) return;
   pages.scrollTop = row.box.offsetTop;
   row.near = true;
@@ -205,12 +205,12 @@ function figures() {
     const pairs = [[counted(cuts.chunks, "chunk"), ""], [number(cuts.median), `median ${cuts.unit}`],
       [number(cuts.longest), cuts.limit === null ? "longest" : `longest, of ${number(cuts.limit)}`], [number(cuts.bad_cuts), cuts.bad_cuts === 1 ? "boundary issue" : "boundary issues"]];
     if (cuts.overlap > 1.005) pairs.push([times(cuts.overlap), "text length"]);
-    const kinds = cuts.kinds.filter((each) => each.count).sort((a, b) => b.count - a.count);
+    const kinds = cuts.kinds.filter((item) => item.count).sort((a, b) => b.count - a.count);
     return element("div", { className: "figure-card" },
       element("p", { className: "spec" }, names[at] ? element("b", {}, `${names[at]} `) : "", element("code", {}, cuts.strategy)),
       element("p", { className: "values" }, ...pairs.map(([value, word]) => element("span", {}, element("b", {}, value), word ? ` ${word}` : ""))),
       bars(cuts, cuts.strategy),
-      element("p", { className: "kinds-line" }, ...(kinds.length ? kinds.map((each) => element("span", { className: "tag", title: each.help }, `${each.name} ${number(each.count)}`)) : ["no boundary issues"])));
+      element("p", { className: "kinds-line" }, ...(kinds.length ? kinds.map((item) => element("span", { className: "tag", title: item.help }, `${item.name} ${number(item.count)}`)) : ["no boundary issues"])));
   }));
 }
 
@@ -225,8 +225,8 @@ const recut = latest(async (side, strategy) => {
     remember();
     figures();
     // A side that was just taken away has no figures to tell: those of the other one stay.
-    const told = sides[side].on ? side : 0, name = shown().length > 1 ? `${"AB"[told]}: ` : "";
-    $("#position").textContent = `${name}${counted(sides[told].cuts.chunks, "chunk")}, ${counted(sides[told].cuts.bad_cuts, "boundary issue")}`;
+    const words = sides[side].on ? side : 0, name = shown().length > 1 ? `${"AB"[words]}: ` : "";
+    $("#position").textContent = `${name}${counted(sides[words].cuts.chunks, "chunk")}, ${counted(sides[words].cuts.bad_cuts, "boundary issue")}`;
     await settle();
   } catch (error) {
     tell(refused, error);
@@ -245,9 +245,9 @@ async function jump(step) {
   const from = focused ?? top();
   try {
     const cuts = await ask(path, { strategy: sides[0].strategy, count: 0, near: from });
-    const found = step > 0 ? cuts.next_issue : cuts.previous_issue;
-    $("#position").textContent = found === null ? "no more issues" : `at ${number(found)}`;
-    if (found !== null) await goTo(found, true);
+    const result = step > 0 ? cuts.next_issue : cuts.previous_issue;
+    $("#position").textContent = result === null ? "no more issues" : `at ${number(result)}`;
+    if (result !== null) await goTo(result, true);
   } catch (error) {
     tell(refused, error);
   }
@@ -257,11 +257,11 @@ let lit = [];
 function point(target) {
   const band = target.closest?.(".band"), own = target.closest?.(".band > *");
   if (!band || !own) return;
-  for (const each of lit) each.classList.remove("on");
+  for (const item of lit) item.classList.remove("on");
   const chunks = own.chunks || [];
   if (chunks.length) onPaper.show(chunks[chunks.length - 1].start, chunks[chunks.length - 1].end);
-  lit = [...band.children].filter((each) => each.chunks?.some((chunk) => chunks.some(({ place }) => place === chunk.place)));
-  for (const each of lit) each.classList.add("on");
+  lit = [...band.children].filter((item) => item.chunks?.some((chunk) => chunks.some(({ place }) => place === chunk.place)));
+  for (const item of lit) item.classList.add("on");
   if (own.classList.contains("flag")) about.textContent = own.title;
   else if (chunks.length) {
     about.textContent = chunks.slice(-2).reverse().map((chunk) => {
@@ -273,7 +273,7 @@ function point(target) {
 
 function show(side) {
   pages.dataset.show = side;
-  for (const each of document.querySelectorAll("[data-show]")) if (each !== pages) each.setAttribute("aria-pressed", each.dataset.show === String(side));
+  for (const item of document.querySelectorAll("[data-show]")) if (item !== pages) item.setAttribute("aria-pressed", item.dataset.show === String(side));
 }
 
 function both(on) {
@@ -297,13 +297,13 @@ function arrive() {
 }
 
 for (const name of ["pointerover", "focusin", "click"]) pages.addEventListener(name, (event) => point(event.target));
-const underPointer = latest((event) => tokenUnder(head.dataset.number, event, (told) => { tokenLine.textContent = told; }));
+const underPointer = latest((event) => tokenUnder(head.dataset.number, event, (words) => { tokenLine.textContent = words; }));
 const tokenLine = $("#token");
 pages.addEventListener("pointermove", (event) => underPointer(event));
 $("#next").addEventListener("click", () => jump(1));
 $("#previous").addEventListener("click", () => jump(-1));
 $("#compare").addEventListener("click", () => { both(!sides[1].on); remember(); recut(1, sides[1].strategy).then(figures); });
-for (const each of document.querySelectorAll("#switch button")) each.addEventListener("click", () => show(Number(each.dataset.show)));
+for (const item of document.querySelectorAll("#switch button")) item.addEventListener("click", () => show(Number(item.dataset.show)));
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   if (event.key === "n") jump(1);

@@ -17,10 +17,10 @@ async function load(page) {
   loading += 1;
   pages.set(page, null);
   try {
-    const found = await ask("/api/documents", { ...asked, offset: page * PAGE, count: PAGE });
+    const result = await ask("/api/documents", { ...asked, offset: page * PAGE, count: PAGE });
     if (own === version) {
-      pages.set(page, found.rows);
-      settle(found);
+      pages.set(page, result.rows);
+      settle(result);
     }
   } finally {
     loading -= 1;
@@ -28,22 +28,22 @@ async function load(page) {
   }
 }
 
-function settle(found) {
-  ({ matching, total } = found);
+function settle(result) {
+  ({ matching, total } = result);
   space.style.height = `${matching * height()}px`;
   list.setAttribute("aria-rowcount", matching + 1);
   const of = matching === total ? "" : ` of ${number(total)}`;
   $("#counted").textContent = matching === total ? counted(total, "document") : `${number(matching)}${of} documents`;
-  $("#strategy").textContent = `Boundary issues with ${found.strategy}.`;
-  choices(filter.format, found.formats);
-  choices(filter.language, found.languages);
+  $("#strategy").textContent = `Boundary issues with ${result.strategy}.`;
+  choices(filter.format, result.formats);
+  choices(filter.language, result.languages);
 }
 
 function choices(select, values) {
-  const there = [...select.options].slice(1).map((each) => each.value);
+  const there = [...select.options].slice(1).map((item) => item.value);
   if (there.join("\n") === values.join("\n")) return;
   const chosen = select.value;
-  select.replaceChildren(select.options[0], ...values.map((each) => new Option(plain(each) || "(none)", each)));
+  select.replaceChildren(select.options[0], ...values.map((item) => new Option(plain(item) || "(none)", item)));
   select.value = chosen;
 }
 
@@ -74,15 +74,15 @@ function draw() {
   const last = Math.min(matching, Math.ceil((rows.scrollTop + rows.clientHeight) / tall) + 8);
   for (let page = Math.floor(first / PAGE); page * PAGE < Math.max(last, 1); page++) {
     if (!pages.has(page)) load(page);
-    const found = pages.get(page) ?? before.get(page) ?? [], from = page * PAGE;
-    for (let place = Math.max(first, from); place < Math.min(last, from + found.length); place++) {
-      const there = drawn.get(place), document = found[place - from];
+    const result = pages.get(page) ?? before.get(page) ?? [], from = page * PAGE;
+    for (let place = Math.max(first, from); place < Math.min(last, from + result.length); place++) {
+      const there = drawn.get(place), document = result[place - from];
       const same = there && there.document === document && there.tall === tall;
       seen.set(place, same ? there : { document, tall, made: row(document, place) });
     }
   }
   const focused = document.activeElement?.getAttribute("href");
-  for (const [place, each] of drawn) if (seen.get(place) !== each) each.made.remove();
+  for (const [place, item] of drawn) if (seen.get(place) !== item) item.made.remove();
   let next = space.firstChild; // what is there already stays; the rest comes between, in the order of the list
   for (const { made } of seen.values()) {
     if (made === next) next = next.nextSibling;
@@ -104,7 +104,7 @@ function drawSoon() {
 // Of the same list: what is drawn stays until the rows come that replace it.
 function refresh() {
   version += 1;
-  for (const [page, found] of pages) if (found) before.set(page, found);
+  for (const [page, result] of pages) if (result) before.set(page, result);
   pages = new Map();
   load(Math.floor(rows.scrollTop / height() / PAGE));
 }
@@ -126,7 +126,7 @@ for (const button of document.querySelectorAll("[data-sort]")) {
   button.addEventListener("click", () => {
     const same = asked.sort === button.dataset.sort;
     asked = { ...asked, sort: button.dataset.sort, backwards: same && !asked.backwards };
-    for (const each of document.querySelectorAll("[role=columnheader]")) each.removeAttribute("aria-sort");
+    for (const item of document.querySelectorAll("[role=columnheader]")) item.removeAttribute("aria-sort");
     const up = ["name", "language", "format"].includes(asked.sort) !== asked.backwards;
     button.parentElement.setAttribute("aria-sort", up ? "ascending" : "descending");
     rows.scrollTop = 0;
@@ -142,9 +142,9 @@ whileWorking((state) => {
   box.hidden = !state.problem_count;
   if (state.problem_count) {
     box.querySelector("summary").textContent = `${counted(state.problem_count, "problem")} while reading`;
-    box.querySelector("ul").replaceChildren(...state.problems.map((each) => element("li", {}, element("bdi", {}, plain(each)))));
+    box.querySelector("ul").replaceChildren(...state.problems.map((item) => element("li", {}, element("bdi", {}, plain(item)))));
   }
-  const step = state.steps.findLast((each) => each.done);
+  const step = state.steps.findLast((item) => item.done);
   const now = `${state.documents} ${step ? step.name + Math.floor(10 * step.done / (step.total || 1)) : ""} ${state.working}`;
   if (now !== seen) { seen = now; refresh(); }
 });

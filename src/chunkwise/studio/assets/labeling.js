@@ -23,7 +23,7 @@ async function load(id = "", place = 0) {
   $("#sign").hidden = true;
   $("#labeling").hidden = false;
   draw();
-  const open = view.passages.findIndex((each) => each.grade === null);
+  const open = view.passages.findIndex((item) => item.grade === null);
   go(id ? place : Math.max(0, open), false);
   // What had the focus is gone with the question before: who listens is told the new one, and goes on from there.
   $("#asked").focus({ preventScroll: true });
@@ -39,7 +39,7 @@ function draw() {
   const known = view.answer ? `Answer: ${plain(view.answer)}` : "";
   $("#known").textContent = isOver ? "" : [known, view.state === "nothing" ? "No passage answers it." : view.state === "skipped" ? "Skipped." : ""].filter(Boolean).join(" · ");
   list.replaceChildren(...view.passages.map(row));
-  for (const each of view.gold) list.append(element("li", { className: "gold-row" }, element("small", {}, "gold "), element("span", { className: "gold" }, plain(each.text)), ` ${each.doc_id} `, element("button", { type: "button", className: "copy", onclick: () => withdraw(each) }, "Remove")));
+  for (const item of view.gold) list.append(element("li", { className: "gold-row" }, element("small", {}, "gold "), element("span", { className: "gold" }, plain(item.text)), ` ${item.doc_id} `, element("button", { type: "button", className: "copy", onclick: () => withdraw(item) }, "Remove")));
 }
 
 function row(passage, place) {
@@ -66,7 +66,7 @@ function marked({ text, marks }) {
 
 function text(passage, place) {
   const made = element("p", { className: "passage-text", dir: "auto", id: `passage-${place}` });
-  passage.sentences.forEach((each, index) => made.append(element("span", { className: each.is_inside ? "inside" : "near", onclick: () => pick(place, index) }, ...marked(each))));
+  passage.sentences.forEach((item, index) => made.append(element("span", { className: item.is_inside ? "inside" : "near", onclick: () => pick(place, index) }, ...marked(item))));
   return made;
 }
 
@@ -75,7 +75,7 @@ function go(place, focus = true) {
   if (gold && gold.place !== place) leaveGold();
   at = Math.min(Math.max(place, 0), view.passages.length - 1);
   shown = performance.now();
-  [...list.children].forEach((each, index) => { each.classList.toggle("here", index === at); each.setAttribute("aria-current", String(index === at)); });
+  [...list.children].forEach((item, index) => { item.classList.toggle("here", index === at); item.setAttribute("aria-current", String(index === at)); });
   const here = list.children[at];
   list.style.setProperty("--asked", `${document.querySelector(".asked-card").offsetHeight}px`); // it stays above the passage
   here.scrollIntoView({ block: "start", behavior: "instant" }); // whoever labels fast does not wait for it
@@ -103,9 +103,9 @@ function judge(grade) {
   if (!passage) return;
   say({ kind: "grade", grade, doc_id: passage.doc_id, start: passage.start, end: passage.end }, `Passage ${at + 1}: ${view.grades[grade]}`);
   passage.grade = grade;
-  [...list.children[at].querySelectorAll(".grade[aria-pressed]")].forEach((each, index) => each.setAttribute("aria-pressed", String(index === grade)));
-  const later = view.passages.findIndex((each, index) => index > at && each.grade === null);
-  const open = later >= 0 ? later : view.passages.findIndex((each) => each.grade === null);
+  [...list.children[at].querySelectorAll(".grade[aria-pressed]")].forEach((item, index) => item.setAttribute("aria-pressed", String(index === grade)));
+  const later = view.passages.findIndex((item, index) => index > at && item.grade === null);
+  const open = later >= 0 ? later : view.passages.findIndex((item) => item.grade === null);
   if (open >= 0) go(open);
   else following();
 }
@@ -130,7 +130,7 @@ async function undo() {
 
 // Gold and "nothing answers it" contradict each other: whoever says both is asked which one is meant.
 async function nothing() {
-  const answers = view.passages.filter((each) => each.grade >= 2).length;
+  const answers = view.passages.filter((item) => item.grade >= 2).length;
   if (view.gold.length || answers) {
     const kept = [view.gold.length ? counted(view.gold.length, "gold span") : "", answers ? counted(answers, "passage") + " graded 2 or 3" : ""].filter(Boolean).join(" and ");
     $("#sure-text").textContent = `“No answer” contradicts ${kept}. Discarding removes gold spans and lowers grades to 1.`;
@@ -139,7 +139,7 @@ async function nothing() {
   const { id, pool, gold: golds } = view, place = at, keys = [];
   const add = (values) => { keys.push(newKey()); label({ key: keys.at(-1), who, id, pool, ...values }); };
   const undone = (key) => label({ key: newKey(), kind: "undo", who, id, undoes: key });
-  golds.forEach((each) => undone(each.key));
+  golds.forEach((item) => undone(item.key));
   for (const { doc_id, start, end, grade } of view.passages) if (grade >= 2) add({ kind: "grade", grade: 1, doc_id, start, end });
   add({ kind: "nothing", seconds: seconds() });
   done("No passage answers it.", async () => {
@@ -172,9 +172,9 @@ async function flag() {
 // Gold: a first sentence and a last one of a passage and what stands around it.
 function paint() {
   const spans = list.children[gold.place].querySelectorAll(".passage-text > span");
-  spans.forEach((each, index) => {
-    each.classList.toggle("gold", index >= gold.first && index <= gold.last);
-    each.classList.toggle("edge", index === gold[gold.edge]);
+  spans.forEach((item, index) => {
+    item.classList.toggle("gold", index >= gold.first && index <= gold.last);
+    item.classList.toggle("edge", index === gold[gold.edge]);
   });
   list.children[gold.place].classList.add("with-gold");
   spans[gold[gold.edge]].scrollIntoView({ block: "nearest" });
@@ -197,9 +197,9 @@ const selected = later(() => {
   if (!view || busy || range.isCollapsed || !range.rangeCount) return;
   const sentence = (node) => (node.nodeType === Node.TEXT_NODE ? node.parentElement : node).closest?.(".passage-text > span");
   const ends = [range.anchorNode, range.focusNode].map(sentence);
-  const box = ends[0]?.parentElement, place = [...list.children].findIndex((each) => each.contains(box));
+  const box = ends[0]?.parentElement, place = [...list.children].findIndex((item) => item.contains(box));
   if (!box || ends[1]?.parentElement !== box || place < 0) return;
-  const [first, last] = ends.map((each) => [...box.children].indexOf(each)).sort((a, b) => a - b);
+  const [first, last] = ends.map((item) => [...box.children].indexOf(item)).sort((a, b) => a - b);
   if (at !== place) go(place, false);
   gold = { place, first, last, edge: "last" };
   paint();
@@ -207,7 +207,7 @@ const selected = later(() => {
 document.addEventListener("selectionchange", selected);
 function beginGold() {
   const sentences = view.passages[at]?.sentences ?? [];
-  const inside = sentences.findIndex((each) => each.is_inside);
+  const inside = sentences.findIndex((item) => item.is_inside);
   if (inside < 0) return;
   gold = { place: at, first: inside, last: inside, edge: "last" };
   paint();
@@ -224,18 +224,18 @@ function move(by) {
 function leaveGold() {
   gold = null;
   getSelection().removeAllRanges();
-  for (const each of list.children) each.classList.remove("with-gold");
-  for (const each of list.querySelectorAll(".passage-text > .gold, .passage-text > .edge")) each.classList.remove("gold", "edge");
+  for (const item of list.children) item.classList.remove("with-gold");
+  for (const item of list.querySelectorAll(".passage-text > .gold, .passage-text > .edge")) item.classList.remove("gold", "edge");
 }
 async function more() {
   const passage = view.passages[at];
   if (!passage || passage.document === null) return;
   try {
-    const found = await ask(`/api/documents/${passage.document}/sentences`, { start: passage.start, end: passage.end, around: 4000, q: view.question });
+    const result = await ask(`/api/documents/${passage.document}/sentences`, { start: passage.start, end: passage.end, around: 4000, q: view.question });
     const before = passage.sentences;
-    passage.sentences = found.sentences;
+    passage.sentences = result.sentences;
     if (gold) { // the selection stays where it was in the document
-      const at = (offset, name) => Math.max(0, found.sentences.findIndex((each) => each[name] === offset));
+      const at = (offset, name) => Math.max(0, result.sentences.findIndex((item) => item[name] === offset));
       gold.first = at(before[gold.first].start, "start");
       gold.last = Math.max(gold.first, at(before[gold.last].end, "end"));
       if (gold.clicked) gold.anchor = gold.first;
@@ -249,7 +249,7 @@ async function more() {
 async function keepGold() {
   const passage = view.passages[gold.place], place = gold.place;
   const start = passage.sentences[gold.first].start, end = passage.sentences[gold.last].end;
-  const words = passage.sentences.slice(gold.first, gold.last + 1).map((each) => each.text).join("");
+  const words = passage.sentences.slice(gold.first, gold.last + 1).map((item) => item.text).join("");
   const low = start + [...words].length - [...words.trimStart()].length, high = end - ([...words].length - [...words.trimEnd()].length);
   if (low >= high) return;
   say({ kind: "gold", doc_id: passage.doc_id, start: low, end: high }, "Gold saved.");
@@ -260,24 +260,24 @@ async function keepGold() {
 
 // With everybody else who graded the same passages: relevant or not.
 function agrees(name, pairs) {
-  const shared = pairs.filter((each) => each.passages && (each.first === name || each.second === name));
-  const passages = shared.reduce((sum, each) => sum + each.passages, 0);
+  const shared = pairs.filter((item) => item.passages && (item.first === name || item.second === name));
+  const passages = shared.reduce((sum, item) => sum + item.passages, 0);
   if (!passages) return "–";
-  return `agrees on ${Math.round(100 * shared.reduce((sum, each) => sum + each.passages * each.same, 0) / passages)}% of ${number(passages)}`;
+  return `agrees on ${Math.round(100 * shared.reduce((sum, item) => sum + item.passages * item.same, 0) / passages)}% of ${number(passages)}`;
 }
 
 async function progress() {
-  let found;
-  try { found = (await ask("/api/labels")).progress; } catch { return; }
-  const own = found.agreement, alpha = own.alpha;
+  let result;
+  try { result = (await ask("/api/labels")).progress; } catch { return; }
+  const own = result.agreement, alpha = own.alpha;
   $("#progress").replaceChildren(
-    element("p", {}, `${number(found.done)} of ${counted(found.questions, "question")} done · ${counted(view.waiting.length, "question")} for you`),
-    element("progress", { max: Math.max(1, found.questions), value: found.done, "aria-label": "Questions done" }),
-    element("table", { className: "plain" }, element("caption", {}, "People"), element("tbody", {}, ...found.people.map((each) => element("tr", {}, element("th", { scope: "row" }, each.who), element("td", {}, counted(each.labels, "label")), element("td", {}, each.seconds === null ? "–" : `${each.seconds} s per label`), element("td", {}, agrees(each.who, own.pairs)))))),
+    element("p", {}, `${number(result.done)} of ${counted(result.questions, "question")} done · ${counted(view.waiting.length, "question")} for you`),
+    element("progress", { max: Math.max(1, result.questions), value: result.done, "aria-label": "Questions done" }),
+    element("table", { className: "plain" }, element("caption", {}, "People"), element("tbody", {}, ...result.people.map((item) => element("tr", {}, element("th", { scope: "row" }, item.who), element("td", {}, counted(item.labels, "label")), element("td", {}, item.seconds === null ? "–" : `${item.seconds} s per label`), element("td", {}, agrees(item.who, own.pairs)))))),
     element("p", {}, alpha ? `Krippendorff’s α ${withInterval(alpha)} on ${counted(own.passages, "passage")}` : "Agreement appears once two people have graded the same passages."),
-    ...own.pairs.filter((each) => each.kappa).map((each) => element("p", { className: "hint" }, `${each.first} and ${each.second}: κ ${withInterval(each.kappa)}`)),
+    ...own.pairs.filter((item) => item.kappa).map((item) => element("p", { className: "hint" }, `${item.first} and ${item.second}: κ ${withInterval(item.kappa)}`)),
     own.disputed ? element("p", {}, element("a", { href: "/adjudication" }, `${counted(own.disputed, "passage")} disputed`)) : "",
-    element("p", { className: "hint" }, `${number(found.unjudged)} of ${counted(found.pooled, "pooled passage")} not graded`));
+    element("p", { className: "hint" }, `${number(result.unjudged)} of ${counted(result.pooled, "pooled passage")} not graded`));
 }
 
 const keys = {
@@ -292,6 +292,6 @@ addEventListener("keydown", (event) => {
   const work = keys[event.key];
   if (work) { event.preventDefault(); work(); }
 });
-for (const each of document.querySelectorAll("[data-key]")) each.addEventListener("click", () => { if (view && !busy) keys[each.dataset.key](); });
+for (const item of document.querySelectorAll("[data-key]")) item.addEventListener("click", () => { if (view && !busy) keys[item.dataset.key](); });
 whenSent((error) => { tell(box, error); if (!error && !unsent() && wantsNext && !busy) load(); });
 signed((name) => { who = name; flush(); load(new URLSearchParams(location.search).get("id") ?? ""); });

@@ -1,5 +1,5 @@
 // What labeling and adjudication share: who signs, and labels that are sent until the studio has them.
-import { $, Refused, counted } from "./shared.js";
+import { $, Refused, counted, send } from "./shared.js";
 
 const NAME = "chunkwise-name", PENDING = "chunkwise-pending";
 
@@ -16,19 +16,7 @@ export function signed(begin) {
   if (field.value) begin(field.value);
 }
 
-export const newKey = () => [...crypto.getRandomValues(new Uint8Array(12))].map((each) => each.toString(16).padStart(2, "0")).join("");
-
-export async function send(path, values) {
-  let answer;
-  try {
-    answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(values) });
-  } catch {
-    throw new TypeError("unreached");
-  }
-  const found = await answer.json();
-  if (!answer.ok) { const error = new Refused(found.error); error.status = answer.status; throw error; }
-  return found;
-}
+export const newKey = () => [...crypto.getRandomValues(new Uint8Array(12))].map((item) => item.toString(16).padStart(2, "0")).join("");
 
 // Labels leave in their order. One that the studio does not answer stays in this browser, and is sent again, under the
 // same key: it is kept once, however often it arrives.
@@ -57,8 +45,8 @@ async function work() {
       listener(null, kept, first);
     } catch (error) {
       // What can never be kept is told and left; whoever has to come in anew loses nothing.
-      if (error instanceof Refused && [400, 404, 409, 413].includes(error.status)) { keep(pending().slice(1)); listener(error, null, first); continue; }
-      listener(new Refused(`${error instanceof Refused ? error.message : "The studio is not responding."} Waiting in this browser: ${counted(pending().length, "label")}.`), null, first);
+      if ([400, 404, 409, 413].includes(error.status)) { keep(pending().slice(1)); listener(error, null, first); continue; }
+      listener(new Refused(`${error.message} Waiting in this browser: ${counted(pending().length, "label")}.`), null, first);
       clearTimeout(waiting);
       waiting = setTimeout(() => { waiting = 0; flush(); }, 1000);
       return;

@@ -11,23 +11,23 @@ export function paper(document, refused) {
     if (box.hidden || `${start} ${end}` === last) return;
     last = `${start} ${end}`;
     try {
-      const found = await ask(`/api/documents/${document}/boxes`, { start, end });
+      const result = await ask(`/api/documents/${document}/boxes`, { start, end });
       tell(refused, null);
       if (`${start} ${end}` !== last) return;
-      const page = found.boxes[0]?.page;
-      for (const each of sheet.querySelectorAll(".span-box")) each.remove();
+      const page = result.boxes[0]?.page;
+      for (const item of sheet.querySelectorAll(".span-box")) item.remove();
       if (page === undefined) { caption.textContent = "Not on a page."; return; }
-      const [width, height] = found.sizes[page];
+      const [width, height] = result.sizes[page];
       image.src = `/api/documents/${document}/pages/${page}.png`;
       image.alt = `Page ${page}`;
       sheet.style.aspectRatio = `${width} / ${height}`;
-      const own = found.boxes.filter((each) => each.page === page), others = new Set(found.boxes.map((each) => each.page)).size - 1;
-      for (const each of own) {
+      const own = result.boxes.filter((item) => item.page === page), others = new Set(result.boxes.map((item) => item.page)).size - 1;
+      for (const item of own) {
         const made = element("div", { className: "span-box" });
-        made.style.left = `${100 * each.x0 / width}%`;
-        made.style.top = `${100 * (1 - each.y1 / height)}%`;
-        made.style.width = `${100 * (each.x1 - each.x0) / width}%`;
-        made.style.height = `${100 * (each.y1 - each.y0) / height}%`;
+        made.style.left = `${100 * item.x0 / width}%`;
+        made.style.top = `${100 * (1 - item.y1 / height)}%`;
+        made.style.width = `${100 * (item.x1 - item.x0) / width}%`;
+        made.style.height = `${100 * (item.y1 - item.y0) / height}%`;
         sheet.append(made);
       }
       caption.textContent = `Page ${page}${others ? `, and ${counted(others, "more page")}` : ""}`;

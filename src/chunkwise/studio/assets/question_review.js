@@ -1,6 +1,6 @@
 // One question: made, changed, accepted or dropped. What is typed stays in this browser until the studio has it.
-import { $, Refused, ask, counted, element, number, plain, tell } from "./shared.js";
-import { isTyping, send } from "./labels.js";
+import { $, Refused, ask, counted, element, number, plain, send, tell } from "./shared.js";
+import { isTyping } from "./labels.js";
 import { renewRail } from "./rail.js";
 import { showOutlook } from "./review_outlook.js";
 import { done, undoLast } from "./toast.js";
@@ -9,7 +9,7 @@ const form = $("#edit"), box = $("#refused"), note = $("#note"), mine = $("#mine
 const wanted = new URLSearchParams(location.search).get("id") ?? "";
 let view = null, places = null, isSaving = false;
 const draft = () => `chunkwise-draft ${view.id}`;
-const values = () => ({ text: form.elements.text.value, answer: form.elements.answer.value, types: form.elements.types.value.split(",").map((each) => each.trim()).filter(Boolean) });
+const values = () => ({ text: form.elements.text.value, answer: form.elements.answer.value, types: form.elements.types.value.split(",").map((item) => item.trim()).filter(Boolean) });
 
 function draw() {
   showOutlook();
@@ -22,7 +22,7 @@ function draw() {
     note.textContent = "Unsaved changes restored.";
     view.revision = kept.revision; // what somebody else changed since then is told, and not written over
   }
-  for (const each of form.querySelectorAll("button")) if (["accept", "drop"].includes(each.value)) each.hidden = isNew;
+  for (const item of form.querySelectorAll("button")) if (["accept", "drop"].includes(item.value)) item.hidden = isNew;
   mine.hidden = true;
   link($("#following"), view.following && view.following !== view.id ? `/edit?id=${encodeURIComponent(view.following)}` : "");
   link($("#label"), isNew ? "" : `/labeling?id=${encodeURIComponent(view.id)}`);
@@ -37,9 +37,9 @@ function fill(from) {
 }
 
 function gold(list) {
-  $("#gold").replaceChildren(...list.map((each, index) => element("article", { className: "gold-place" },
-    element("p", { className: "where" }, each.document === null ? each.doc_id : element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, each.doc_id)), ` ${number(each.start)}–${number(each.end)} `, element("button", { type: "button", className: "copy", onclick: () => { places = list.filter((_, other) => other !== index); gold(places); } }, "Remove")),
-    element("p", { className: "passage-text", dir: "auto" }, element("span", { className: "near" }, each.before), element("span", { className: "gold" }, each.text), element("span", { className: "near" }, each.behind)))));
+  $("#gold").replaceChildren(...list.map((item, index) => element("article", { className: "gold-place" },
+    element("p", { className: "where" }, item.document === null ? item.doc_id : element("a", { href: `/documents/${item.document}#at=${item.start}-${item.end}` }, element("bdi", {}, item.doc_id)), ` ${number(item.start)}–${number(item.end)} `, element("button", { type: "button", className: "copy", onclick: () => { places = list.filter((_, other) => other !== index); gold(places); } }, "Remove")),
+    element("p", { className: "passage-text", dir: "auto" }, element("span", { className: "near" }, item.before), element("span", { className: "gold" }, item.text), element("span", { className: "near" }, item.behind)))));
   if (!list.length) $("#gold").append(element("p", { className: "none" }, "No evidence yet."));
 }
 
@@ -75,12 +75,12 @@ async function save(action, revision) {
   const sent = { id: view.id, action, revision, ...values() };
   if (places) sent.gold = places.map(({ doc_id, start, end }) => ({ doc_id, start, end }));
   try {
-    const found = await send("/api/edit/save", sent);
+    const result = await send("/api/edit/save", sent);
     localStorage.removeItem(draft());
     tell(box, null);
     // A review goes on with the next question that nobody has looked at.
     const next = view.following, was = { accept: "Question accepted.", drop: "Question dropped.", save: "Question saved." }[action], id = view.id;
-    done([was, ...found.told].join(" "), id && (() => takeBack(id)));
+    done([was, ...result.told].join(" "), id && (() => takeBack(id)));
     renewRail();
     if (action !== "save" && next && next !== id) {
       history.pushState(null, "", `/edit?id=${encodeURIComponent(next)}`);
@@ -89,12 +89,12 @@ async function save(action, revision) {
       return;
     }
     if (action === "drop") { over(); return; }
-    view = found;
+    view = result;
     history.replaceState(null, "", `/edit?id=${encodeURIComponent(view.id)}`);
     draw();
     if (action === "accept") over();
   } catch (error) {
-    if (!(error instanceof Refused)) error = new Refused("The studio is not responding. Your changes are kept in this browser; save again once it responds.");
+    if (!error.status) error = new Refused("The studio is not responding. Your changes are kept in this browser; save again once it responds.");
     tell(box, error);
     mine.hidden = error.status !== 409;
   } finally { isSaving = false; }
@@ -109,12 +109,12 @@ form.addEventListener("submit", async (event) => {
   try { const now = await ask("/api/edit", { id: view.id }); await save("save", now.revision); } catch (error) { tell(box, error); }
 });
 $("#find").addEventListener("click", async () => {
-  let found;
-  try { found = await ask("/api/evidence", { q: form.elements.text.value }); } catch (error) { tell(box, error); return; }
-  $("#evidence").replaceChildren(...found.places.map((each) => element("li", {},
-    element("p", { className: "where" }, element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, plain(each.title))), ` ${counted(each.words, "word")} of the question `, element("button", { type: "button", className: "copy", onclick: () => { places = [...(places ?? view.gold), { ...each, before: "", behind: "" }]; gold(places); note.textContent = "Added. Save to keep it."; } }, "Add as gold")),
-    element("p", { className: "passage-text", dir: "auto" }, each.text))));
-  if (!found.places.length) $("#evidence").append(element("li", { className: "none" }, "No passage has words of this question close together."));
+  let result;
+  try { result = await ask("/api/evidence", { q: form.elements.text.value }); } catch (error) { tell(box, error); return; }
+  $("#evidence").replaceChildren(...result.places.map((item) => element("li", {},
+    element("p", { className: "where" }, element("a", { href: `/documents/${item.document}#at=${item.start}-${item.end}` }, element("bdi", {}, plain(item.title))), ` ${counted(item.words, "word")} of the question `, element("button", { type: "button", className: "copy", onclick: () => { places = [...(places ?? view.gold), { ...item, before: "", behind: "" }]; gold(places); note.textContent = "Added. Save to keep it."; } }, "Add as gold")),
+    element("p", { className: "passage-text", dir: "auto" }, item.text))));
+  if (!result.places.length) $("#evidence").append(element("li", { className: "none" }, "No passage has words of this question close together."));
 });
 // As in the terminal: keys while nothing is typed.
 const press = (value) => { if (form.checkVisibility()) form.querySelector(`button[value=${value}]:not([hidden])`)?.click(); };

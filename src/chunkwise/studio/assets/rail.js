@@ -7,15 +7,15 @@ const may = (role) => ROLES.indexOf(document.body.dataset.role) >= ROLES.indexOf
 
 export async function renewRail() {
   if (!rail) return;
-  let found;
-  try { found = await ask("/api/tour"); } catch { return; }
-  const { steps, next } = found;
+  let result;
+  try { result = await ask("/api/tour"); } catch { return; }
+  const { steps, next } = result;
   rail.hidden = !steps.length;
   const isHere = Boolean(next) && location.pathname === next.address.replace(/\?.*/, "");
   document.body.classList.toggle("is-next", isHere);
-  const at = steps.findIndex((each) => !each.is_done);
-  const list = element("ol", {}, ...steps.map((each, index) => element("li", { className: each.is_done ? "done" : index === at ? "now" : "" },
-    element("a", { href: may(each.role) ? each.address : null, "aria-current": index === at ? "step" : null },
-      element("i", { "aria-hidden": "true" }, each.is_done ? "✓" : String(index + 1)), element("span", {}, each.name, each.is_done ? element("span", { className: "visually-hidden" }, ", done") : ""), each.note ? element("small", {}, ` ${each.note}`) : ""))));
+  const at = steps.findIndex((item) => !item.is_done);
+  const list = element("ol", {}, ...steps.map((item, index) => element("li", { className: item.is_done ? "done" : index === at ? "now" : "" },
+    element("a", { href: may(item.role) ? item.address : null, "aria-current": index === at ? "step" : null },
+      element("i", { "aria-hidden": "true" }, item.is_done ? "✓" : String(index + 1)), element("span", {}, item.name, item.is_done ? element("span", { className: "visually-hidden" }, ", done") : ""), item.note ? element("small", {}, ` ${item.note}`) : ""))));
   rail.replaceChildren(list, ...(next && !isHere && may(next.role) ? [element("a", { className: "primary", href: next.address }, next.label)] : []));
 }

@@ -11,7 +11,7 @@ export async function showOutlook() {
     element("p", { className: "where" }, view.ending ? `${view.progress}. ${view.ending} Next: ` : view.progress, view.ending ? element("code", {}, view.command) : ""),
     element("table", { className: "plain" }, element("caption", {}, "Current choice and rivals"),
       element("thead", {}, element("tr", {}, ...["configuration", view.objective, "chance"].map((title) => element("th", { scope: "col" }, title)))),
-      element("tbody", {}, ...view.leaders.map((each) => element("tr", {},
-        element("th", { scope: "row" }, plain(each.label)), element("td", {}, each.expected),
-        element("td", {}, element("meter", { value: each.chance, title: "probability of being chosen after all reviews" }), ` ${Math.round(100 * each.chance)}%`))))));
+      element("tbody", {}, ...view.leaders.map((item) => element("tr", {},
+        element("th", { scope: "row" }, plain(item.label)), element("td", {}, item.expected),
+        element("td", {}, element("meter", { value: item.chance, title: "probability of being chosen after all reviews" }), ` ${Math.round(100 * item.chance)}%`))))));
 }

@@ -18,12 +18,12 @@ if (comparing) {
 }
 const metric = document.querySelector(".by-metric select");
 if (metric) metric.addEventListener("change", () => metric.form.requestSubmit());
-for (const each of document.querySelectorAll("[data-alert]")) {
-  each.addEventListener("click", async () => {
+for (const item of document.querySelectorAll("[data-alert]")) {
+  item.addEventListener("click", async () => {
     try {
-      await send("/api/alerts/acknowledge", { number: Number(each.dataset.alert) });
-      each.closest("li").querySelector(".tag").textContent = "acknowledged";
-      each.remove();
+      await send("/api/alerts/acknowledge", { number: Number(item.dataset.alert) });
+      item.closest("li").querySelector(".tag").textContent = "acknowledged";
+      item.remove();
     } catch (error) { tell($("#alert-refused"), error); }
   });
 }
@@ -33,18 +33,18 @@ const panel = $("#panel");
 async function openQuestion(link) {
   const page = new DOMParser().parseFromString(await (await fetch(link.href)).text(), "text/html");
   const close = element("button", { type: "button", className: "copy", onclick: () => { panel.hidden = true; link.focus(); } }, "Close");
-  panel.replaceChildren(close, ...[...page.querySelector("main").children].filter((each) => !each.matches("nav")).map((each) => document.adoptNode(each)));
+  panel.replaceChildren(close, ...[...page.querySelector("main").children].filter((item) => !item.matches("nav")).map((item) => document.adoptNode(item)));
   panel.hidden = false;
-  for (const each of document.querySelectorAll("#matrix .open")) each.classList.remove("open");
+  for (const item of document.querySelectorAll("#matrix .open")) item.classList.remove("open");
   link.closest("tr").classList.add("open");
   panel.focus({ preventScroll: true });
   if (panel.getBoundingClientRect().top > innerHeight / 2) panel.scrollIntoView();
 }
-for (const each of document.querySelectorAll("[data-panel]")) {
-  each.addEventListener("click", (event) => {
+for (const item of document.querySelectorAll("[data-panel]")) {
+  item.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return; // in a tab of its own it is a page
     event.preventDefault();
-    openQuestion(each);
+    openQuestion(item);
   });
 }
 addEventListener("keydown", (event) => { if (event.key === "Escape" && panel && !panel.hidden) panel.querySelector("button").click(); });

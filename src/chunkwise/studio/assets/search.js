@@ -42,72 +42,72 @@ function marked(card) {
 
 const sizeWords = (size) => (size ? `${number(size)} tokens` : "whole document");
 
-function why(found) {
-  const told = [];
-  if (found.words.length) {
-    told.push(element("li", {}, "words: ", ...found.words.flatMap(({ word, count }, at) => [
+function why(result) {
+  const reasons = [];
+  if (result.words.length) {
+    reasons.push(element("li", {}, "words: ", ...result.words.flatMap(({ word, count }, at) => [
       at ? ", " : "", element("b", {}, element("bdi", {}, word)), count > 1 ? ` ×${count}` : ""])));
-  } else told.push(element("li", {}, "no matching words"));
-  if (found.absent.length) told.push(element("li", { className: "soft" }, "missing: ", element("bdi", {}, found.absent.join(", "))));
-  if (found.rank_by_words !== null) told.push(element("li", {}, `rank ${found.rank_by_words} by BM25 only`));
-  if (found.similarity !== null) {
-    const rank = found.rank_by_vectors === null ? "" : `, rank ${found.rank_by_vectors} by embeddings only`;
-    told.push(element("li", {}, `cosine ${threeDigits(found.similarity)}${rank}`));
+  } else reasons.push(element("li", {}, "no matching words"));
+  if (result.absent.length) reasons.push(element("li", { className: "soft" }, "missing: ", element("bdi", {}, result.absent.join(", "))));
+  if (result.rank_by_words !== null) reasons.push(element("li", {}, `rank ${result.rank_by_words} by BM25 only`));
+  if (result.similarity !== null) {
+    const rank = result.rank_by_vectors === null ? "" : `, rank ${result.rank_by_vectors} by embeddings only`;
+    reasons.push(element("li", {}, `cosine ${threeDigits(result.similarity)}${rank}`));
   }
-  if (found.votes.length) {
-    told.push(element("li", {}, "votes by window size:", element("ul", { className: "votes" }, ...found.votes.slice(0, 6).map((vote) => {
+  if (result.votes.length) {
+    reasons.push(element("li", {}, "votes by window size:", element("ul", { className: "votes" }, ...result.votes.slice(0, 6).map((vote) => {
       const bar = element("i", {});
       bar.style.width = `${Math.round(60 * vote.share)}px`;
       return element("li", {}, bar, ` ${vote.signal}, ${sizeWords(vote.size)}: ${threeDigits(vote.share)} of the top score`);
     }))));
   }
-  return element("details", { className: "why" }, element("summary", {}, "Why"), element("ul", {}, ...told));
+  return element("details", { className: "why" }, element("summary", {}, "Why"), element("ul", {}, ...reasons));
 }
 
-function hit({ card, document, is_gold: isGold, why: found }) {
+function hit({ card, document, is_gold: isGold, why: result }) {
   const place = `${number(card.start)}–${number(card.end)} · ${counted(card.token_count, "token")}${card.page === null ? "" : ` · page ${card.page}`}`;
   return element("li", {},
     element("p", { className: "from" }, element("span", { className: "rank" }, `${card.rank}`), " ",
       link(document, card.start, card.end, element("bdi", {}, plain(card.title))), repeated.has(card.title) ? element("small", {}, " ", element("bdi", {}, plain(card.doc_id))) : "",
       card.section ? element("small", {}, " ", element("bdi", {}, plain(card.section))) : "", isGold ? element("b", { className: "yes" }, " has gold") : ""),
     element("p", { className: "found", dir: "auto" }, ...marked(card)),
-    element("p", { className: "where" }, `score ${threeDigits(card.score)} · ${place}`), why(found));
+    element("p", { className: "where" }, `score ${threeDigits(card.score)} · ${place}`), why(result));
 }
 
 // Titles that several documents have say nothing alone: their files are named, too.
 let repeated = new Set();
 function findRepeated(sides) {
   const files = new Map();
-  for (const { card } of sides.flatMap((each) => each.hits)) files.set(card.title, (files.get(card.title) ?? new Set()).add(card.doc_id));
+  for (const { card } of sides.flatMap((item) => item.hits)) files.set(card.title, (files.get(card.title) ?? new Set()).add(card.doc_id));
   repeated = new Set([...files].filter(([, ids]) => ids.size > 1).map(([title]) => title));
 }
 
 const NAMES = { recommended: "Recommended, applied", before: "Before" };
-function side(found, budget) {
-  const card = element("section", { className: "card side", "aria-label": `By ${found.retriever}` }, element("h2", {}, NAMES[found.retriever] ?? element("code", {}, found.retriever)));
-  if (found.problem) { card.append(element("p", { className: "refused" }, found.problem)); return card; }
-  const answered = found.hits.filter((each) => each.is_gold).map((each) => each.card.rank);
-  card.append(element("p", { className: "where" }, found.total, answered.length ? element("b", { className: "yes" }, ` · gold at rank ${Math.min(...answered)}`) : ""));
+function side(result, budget) {
+  const card = element("section", { className: "card side", "aria-label": `By ${result.retriever}` }, element("h2", {}, NAMES[result.retriever] ?? element("code", {}, result.retriever)));
+  if (result.problem) { card.append(element("p", { className: "refused" }, result.problem)); return card; }
+  const answered = result.hits.filter((item) => item.is_gold).map((item) => item.card.rank);
+  card.append(element("p", { className: "where" }, result.total, answered.length ? element("b", { className: "yes" }, ` · gold at rank ${Math.min(...answered)}`) : ""));
   if (budget) {
     const fill = element("i", {});
-    fill.style.width = `${Math.min(100, 100 * found.tokens / budget)}%`;
-    card.append(element("div", { className: "filled", role: "img", "aria-label": `${number(found.tokens)} of ${number(budget)} tokens of the budget` }, fill));
+    fill.style.width = `${Math.min(100, 100 * result.tokens / budget)}%`;
+    card.append(element("div", { className: "filled", role: "img", "aria-label": `${number(result.tokens)} of ${number(budget)} tokens of the budget` }, fill));
   }
-  card.append(element("ol", { className: "found-list" }, ...found.hits.map(hit)));
-  if (found.outside.length) {
-    card.append(element("h3", {}, budget ? "Just outside the budget" : "The next hits"), element("ul", { className: "outside" }, ...found.outside.map((each) => element("li", {},
-      link(each.document, each.start, each.end, element("bdi", {}, plain(each.title))), element("p", { className: "found", dir: "auto" }, each.text)))));
+  card.append(element("ol", { className: "found-list" }, ...result.hits.map(hit)));
+  if (result.outside.length) {
+    card.append(element("h3", {}, budget ? "Just outside the budget" : "The next hits"), element("ul", { className: "outside" }, ...result.outside.map((item) => element("li", {},
+      link(item.document, item.start, item.end, element("bdi", {}, plain(item.title))), element("p", { className: "found", dir: "auto" }, item.text)))));
   }
-  if (found.reading) {
-    card.append(element("details", {}, element("summary", {}, "LLM context"), copyButton(found.reading, "copy"), element("pre", { dir: "auto", tabIndex: 0 }, found.reading)));
+  if (result.reading) {
+    card.append(element("details", {}, element("summary", {}, "LLM context"), copyButton(result.reading, "copy"), element("pre", { dir: "auto", tabIndex: 0 }, result.reading)));
   }
   card.append(element("details", {}, element("summary", {}, "Code"),
-    copyButton(found.command, "copy the command"), element("pre", {}, found.command), copyButton(found.code, "copy the Python"), element("pre", {}, found.code)));
+    copyButton(result.command, "copy the command"), element("pre", {}, result.command), copyButton(result.code, "copy the Python"), element("pre", {}, result.code)));
   return card;
 }
 
 function chosen() {
-  return [...form.querySelectorAll("[name=retriever]:checked")].map((each) => each.value);
+  return [...form.querySelectorAll("[name=retriever]:checked")].map((item) => item.value);
 }
 
 function offer(names, wanted) {
@@ -126,7 +126,7 @@ function suggest(list) {
   if (box.dataset.count === String(list.length)) return;
   box.dataset.count = list.length;
   const select = box.querySelector("select");
-  select.replaceChildren(element("option", { value: "" }, `Your ${counted(list.length, "question")}`), ...list.map((each) => element("option", { value: each, selected: each === form.q.value }, plain(each))));
+  select.replaceChildren(element("option", { value: "" }, `Your ${counted(list.length, "question")}`), ...list.map((item) => element("option", { value: item, selected: item === form.q.value }, plain(item))));
 }
 function walk(by) {
   const at = questions.indexOf(form.q.value.trim());
@@ -139,30 +139,30 @@ function tryOne(question) {
   search();
 }
 $("#own select").addEventListener("change", (event) => { if (event.target.value) tryOne(event.target.value); });
-for (const each of document.querySelectorAll("#own [data-by]")) each.addEventListener("click", () => walk(Number(each.dataset.by)));
+for (const item of document.querySelectorAll("#own [data-by]")) item.addEventListener("click", () => walk(Number(item.dataset.by)));
 
 let wanted = new URLSearchParams(location.search).getAll("retriever");
 const search = latest(async () => {
   const values = { q: form.q.value.trim(), retriever: chosen().length ? chosen() : wanted, budget: form.budget.value };
   try {
-    const found = await ask("/api/search", values);
+    const result = await ask("/api/search", values);
     tell(refused, null);
-    if (!wanted.length) wanted = found.retrievers.slice(0, 2);
-    offer(found.retrievers, wanted);
+    if (!wanted.length) wanted = result.retrievers.slice(0, 2);
+    offer(result.retrievers, wanted);
     if (!form.budget.value) { // as the index keeps it, until somebody says otherwise
-      form.budget.placeholder = found.budget ?? `${found.k} hits`;
-      slider.value = toSlider(found.budget ?? 1000);
+      form.budget.placeholder = result.budget ?? `${result.k} hits`;
+      slider.value = toSlider(result.budget ?? 1000);
     }
-    suggest(found.questions);
-    $("#note").textContent = found.note;
-    findRepeated(found.sides);
-    answers.replaceChildren(...found.sides.map((each) => side(each, found.budget)));
-    answers.dataset.sides = found.sides.length;
-    const spans = (each) => each.hits.map(({ card }) => [card.doc_id, card.start, card.end].join(" ")).join("\n");
-    if (found.sides.length > 1 && found.sides.every((each) => each.hits.length && spans(each) === spans(found.sides[0]))) $("#note").textContent = [found.note, "All columns have the same hits."].filter(Boolean).join(" ");
+    suggest(result.questions);
+    $("#note").textContent = result.note;
+    findRepeated(result.sides);
+    answers.replaceChildren(...result.sides.map((item) => side(item, result.budget)));
+    answers.dataset.sides = result.sides.length;
+    const spans = (item) => item.hits.map(({ card }) => [card.doc_id, card.start, card.end].join(" ")).join("\n");
+    if (result.sides.length > 1 && result.sides.every((item) => item.hits.length && spans(item) === spans(result.sides[0]))) $("#note").textContent = [result.note, "All columns have the same hits."].filter(Boolean).join(" ");
     const query = new URLSearchParams();
     if (values.q) query.set("q", values.q);
-    for (const each of chosen()) query.append("retriever", each);
+    for (const item of chosen()) query.append("retriever", item);
     if (values.budget) query.set("budget", values.budget);
     history.replaceState(null, "", `/search?${query}`);
   } catch (error) {

@@ -29,37 +29,30 @@ export const plain = (text) => text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
 
 export class Refused extends Error {
   // 503: an index that is being made is there in a moment.
-  constructor(message, status = 0) { super(message); this.isNotReady = status === 503; }
+  // 0: the studio is not reached.
+  constructor(message, status = 0) { super(message); this.status = status; this.isNotReady = status === 503; }
 }
 
-export async function ask(path, values = {}, signal = undefined) {
+export async function ask(path, values = {}) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
-    for (const each of Array.isArray(value) ? value : [value]) if (each !== "" && each !== null) query.append(name, each);
+    for (const item of Array.isArray(value) ? value : [value]) if (item !== "" && item !== null) query.append(name, item);
   }
-  let answer;
-  try {
-    answer = await fetch(`${path}?${query}`, { signal, headers: { accept: "application/json" } });
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw new Refused("The studio is not responding. Is `chunkwise studio` still running?");
-  }
-  const found = await answer.json();
-  if (!answer.ok) throw new Refused(found.error, answer.status);
-  return found;
+  return request(`${path}?${query}`, { headers: { accept: "application/json" } });
 }
 
-// Changes something: a body of JSON to an address that takes one.
-export async function send(path, values) {
-  let answer;
+export const send = (path, values) => request(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(values) });
+
+async function request(path, options) {
+  let response;
   try {
-    answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(values) });
+    response = await fetch(path, options);
   } catch {
     throw new Refused("The studio is not responding. Is `chunkwise studio` still running?");
   }
-  const found = await answer.json();
-  if (!answer.ok) throw new Refused(found.error, answer.status);
-  return found;
+  const body = await response.json();
+  if (!response.ok) throw new Refused(body.error, response.status);
+  return body;
 }
 
 export function tell(box, error) {
@@ -100,14 +93,14 @@ export function units(text) {
 const listeners = [];
 export function whileWorking(listener) { listeners.push(listener); }
 export function listen() {
-  const source = new EventSource("/api/events");
-  source.addEventListener("message", (event) => {
-    const state = JSON.parse(event.data);
-    for (const each of listeners) each(state);
-  });
-  source.addEventListener("done", () => source.close());
-  source.addEventListener("error", () => {
-    source.close();
-    for (const each of listeners) each(null);
-  });
+  const tell = (state) => { for (const listener of listeners) listener(state); };
+  follow("/api/events", tell).catch(() => tell(null));
 }
+
+// Calls `show` with every event of a stream until it ends; rejected when the studio is gone.
+export const follow = (path, show) => new Promise((resolve, reject) => {
+  const source = new EventSource(path);
+  source.addEventListener("message", (event) => show(JSON.parse(event.data)));
+  source.addEventListener("done", () => { source.close(); resolve(); });
+  source.addEventListener("error", () => { source.close(); reject(new Refused("")); });
+});

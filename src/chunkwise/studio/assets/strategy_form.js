@@ -12,13 +12,13 @@ export function parsed(text) {
 }
 
 export function written(strategy, values) {
-  const told = strategy.parameters.filter(({ name, default: usual }) => name in values && values[name] !== "" && values[name] !== usual);
-  const shown = (each) => {
-    const value = values[each.name];
-    if (each.kind === "choice") return `'${value}'`;
-    return each.kind === "flag" ? (value === "true" ? "True" : "False") : value;
+  const words = strategy.parameters.filter(({ name, default: usual }) => name in values && values[name] !== "" && values[name] !== usual);
+  const shown = (item) => {
+    const value = values[item.name];
+    if (item.kind === "choice") return `'${value}'`;
+    return item.kind === "flag" ? (value === "true" ? "True" : "False") : value;
   };
-  return told.length ? `${strategy.name}(${told.map((each) => `${each.name}=${shown(each)}`).join(", ")})` : strategy.name;
+  return words.length ? `${strategy.name}(${words.map((item) => `${item.name}=${shown(item)}`).join(", ")})` : strategy.name;
 }
 
 // Sizes are felt by their ratio: a slider over them goes by the logarithm.
@@ -37,7 +37,7 @@ function field(parameter, value, changed) {
   const { name, kind, unit, help, low, high, choices } = parameter;
   const label = name.replaceAll("_", " ");
   if (kind === "choice") {
-    const select = element("select", { name }, ...choices.map((each) => new Option(each, each, false, each === value)));
+    const select = element("select", { name }, ...choices.map((item) => new Option(item, item, false, item === value)));
     select.addEventListener("change", () => changed(name, select.value));
     return element("label", { title: help }, element("span", {}, label), select);
   }
@@ -67,12 +67,12 @@ const FIRST = /^(max_|overlap$|preset$|threshold$|parent)/;
 // Fills a form; `changed` gets the strategy as a text whenever something is chosen.
 export function fill(form, strategies, text, changed) {
   const given = parsed(text);
-  let strategy = strategies.find((each) => each.name === given.name) || strategies[0];
+  let strategy = strategies.find((item) => item.name === given.name) || strategies[0];
   let values = { ...given.values };
   const draw = () => {
-    const select = element("select", { "aria-label": "Strategy" }, ...strategies.map((each) => new Option(each.name, each.name, false, each === strategy)));
+    const select = element("select", { "aria-label": "Strategy" }, ...strategies.map((item) => new Option(item.name, item.name, false, item === strategy)));
     select.addEventListener("change", () => {
-      strategy = strategies.find((each) => each.name === select.value);
+      strategy = strategies.find((item) => item.name === select.value);
       values = {};
       draw();
       changed(written(strategy, values), true);
@@ -82,9 +82,9 @@ export function fill(form, strategies, text, changed) {
       shown.textContent = written(strategy, values);
       if (strategy.is_live) changed(shown.textContent, false);
     };
-    const fields = strategy.parameters.map((each) => [each, field(each, values[each.name] ?? each.default, set)]);
-    const first = fields.filter(([each]) => FIRST.test(each.name)).map(([, made]) => made);
-    const more = fields.filter(([each]) => !FIRST.test(each.name)).map(([, made]) => made);
+    const fields = strategy.parameters.map((item) => [item, field(item, values[item.name] ?? item.default, set)]);
+    const first = fields.filter(([item]) => FIRST.test(item.name)).map(([, made]) => made);
+    const more = fields.filter(([item]) => !FIRST.test(item.name)).map(([, made]) => made);
     const shown = element("code", {}, written(strategy, values));
     form.replaceChildren(select, element("p", { className: "purpose" }, strategy.purpose), ...first,
       ...(more.length ? [element("details", {}, element("summary", {}, "More parameters"), ...more)] : []),

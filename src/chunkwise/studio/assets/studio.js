@@ -10,8 +10,8 @@ whileWorking((state) => {
     line.textContent = "The studio is not responding. Is `chunkwise studio` still running?";
     return;
   }
-  const step = state.steps.find((each) => !each.finished);
-  const wrong = state.steps.find((each) => each.problem);
+  const step = state.steps.find((item) => !item.finished);
+  const wrong = state.steps.find((item) => item.problem);
   line.hidden = !step && !wrong;
   line.classList.toggle("wrong", Boolean(wrong));
   if (wrong) line.textContent = `${wrong.name}: ${wrong.problem}`;

@@ -13,14 +13,14 @@ function edgesOf(document, band, tokenizer) {
   const key = `${band.start} ${tokenizer}`;
   if (!known.has(key)) {
     if (known.size > 200) known.clear();
-    known.set(key, ask(`/api/documents/${document}/tokens`, { start: band.start, end: band.end, tokenizer }).then((found) => found.edges, () => []));
+    known.set(key, ask(`/api/documents/${document}/tokens`, { start: band.start, end: band.end, tokenizer }).then((result) => result.edges, () => []));
   }
   return known.get(key);
 }
 
 function caret(x, y) {
-  const found = document.caretPositionFromPoint?.(x, y);
-  if (found) return [found.offsetNode, found.offset];
+  const result = document.caretPositionFromPoint?.(x, y);
+  if (result) return [result.offsetNode, result.offset];
   const range = document.caretRangeFromPoint?.(x, y);
   return range ? [range.startContainer, range.startOffset] : [null, 0];
 }
