@@ -105,9 +105,9 @@ class TokenAccess:
         query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
         given = [query.get("token"), cookie_in(headers, self.cookie), _bearer(headers)]
         known = any(
-            hmac.compare_digest(each.encode("utf-8", "replace"), self.token.encode())
-            for each in given
-            if each
+            hmac.compare_digest(item.encode("utf-8", "replace"), self.token.encode())
+            for item in given
+            if item
         )
         return Caller("you", "owner") if known else None
 
@@ -234,7 +234,7 @@ class Guard:
             )
         origin = headers.get("origin")
         own = {f"{scheme}://{host}" for scheme in ("http", "https")}
-        own = own if self._any_host else {f"http://{each}" for each in self._hosts}
+        own = own if self._any_host else {f"http://{item}" for item in self._hosts}
         if origin is not None and origin.lower() not in own:
             return 403, _FROM_ELSEWHERE
         # What comes without a cookie is asked in nobody's name: all that it lacks is a key.
@@ -294,11 +294,11 @@ def _is_api(scope: Scope) -> bool:
 
 def _texts(scope: Scope) -> dict[str, str]:
     """The headers by their names; of one that is sent twice the first, joined with the second by a comma."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        found[key] = f"{found[key]}, {text}" if key in found else text
-    return found
+        result[key] = f"{result[key]}, {text}" if key in result else text
+    return result
 
 
 def _bearer(headers: dict[str, str]) -> str:
@@ -320,7 +320,7 @@ def _with_headers(send: Send) -> Send:
         if message["type"] == "http.response.start":
             there = {name.lower() for name, _ in message.get("headers", [])}
             own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
-            kept = [each for each in own if each[0] not in there]
+            kept = [item for item in own if item[0] not in there]
             message = {**message, "headers": [*message.get("headers", []), *kept]}
         await send(message)
 

@@ -93,8 +93,8 @@ def is_password(password: str, hashed: str) -> bool:
         _scrypt(password, b"no such user", _COST)
         return False
     n, r, p = (int(part) for part in parts[:3])
-    found = _scrypt(password, bytes.fromhex(parts[3]), (n, r, p))
-    return hmac.compare_digest(found, bytes.fromhex(parts[4]))
+    result = _scrypt(password, bytes.fromhex(parts[3]), (n, r, p))
+    return hmac.compare_digest(result, bytes.fromhex(parts[4]))
 
 
 def new_key() -> str:
@@ -133,16 +133,16 @@ class Accounts:
             return self._read[1] + self._more
 
     def named(self, name: str) -> Account | None:
-        return next((each for each in self.every() if each.name == name), None)
+        return next((item for item in self.every() if item.name == name), None)
 
     def of_key(self, key: str) -> Caller | None:
         wanted = hashed_key(key).encode()
-        found = None
+        result = None
         for account in self.every():
-            for each in account.keys:
-                if hmac.compare_digest(each.encode("utf-8", "replace"), wanted):
-                    found = account.caller
-        return found
+            for item in account.keys:
+                if hmac.compare_digest(item.encode("utf-8", "replace"), wanted):
+                    result = account.caller
+        return result
 
     def of_password(self, name: str, password: str) -> Caller | None:
         account = self.named(name)
@@ -152,14 +152,14 @@ class Accounts:
 
 def read_accounts(file: Path) -> tuple[Account, ...]:
     try:
-        found = msgspec.json.decode(file.read_bytes(), type=AccountList)
+        result = msgspec.json.decode(file.read_bytes(), type=AccountList)
     except OSError as error:
         raise ChunkwiseError(f"{file} cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ChunkwiseError(
             f"{file} is not a users file: {error}; create one: chunkwise serve users add FILE NAME"
         ) from None
-    return found.users
+    return result.users
 
 
 def write_accounts(file: Path, accounts: Sequence[Account]) -> None:
@@ -195,28 +195,28 @@ def with_account(
         raise InvalidParameter(
             f"{name!r:.80} is not a valid user name: use up to 64 letters, digits and . _ @ + -"
         )
-    old = next((each for each in accounts if each.name == name), None)
+    old = next((item for item in accounts if item.name == name), None)
     made = old or Account(name, role or "reader")
     made = replace(
         made, role=role or made.role,
         password=hashed_password(password) if password else made.password,
         keys=(*made.keys, hashed_key(key)) if key else made.keys,
     )  # fmt: skip
-    return [*(each for each in accounts if each.name != name), made]
+    return [*(item for item in accounts if item.name != name), made]
 
 
 def without_account(accounts: Sequence[Account], name: str) -> list[Account]:
-    if all(each.name != name for each in accounts):
-        known = [each.name for each in accounts]
+    if all(item.name != name for item in accounts):
+        known = [item.name for item in accounts]
         raise InvalidParameter(
             f"no user is named {name!r:.80}; {did_you_mean(name, known, 'known: ' + ', '.join(known))}"
         )
-    return [each for each in accounts if each.name != name]
+    return [item for item in accounts if item.name != name]
 
 
 def accounts_in(environment: Mapping[str, str]) -> list[Account]:
     """Keys of CHUNKWISE_KEYS: `name=key` or `name/role=key`, parted by commas; a hash may stand for a key."""
-    found = []
+    result = []
     for part in environment.get(KEYS_VARIABLE, "").split(","):
         if not part.strip():
             continue
@@ -233,10 +233,10 @@ def accounts_in(environment: Mapping[str, str]) -> list[Account]:
                 "expected at least 16; create one: chunkwise serve users key"
             )
         hashed = key if key.startswith("sha256:") else hashed_key(key)
-        found.append(
-            Account(name, next((each for each in ROLES if each == role), "reader"), keys=(hashed,))
+        result.append(
+            Account(name, next((item for item in ROLES if item == role), "reader"), keys=(hashed,))
         )
-    return found
+    return result
 
 
 @dataclass(slots=True)

@@ -221,19 +221,19 @@ def server_app(
 
     async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        said = {
+        message = {
             404: f"There is no page {request.url.path}.",
             405: f"{request.method} is not allowed here; use GET.",
         }.get(error.status_code, error.detail)
-        return refuse(request.scope, error.status_code, said)
+        return refuse(request.scope, error.status_code, message)
 
     async def left(request: Request, error: Exception) -> Response:
         return Response(status_code=400)  # nobody reads it
 
     async def failed(request: Request, error: Exception) -> Response:
         _log.error("%s %s went wrong", request.method, request.url.path, exc_info=error)
-        said = f"Internal error: {type(error).__name__}. The terminal shows details."
-        return refuse(request.scope, 500, said)
+        message = f"Internal error: {type(error).__name__}. The terminal shows details."
+        return refuse(request.scope, 500, message)
 
     def refuse(scope: Scope, status: int, sentence: str) -> Response:
         if login is not None and status == 401 and not scope["path"].startswith("/api/"):
@@ -262,7 +262,7 @@ def server_app(
         routes += [
             Route("/", home),
             Route("/assets/{name}", answering(_asset, "/assets")),
-            *(Route(each.path, answering(partial(_page, server, each), each.path)) for each in PAGES),
+            *(Route(item.path, answering(partial(_page, server, item), item.path)) for item in PAGES),
         ]  # fmt: skip
     open_paths: frozenset[str] = frozenset()
     if login is not None:
@@ -327,13 +327,17 @@ class Login:
         name, password = given.get("name", ""), given.get("password", "")
         address = self._address(request)
         if wait := self._tries.take(address, 1) or self._tries.take(f"{address} {name}", 2):
-            said = f"Too many attempts; try again in {counted(wait, 'second')}."
-            return HTMLResponse(_rendered("login.html.j2", None, sentence=said, wanted=wanted), 429)
+            message = f"Too many attempts; try again in {counted(wait, 'second')}."
+            return HTMLResponse(
+                _rendered("login.html.j2", None, sentence=message, wanted=wanted), 429
+            )
         self._hashing = self._hashing or CapacityLimiter(_HASHED_AT_ONCE)
         caller = await run_sync(self._accounts.of_password, name, password, limiter=self._hashing)
         if caller is None:
-            said = "The name or password is wrong."
-            return HTMLResponse(_rendered("login.html.j2", None, sentence=said, wanted=wanted), 401)
+            message = "The name or password is wrong."
+            return HTMLResponse(
+                _rendered("login.html.j2", None, sentence=message, wanted=wanted), 401
+            )
         answer = RedirectResponse(wanted, 303)
         answer.set_cookie(
             self._cookie, self._sessions.begin(caller.name, monotonic()), path="/", httponly=True,
@@ -508,12 +512,12 @@ async def _events(project: Project, progress: Progress, request: Request) -> Res
 @lru_cache(maxsize=1)
 def _assets() -> dict[str, tuple[bytes, str]]:
     """Every style and script by its name, with a version: what is not listed here is not served."""
-    found = {}
+    result = {}
     for package in (OWN, PACKAGE):
         for file in (files(package) / "assets").iterdir():
             content = file.read_bytes()
-            found[file.name] = content, hashlib.sha256(content).hexdigest()[:12]
-    return found
+            result[file.name] = content, hashlib.sha256(content).hexdigest()[:12]
+    return result
 
 
 def asset_url(name: str) -> str:

@@ -39,8 +39,8 @@ class Job:
 
     def _read(self) -> None:
         assert self.process.stderr is not None
-        with self.process.stderr as said:
-            for line in said:
+        with self.process.stderr as message:
+            for line in message:
                 self.lines.append(one_line(line.strip(), 400))
                 if not self.total and (found := _CONFIGURATIONS.search(line)):
                     self.total = int(found[1].replace(",", ""))

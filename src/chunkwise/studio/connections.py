@@ -30,7 +30,7 @@ class Listener(socket.socket):
     def accept(self) -> tuple[socket.socket, Any]:
         while True:
             taken, client = super().accept()
-            self._open = tuple(each for each in self._open if each[0].fileno() >= 0)
+            self._open = tuple(item for item in self._open if item[0].fileno() >= 0)
             there = sum(address == client[0] for _, address in self._open)
             if there < MOST_PER_ADDRESS or client[0] == self.any_number:
                 self._open = (*self._open, (taken, client[0]))
@@ -56,9 +56,9 @@ class _Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        for each in (self._deadline, self._reading):
-            if each is not None:
-                each.cancel()
+        for item in (self._deadline, self._reading):
+            if item is not None:
+                item.cancel()
 
     def pause_writing(self) -> None:
         super().pause_writing()

@@ -165,7 +165,7 @@ class DocumentView(View):
 
 
 def document(project: Project, request: DocumentRequest) -> DocumentView:
-    found = project.corpus.document(request.number)
+    result = project.corpus.document(request.number)
     sections = project.corpus.analyzed(request.number).sections
     starts = sections.start.tolist()
     headings = [
@@ -175,12 +175,12 @@ def document(project: Project, request: DocumentRequest) -> DocumentView:
     ]
     return DocumentView(
         project.corpus.rows[request.number],
-        found.source,
+        result.source,
         project.corpus.strategy.label,
         tuple(project.corpus.bands(request.number).tolist()),
         tuple(headings[:_MOST_HEADINGS]),
         max(len(headings) - _MOST_HEADINGS, 0),
-        found.boxes is not None,
+        result.boxes is not None,
     )
 
 
@@ -354,10 +354,10 @@ def strategy_of(text: str, characters: int, project: Project) -> Strategy:
 def requested_strategy(text: str, characters: int) -> Strategy:
     """The same where no strategy is known already."""
     for value in spec.parse(text)[1].values():
-        for each in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(each, str) and _is_path(each):
+        for item in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(item, str) and _is_path(item):
                 raise NotAllowed(
-                    f"{one_line(each, 80)!r} is a path or URL, which a request cannot open; use the command line"
+                    f"{one_line(item, 80)!r} is a path or URL, which a request cannot open; use the command line"
                 )
     if "regex" in spec.parse(text)[1]:
         raise NotAllowed(
@@ -446,18 +446,18 @@ class StrategiesView(View):
 
 
 def strategies(project: Project, _: NoParameters) -> StrategiesView:
-    found = []
-    for each in describe_strategies():
-        strategy = get_strategy(each["name"])
+    result = []
+    for item in describe_strategies():
+        strategy = get_strategy(item["name"])
         if strategy.asks_a_model:
             continue
-        shown = tuple(filter(None, map(_parameter, each["parameters"])))
-        found.append(
+        shown = tuple(filter(None, map(_parameter, item["parameters"])))
+        result.append(
             StrategyView(
-                each["name"], each["purpose"], each["use"], not needs_a_model(strategy), shown
+                item["name"], item["purpose"], item["use"], not needs_a_model(strategy), shown
             )
         )
-    return StrategiesView(tuple(found))
+    return StrategiesView(tuple(result))
 
 
 def _parameter(declared: dict[str, Any]) -> ParameterView | None:

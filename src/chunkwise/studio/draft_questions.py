@@ -100,7 +100,7 @@ class ProjectDrafts:
         from chunkwise.testsets.generate.generate import generated_row
 
         project = self._project
-        places = [place.doc_id for each in query.references for place in each.places]
+        places = [place.doc_id for item in query.references for place in item.places]
         row = generated_row(query, project.document_texts(places), made)
         with project.labels().alone():
             begin_file(project, self._path)

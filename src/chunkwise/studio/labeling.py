@@ -136,7 +136,7 @@ def labeling(project: Project, request: LabelingRequest) -> LabelingView:
     store = project.labels()
     # Two people who ask at the same moment are given two questions: one chooses and notes it, then the other.
     with store.alone():
-        labels = {each.query_id: each for each in labels_of(store)}
+        labels = {item.query_id: item for item in labels_of(store)}
         since = time_text(datetime.now(UTC) - _AT_IT)
         waiting = next_questions(
             list(project.queries.values()), labels, request.who, share=request.share,
@@ -182,12 +182,12 @@ def _informative(project: Project, labels: dict[str, QuestionLabels]) -> dict[st
     best = sorted(range(len(results)), key=leads)[:2]
     if len(best) < 2:
         return {}
-    first, second = ({each.id: each for each in results[at].questions} for at in best)
+    first, second = ({item.id: item for item in results[at].questions} for at in best)
     return {
         id: tells_apart(
             [Passage(hit.doc_id, hit.start, hit.end) for hit in first[id].hits],
             [Passage(hit.doc_id, hit.start, hit.end) for hit in second[id].hits],
-            [each.place for each in labels[id].passages] if id in labels else [],
+            [item.place for item in labels[id].passages] if id in labels else [],
         )
         for id in first
         if id in second
@@ -197,7 +197,7 @@ def _informative(project: Project, labels: dict[str, QuestionLabels]) -> dict[st
 def _pool(project: Project, store: LabelStore, query: Query, depth: int) -> Pool:
     """The one that people judge already, as long as the question is the same."""
     known = [
-        each for each in store.pools(query.id) if each.query == query.text and each.depth == depth
+        item for item in store.pools(query.id) if item.query == query.text and item.depth == depth
     ]
     if known:
         return known[-1]
@@ -215,22 +215,22 @@ def _passages(
     own: QuestionLabels | None,
     who: str,
 ) -> tuple[BlindPassage, ...]:
-    said = {each.place: each.grades.get(who) for each in own.passages} if own else {}
+    message = {item.place: item.grades.get(who) for item in own.passages} if own else {}
     flags = {
-        each.place: each.comment
-        for each in store.standing(query.id)
-        if each.kind == "flag" and each.who == who
+        item.place: item.comment
+        for item in store.standing(query.id)
+        if item.kind == "flag" and item.who == who
     }
     mark = _marker(project, query.text)
     shown = []
-    for each in shuffled(pool, who):
-        place = Passage(each.doc_id, each.start, each.end)
-        number = project.corpus.number_of(each.doc_id)
+    for item in shuffled(pool, who):
+        place = Passage(item.doc_id, item.start, item.end)
+        number = project.corpus.number_of(item.doc_id)
         title = "" if number is None else project.corpus.document(number).title
         shown.append(
             BlindPassage(
-                each.doc_id, title or each.doc_id, number, each.start, each.end,
-                _sentences(project, place, each.text, mark=mark), said.get(place), flags.get(place),
+                item.doc_id, title or item.doc_id, number, item.start, item.end,
+                _sentences(project, place, item.text, mark=mark), message.get(place), flags.get(place),
             )
         )  # fmt: skip
     return tuple(shown)
@@ -279,15 +279,15 @@ def _sentences(
 def _gold(project: Project, store: LabelStore, id: str, who: str) -> tuple[OwnGold, ...]:
     return tuple(
         OwnGold(
-            each.key,
-            each.doc_id,
-            project.corpus.number_of(each.doc_id),
-            each.start,
-            each.end,
-            each.text,
+            item.key,
+            item.doc_id,
+            project.corpus.number_of(item.doc_id),
+            item.start,
+            item.end,
+            item.text,
         )
-        for each in store.standing(id)
-        if each.kind == "gold" and each.who == who
+        for item in store.standing(id)
+        if item.kind == "gold" and item.who == who
     )
 
 
@@ -300,9 +300,9 @@ def _state(own: QuestionLabels | None, who: str) -> str:
 def _last(store: LabelStore, who: str, id: str | None = None) -> str:
     """What counts and was said last."""
     events = store.events(id)
-    gone = {each.undoes for each in events if each.kind == "undo"}
+    gone = {item.undoes for item in events if item.kind == "undo"}
     own = [
-        each for each in events if each.who == who and each.kind != "undo" and each.key not in gone
+        item for item in events if item.who == who and item.kind != "undo" and item.key not in gone
     ]
     return own[-1].key if own else ""
 
@@ -426,34 +426,34 @@ class AdjudicationView(View):
 
 def adjudication(project: Project, request: NoParameters) -> AdjudicationView:
     store = project.labels()
-    found = labels_of(store)
+    result = labels_of(store)
     flags: dict[tuple[str, Passage], list[PersonFlag]] = {}
     for event in store.standing():
         if event.kind == "flag":
             key = event.query_id, event.place
             flags.setdefault(key, []).append(PersonFlag(event.who, event.comment))
-    shown = disputed_passages(found)
-    known = {(own.query_id, each.place) for own, each in shown}
+    shown = disputed_passages(result)
+    known = {(own.query_id, item.place) for own, item in shown}
     shown += [
-        (own, each)
-        for own in found
-        for each in own.passages
-        if each.adjudicated is None
-        and (key := (own.query_id, each.place)) in flags
+        (own, item)
+        for own in result
+        for item in own.passages
+        if item.adjudicated is None
+        and (key := (own.query_id, item.place)) in flags
         and key not in known
     ]
     disputed = []
-    for own, each in shown:
+    for own, item in shown:
         disputed.append(
             DisputedPassage(
-                own.query_id, own.query, each.place.doc_id, project.corpus.number_of(each.place.doc_id),
-                each.place.start, each.place.end,
-                _sentences(project, each.place, each.text, mark=_marker(project, own.query)),
-                tuple(PersonGrade(who, grade) for who, grade in each.grades.items()),
-                tuple(flags.get((own.query_id, each.place), ())), each.is_relevance_disputed,
+                own.query_id, own.query, item.place.doc_id, project.corpus.number_of(item.place.doc_id),
+                item.place.start, item.place.end,
+                _sentences(project, item.place, item.text, mark=_marker(project, own.query)),
+                tuple(PersonGrade(who, grade) for who, grade in item.grades.items()),
+                tuple(flags.get((own.query_id, item.place), ())), item.is_relevance_disputed,
             )
         )  # fmt: skip
-    decided = sum(each.adjudicated is not None for own in found for each in own.passages)
+    decided = sum(item.adjudicated is not None for own in result for item in own.passages)
     return AdjudicationView(tuple(disputed), decided, tuple(GRADES.values()))
 
 
@@ -483,8 +483,8 @@ def sentences(project: Project, request: SentencesRequest) -> SentencesView:
     end = max(start + 1, min(request.end, len(document.text), start + _MOST_SENTENCES))
     place = Passage(document.id, start, end)
     mark = _marker(project, request.q) if request.q else _unmarked
-    found = _sentences(project, place, document.text[start:end], request.around, mark)
-    return SentencesView(document.id, document.title or document.id, len(document.text), found)
+    result = _sentences(project, place, document.text[start:end], request.around, mark)
+    return SentencesView(document.id, document.title or document.id, len(document.text), result)
 
 
 _MOST_SENTENCES = 12_000

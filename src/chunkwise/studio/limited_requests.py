@@ -106,10 +106,10 @@ def _watch() -> None:
                 _changing.wait()
             held, now = _held(), time.monotonic()
             # Of several that saw the memory grow, the last to begin is the likeliest to take it.
-            for each in reversed(_at_work):
-                if now > each.again and each.look(held):
-                    each.again = now + _AGAIN
-                    _raise_in(each.thread, _Interrupt)
+            for item in reversed(_at_work):
+                if now > item.again and item.look(held):
+                    item.again = now + _AGAIN
+                    _raise_in(item.thread, _Interrupt)
                     _changing.wait(_FREEING)
                     break
         time.sleep(_LOOK)

@@ -41,12 +41,12 @@ _REFUSALS = {
 def openapi(endpoints: Sequence[ApiEndpoint], version: str, title: str) -> dict[str, Any]:
     """Describe every endpoint: its parameters with their bounds, and its answer."""
     types = [kind for endpoint in endpoints for kind in (endpoint.takes, endpoint.gives)]
-    found, schemas = msgspec.json.schema_components(
+    result, schemas = msgspec.json.schema_components(
         types, ref_template=_REFERENCE, schema_hook=lambda kind: {}
     )
     schemas = _without_tuples(schemas)
     paths: dict[str, Any] = {}
-    for endpoint, takes, gives in zip(endpoints, found[::2], found[1::2], strict=True):
+    for endpoint, takes, gives in zip(endpoints, result[::2], result[1::2], strict=True):
         declared = schemas[takes["$ref"].rpartition("/")[2]]
         operation: dict[str, Any] = {
             "summary": endpoint.summary,

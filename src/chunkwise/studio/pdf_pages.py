@@ -50,12 +50,12 @@ class BoxesView(View):
 
 def boxes(project: Project, request: BoxesRequest) -> BoxesView:
     document = project.corpus.document(request.number)
-    found = document.boxes_of(request.start, min(request.end, len(document.text)))[:_MOST_BOXES]
+    result = document.boxes_of(request.start, min(request.end, len(document.text)))[:_MOST_BOXES]
     sizes = {}
-    for page in sorted({box.page for box in found})[:20]:
+    for page in sorted({box.page for box in result})[:20]:
         _, width, height = _drawn(project, request.number, page)
         sizes[str(page)] = width, height
-    return BoxesView(tuple(BoxView(*box) for box in found), sizes)
+    return BoxesView(tuple(BoxView(*box) for box in result), sizes)
 
 
 def picture(project: Project, number: int, page: int) -> bytes:
@@ -80,16 +80,16 @@ def _draw(project: Project, number: int, page: int) -> tuple[bytes, float, float
             raise InvalidParameter(f"{file.name} is too large to render its pages here")
         data = file.read_bytes()
         # A file of others is drawn where it can do no harm: in a process with limits.
-        found = list(
+        result = list(
             limited.readers.outcomes("chunkwise.documents.ocr:page_picture", (data, page - 1), limits_of(None), {})
         )  # fmt: skip
     except OSError as error:
         raise NotFound(f"{file.name} can no longer be read: {error.strerror}") from None
     except limited.CannotBeSent:
-        found = []
-    if not found or found[0] is None:
+        result = []
+    if not result or result[0] is None:
         raise ChunkwiseError(f"page {page} of {file.name} cannot be rendered")
-    drawn: tuple[bytes, float, float] = found[0]
+    drawn: tuple[bytes, float, float] = result[0]
     return drawn
 
 
@@ -98,6 +98,6 @@ def _file(project: Project, document: Document) -> Path | None:
     if document.format != "pdf" or not document.source:
         return None
     file = Path(document.source).resolve()
-    roots = [Path().resolve(), *(Path(each).resolve() for each in project.sources.documents)]
+    roots = [Path().resolve(), *(Path(item).resolve() for item in project.sources.documents)]
     inside = any(file == root or root in file.parents for root in roots)
     return file if inside and file.is_file() else None

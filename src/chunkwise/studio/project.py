@@ -127,16 +127,16 @@ class Project:
             return self._queries
 
     @queries.setter
-    def queries(self, found: dict[str, Query]) -> None:
+    def queries(self, result: dict[str, Query]) -> None:
         with self._questions_lock:
-            self._queries, self._questions_stamp = found, self._stamp()
+            self._queries, self._questions_stamp = result, self._stamp()
 
     def _stamp(self) -> tuple[int, ...]:
         try:
-            found = self.questions_file().stat()
+            result = self.questions_file().stat()
         except OSError:
             return ()
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return result.st_mtime_ns, result.st_size, result.st_ino
 
     def start(self, after: float = 0.0) -> None:
         """Everything that takes time, one thing after the other, beside the server; it begins after some seconds."""
@@ -206,13 +206,13 @@ class Project:
         from chunkwise.documents import InputReader, LoadOptions
 
         loading = self.sources.loading() if self.sources.loading is not None else LoadOptions()
-        for found in InputReader(list(self.sources.documents), loading).documents():
+        for result in InputReader(list(self.sources.documents), loading).documents():
             if self._stopping.is_set():
                 return
-            if isinstance(found, UnreadableDocument):
-                self._tell(str(found))
+            if isinstance(result, UnreadableDocument):
+                self._tell(str(result))
             else:
-                self.corpus.add(found)
+                self.corpus.add(result)
                 step.done += 1
         self._documents_are_read = True
         if not len(self.corpus):
@@ -260,12 +260,12 @@ class Project:
                 return
             documents = self.corpus.documents() or None
             self.question_problems = []
-            found = read_testset(
+            result = read_testset(
                 name,
                 documents,
                 lambda problem: self.question_problems.append(f"{problem.where}: {problem.text}"),
             )
-            self._queries = {query.id: query for query in found.queries}
+            self._queries = {query.id: query for query in result.queries}
             step.done = step.total = len(self._queries)
 
     def _make_index(self, step: Step) -> None:
@@ -274,7 +274,7 @@ class Project:
         from chunkwise.retrieval import index
 
         documents = self.corpus.documents()
-        step.total = sum(len(each.text) for each in documents)
+        step.total = sum(len(item.text) for item in documents)
 
         def advance(amount: int, note: str) -> None:
             step.done += amount
@@ -292,11 +292,11 @@ class Project:
     def _open_applied(self, step: Step) -> None:
         """The one that a recommendation was applied to earlier, if it still has these documents."""
         if is_index_folder(self.into):
-            found = _opened(self.into)
-            if found.settings.search.changed() and set(found.source.ids()) == set(
+            result = _opened(self.into)
+            if result.settings.search.changed() and set(result.source.ids()) == set(
                 self.corpus.ids()
             ):
-                self.use_applied(found)
+                self.use_applied(result)
 
     def use_applied(self, index: Index) -> None:
         """From now on everything is searched as the recommendation says."""
@@ -381,8 +381,8 @@ class Project:
         from chunkwise.models import get_embedder
 
         model = (index or self.ready_index()).embedder
-        found: Embedder = self.made.get(("embedder", model), lambda: get_embedder(model))
-        return found
+        result: Embedder = self.made.get(("embedder", model), lambda: get_embedder(model))
+        return result
 
     def run_of_file(self, file: Path) -> int | None:
         """The number of a sweep's results among the runs, read anew when they are others; None: they cannot be read."""
@@ -415,8 +415,8 @@ class Project:
         from chunkwise.tracking.database import history_place
         from chunkwise.tracking.history import History
 
-        found = History(history_place(self.sources.history))
-        return found if len(found) else None
+        result = History(history_place(self.sources.history))
+        return result if len(result) else None
 
     def labels(self) -> LabelStore:
         """Of the project around the working folder, or those that were named; the demonstration has its own."""

@@ -97,8 +97,8 @@ def _rows(project: Project, path: Path) -> list[QuestionRow]:
 
 def _plain_row(project: Project, id: str) -> QuestionRow:
     query = project.queries[id]
-    texts = {place.doc_id: "" for each in query.references for place in each.places}
-    known = {name: each.text for name, each in project.document_texts(list(texts)).items()}
+    texts = {place.doc_id: "" for item in query.references for place in item.places}
+    known = {name: item.text for name, item in project.document_texts(list(texts)).items()}
     return dict(row_of(query, known))
 
 
@@ -110,7 +110,7 @@ def _view(project: Project, path: Path, id: str, told: tuple[str, ...] = ()) -> 
     at = ids.index(id)
     row = rows[at]
     others = [*range(at + 1, len(rows)), *range(at)]
-    waiting = [ids[each] for each in others if state_of(rows[each]) == "unreviewed"]
+    waiting = [ids[item] for item in others if state_of(rows[item]) == "unreviewed"]
     return EditView(
         id, question_of(row), answer_of(row), _types(row), state_of(row), revision(row), _gold(project, id),
         str(path), at + 1, len(rows), _following(project, id, waiting), told,
@@ -134,23 +134,23 @@ def revision(row: QuestionRow) -> str:
 
 def _types(row: QuestionRow) -> tuple[str, ...]:
     given: object = next((row[name] for name in TYPES if row.get(name)), [])
-    return tuple(str(each) for each in as_list(given))
+    return tuple(str(item) for item in as_list(given))
 
 
 def _gold(project: Project, id: str) -> tuple[GoldText, ...]:
     query = project.queries.get(id)
-    found = []
+    result = []
     for reference in query.references if query else ():
         number = project.corpus.number_of(reference.doc_id)
         text = "" if number is None else project.corpus.document(number).text
         start, end = reference.start, reference.end
         before, after = words_around(text, start, end, _AROUND)
-        found.append(
+        result.append(
             GoldText(
                 reference.doc_id, number, start, end, before, text[start:end], after
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +326,7 @@ def _change(project: Project, path: Path, review: Review, request: SaveRequest) 
 
 
 def _put(row: QuestionRow, request: SaveRequest, project: Project) -> None:
-    types = [each.strip() for each in request.types if each.strip()]
+    types = [item.strip() for item in request.types if item.strip()]
     if tuple(types) != _types(row):
         for name in TYPES:
             row.pop(name, None)
@@ -372,14 +372,14 @@ def evidence(project: Project, request: EvidenceRequest) -> EvidenceView:
     corpus = project.corpus
     analyzed = (corpus.analyzed(number) for number in range(len(corpus)))
     places = []
-    for each in find_evidence(str(request.q), analyzed, _MOST_EVIDENCE):
-        number = corpus.number_of(each.place.doc_id)
+    for item in find_evidence(str(request.q), analyzed, _MOST_EVIDENCE):
+        number = corpus.number_of(item.place.doc_id)
         if number is not None:
-            title = corpus.document(number).title or each.place.doc_id
-            place = each.place
+            title = corpus.document(number).title or item.place.doc_id
+            place = item.place
             places.append(
                 EvidencePlace(
-                    place.doc_id, title, number, place.start, place.end, each.text, each.words
+                    place.doc_id, title, number, place.start, place.end, item.text, item.words
                 )
             )
     return EvidenceView(str(request.q), tuple(places))

@@ -55,9 +55,9 @@ class QuestionScores:
 
     def shades(self, *, is_lower_better: bool) -> tuple[int | None, ...]:
         """How good each score is, from 0 to 4; None: it has no score, or one that is no share."""
-        shown = (1 - each if is_lower_better and each is not None else each for each in self.scores)
+        shown = (1 - item if is_lower_better and item is not None else item for item in self.scores)
         return tuple(
-            None if each is None or not 0 <= each <= 1 else min(4, int(5 * each)) for each in shown
+            None if item is None or not 0 <= item <= 1 else min(4, int(5 * item)) for item in shown
         )
 
 
@@ -85,7 +85,7 @@ class QuestionsParameters(ApiRequest, frozen=True):
 def questions(project: Project, request: QuestionsParameters) -> QuestionsView:
     runs = _evaluations(project)
     columns = [
-        *((column, {each.id: each.scores for each in results.questions}) for column, results in runs),
+        *((column, {item.id: item.scores for item in results.questions}) for column, results in runs),
         *_of_sweeps(project),
     ]  # fmt: skip
     first = [next(iter(scores.values())) for _, scores in columns if scores]
@@ -133,7 +133,7 @@ def _of_sweeps(project: Project) -> Iterable[tuple[RunColumn, Mapping[str, Quest
         if run.sweep is None:
             continue
         sweep, name = run.sweep, Path(run.name).parent.name
-        default = next((each.key for each in sweep.against), "")
+        default = next((item.key for item in sweep.against), "")
         for outcome in sweep.outcomes:
             key, label = outcome.configuration.key, outcome.configuration.label
             if key in (sweep.chosen, default):
@@ -150,13 +150,13 @@ def _known(
     project: Project, runs: Sequence[tuple[RunColumn, Results]]
 ) -> Iterable[tuple[str, str, tuple[str, ...]]]:
     """Each question once, by its id: those of the test set, then others that runs have."""
-    found: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    result: dict[str, tuple[str, str, tuple[str, ...]]] = {
         query.id: (query.id, query.text, query.types) for query in project.queries.values()
     }
     for _, results in runs:
         for question in results.questions:
-            found.setdefault(question.id, (question.id, question.text, question.types))
-    return found.values()
+            result.setdefault(question.id, (question.id, question.text, question.types))
+    return result.values()
 
 
 class QuestionParameters(ApiRequest, frozen=True):
@@ -240,37 +240,37 @@ class QuestionView(View):
 
 def question(project: Project, request: QuestionParameters) -> QuestionView:
     runs = _evaluations(project)
-    found: list[tuple[RunColumn, QuestionResult]] = [
+    result: list[tuple[RunColumn, QuestionResult]] = [
         (column, own)
         for column, results in runs
         for own in results.questions
         if own.id == request.id
     ]
     query = project.queries.get(request.id)
-    if query is None and not found:
+    if query is None and not result:
         raise NotFound(f"no run or test set has the question {str(request.id)!r:.80}")
-    found += _searched_now(project, query)
+    result += _searched_now(project, query)
     if query is not None:
         gold = [place for reference in query.references for place in reference.places]
     else:
-        gold = sorted({piece.passage for _, own in found for piece in own.missed})
+        gold = sorted({piece.passage for _, own in result for piece in own.missed})
     number = project.corpus.number_of
     return QuestionView(
         request.id,
-        query.text if query else found[0][1].text,
-        query.types if query else found[0][1].types,
+        query.text if query else result[0][1].text,
+        query.types if query else result[0][1].types,
         (query.answer or "") if query else "",
-        tuple(GoldPlace(each.doc_id, number(each.doc_id), each.start, each.end) for each in gold),
+        tuple(GoldPlace(item.doc_id, number(item.doc_id), item.start, item.end) for item in gold),
         query is not None,
         (
-            *(_side(project, column, own, gold) for column, own in found),
+            *(_side(project, column, own, gold) for column, own in result),
             *(
                 QuestionSide(column, scores[request.id], {}, None, ())
                 for column, scores in _of_sweeps(project)
                 if request.id in scores
             ),
         ),
-        _passages(project, gold, found),
+        _passages(project, gold, result),
     )
 
 
@@ -301,20 +301,20 @@ def _side(
             RetrievedPlace(
                 hit.rank, hit.doc_id, project.corpus.number_of(hit.doc_id), hit.start, hit.end, hit.token_count,
                 sum(
-                    max(0, min(place.end, each.end) - max(place.start, each.start))
+                    max(0, min(place.end, item.end) - max(place.start, item.start))
                     for place in hit.places
-                    for each in gold
-                    if each.doc_id == place.doc_id
+                    for item in gold
+                    if item.doc_id == place.doc_id
                 ),
             )
-            for hit in sorted(own.hits, key=lambda each: each.rank)
+            for hit in sorted(own.hits, key=lambda item: item.rank)
         ),
         own.missed,
     )  # fmt: skip
 
 
 def _passages(
-    project: Project, gold: Sequence[Passage], found: Sequence[tuple[RunColumn, QuestionResult]]
+    project: Project, gold: Sequence[Passage], result: Sequence[tuple[RunColumn, QuestionResult]]
 ) -> tuple[LayeredPassage, ...]:
     """Around every place that is gold; those that lie near each other are one."""
     shown = []
@@ -327,18 +327,18 @@ def _passages(
         low, high = start - len(before), end + len(after)
         low = document.text.rfind("\n", max(0, low - _AROUND), low) + 1 or low
         high = min(high, low + _LONGEST)
-        own = [(each.start, each.end) for each in gold if each.doc_id == doc_id]
+        own = [(item.start, item.end) for item in gold if item.doc_id == doc_id]
         layers = [
             (
                 side,
                 [
                     (place.start, place.end)
-                    for hit in each.hits
+                    for hit in item.hits
                     for place in hit.places
                     if place.doc_id == doc_id
                 ],
             )
-            for side, (_, each) in enumerate(found)
+            for side, (_, item) in enumerate(result)
         ]
         shown.append(
             LayeredPassage(

@@ -92,6 +92,6 @@ TRIES_A_MINUTE = 20
 class AskedTooOften(TooMuch):
     """Refused until some seconds have passed."""
 
-    def __init__(self, said: str, seconds: int) -> None:
-        super().__init__(said)
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
         self.seconds = seconds

@@ -52,8 +52,8 @@ def review_outlook(project: Project, _: NoParameters) -> OutlookView:
     table = next(part for part in report.parts if isinstance(part, ValueTable))
     kinds = [column.kind for column in table.columns]
     rows = tuple(
-        LeaderRow(each.configuration.label, format_value(row[2], kinds[2]), each.chance)
-        for each, row in zip(outlook.leaders, table.rows, strict=True)
+        LeaderRow(item.configuration.label, format_value(row[2], kinds[2]), item.chance)
+        for item, row in zip(outlook.leaders, table.rows, strict=True)
     )
     ending = next((part.text for part in report.parts if isinstance(part, Note)), "")
     command = f"chunkwise tune --resume -o {shlex.quote(str(folder))}"
@@ -65,13 +65,13 @@ def outlook_of(project: Project) -> ReviewOutlook | None:
     path = project.questions_file()
     folder = path.parent
     files = (path, folder / RESULTS, folder / PLAN)
-    if path.name != QUESTIONS or not all(each.is_file() for each in files):
+    if path.name != QUESTIONS or not all(item.is_file() for item in files):
         return None
-    stamps = tuple(each.stat().st_mtime_ns for each in files)
-    found: ReviewOutlook | None = project.made.get(
+    stamps = tuple(item.stat().st_mtime_ns for item in files)
+    result: ReviewOutlook | None = project.made.get(
         ("review outlook", *stamps), lambda: _outlook(project, path)
     )
-    return found
+    return result
 
 
 def _outlook(project: Project, path: Path) -> ReviewOutlook | None:

@@ -93,7 +93,7 @@ def runs(project: Project, request: QuestionsParameters) -> RunsView:
         alerts = [] if history is None else history.alerts()
     except ChunkwiseError as error:
         problem = str(error)
-    told = tuple(_alert(each) for each in sorted(alerts, key=lambda each: -each.number))
+    told = tuple(_alert(item) for item in sorted(alerts, key=lambda item: -item.number))
     rows = tuple(map(_row, list(project.runs)))
     return RunsView(rows, _verdict(project), questions(project, request), kept, problem, told)
 
@@ -175,8 +175,8 @@ class RunPage(View):
 
 def run_page(project: Project, request: RunParameters) -> RunPage:
     run = project.run(request.number)
-    found: RunPage = project.made.get(("run", run.number), lambda: _run_page(project, run))
-    return found
+    result: RunPage = project.made.get(("run", run.number), lambda: _run_page(project, run))
+    return result
 
 
 def _run_page(project: Project, run: StudioRun) -> RunPage:
@@ -208,8 +208,8 @@ def comparison(project: Project, request: CompareParameters) -> Report:
                 f"run {side.number} is a sweep; choose two evaluations. Its report compares its configurations"
             )
     key = "comparison", request.first, request.second
-    found: Report = project.made.get(key, lambda: _comparison(sides))
-    return found
+    result: Report = project.made.get(key, lambda: _comparison(sides))
+    return result
 
 
 def _comparison(sides: list[StudioRun]) -> Report:
@@ -230,5 +230,5 @@ def history_of_metric(project: Project, request: HistoryParameters) -> Report:
     if history is None:
         raise NotFound("no runs are saved yet; save one: chunkwise evaluate … --save")
     kind = cast(RunKind, str(request.kind)) if request.kind else None
-    found = metric_history(history, str(request.metric) or None, kind=kind)
-    return metric_history_report(found)
+    result = metric_history(history, str(request.metric) or None, kind=kind)
+    return metric_history_report(result)

@@ -267,8 +267,8 @@ def _naming(
             asked = _asked(index, name, limited)
             if naming_retriever(index.source, asked):
                 embedder = partial(project.embedder, index)
-                found = named_documents(index.source, request.q, asked, embedder)
-                return one_line(naming_told(found), 300)
+                result = named_documents(index.source, request.q, asked, embedder)
+                return one_line(naming_told(result), 300)
     return ""
 
 
@@ -293,8 +293,8 @@ def _side(
             name: 2 * value for name in ("k", "budget") if (value := getattr(options, name))
         }
         searches = (options, replace(options, **more_wanted)) if request.explain else (options,)
-        found = [find(index.source, [request.q], each, embedder=embedder)[0] for each in searches]
-        hits, more = found[0], found[-1]
+        result = [find(index.source, [request.q], item, embedder=embedder)[0] for item in searches]
+        hits, more = result[0], result[-1]
         reasons = (
             _reasons(index, retriever, batch, hits) if request.explain else [_ByPlace()] * len(hits)
         )
@@ -316,7 +316,7 @@ def _side(
         sum(hit.token_count for hit in hits),
         tuple(_found(project, request.q, ranked)),
         _outside(project, hits, more),
-        "\n\n".join(fenced(each.shown, "passage", each.number) for each in passages_of(hits)),
+        "\n\n".join(fenced(item.shown, "passage", item.number) for item in passages_of(hits)),
         command,
         code,
     )
@@ -342,11 +342,11 @@ def _found(
 ) -> list[SearchHit]:
     asked = [word.lower() for word in words_of(CharacterArrays(question)).distinct]
     gold = _gold(project, question)
-    found = []
+    result = []
     for card, reason in ranked:
         words = Counter(card.text[start:end].lower() for start, end in card.marks)
         absent = [word for word in asked if len(word) > 2 and not _is_in(word, words)]
-        found.append(
+        result.append(
             SearchHit(
                 card,
                 project.corpus.number_of(card.doc_id),
@@ -364,7 +364,7 @@ def _found(
                 ),
             )
         )  # fmt: skip
-    return found
+    return result
 
 
 def _gold(project: Project, question: str) -> list[Passage]:
@@ -384,9 +384,9 @@ def kept_reranker(project: Project, options: SearchOptions) -> Reranker | None:
     return project.made.get(("reranker", name), lambda: resolve_reranker(name)) if name else None
 
 
-def _is_in(word: str, found: Counter[str]) -> bool:
+def _is_in(word: str, result: Counter[str]) -> bool:
     """Also in another form, as word search takes it."""
-    return any(_same(word, other) for other in found)
+    return any(_same(word, other) for other in result)
 
 
 @lru_cache(maxsize=4096)
@@ -418,9 +418,9 @@ def _reasons(
         return [
             _ByPlace(
                 votes=tuple(
-                    SizeVote(each.size, each.signal, round(each.share, 4))
-                    for each in sorted(own, key=lambda vote: -vote.share)
-                    if each.share >= _SHARE
+                    SizeVote(item.size, item.signal, round(item.share, 4))
+                    for item in sorted(own, key=lambda vote: -vote.share)
+                    if item.share >= _SHARE
                 )
             )
             for own in votes
@@ -438,7 +438,7 @@ def _reasons(
         vectors = {number: rank for rank, number in enumerate(ranking.numbers.tolist(), 1)}
         known = [chunk for chunk in chunks if chunk is not None]
         products = source.chunk_vectors(known) @ batch.vectors[0] if known else ()
-        near = {chunk: float(each) for chunk, each in zip(known, products, strict=True)}
+        near = {chunk: float(item) for chunk, item in zip(known, products, strict=True)}
     return [
         _ByPlace()
         if chunk is None
@@ -453,19 +453,19 @@ def _outside(project: Project, hits: Sequence[Hit], more: Sequence[Hit]) -> tupl
     for hit in hits:
         for place in hit.places:
             inside.setdefault(place.doc_id, []).append((place.start, place.end))
-    found = []
-    for hit in sorted(more, key=lambda each: each.rank):
+    result = []
+    for hit in sorted(more, key=lambda item: item.rank):
         for place in hit.places:
             for low, high in _uncovered(place.start, place.end, inside.get(place.doc_id, [])):
                 text = place.document.text[low:high].strip()
                 if len(text) >= _LEAST_OUTSIDE:
-                    found.append(
+                    result.append(
                         OutsideSpan(
                             place.document.title or place.doc_id, place.doc_id,
                             project.corpus.number_of(place.doc_id), low, high, few_lines(text, 300, 3),
                         )
                     )  # fmt: skip
-    return tuple(found[:_MOST_OUTSIDE])
+    return tuple(result[:_MOST_OUTSIDE])
 
 
 def _uncovered(start: int, end: int, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

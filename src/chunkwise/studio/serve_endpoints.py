@@ -57,14 +57,14 @@ def chunk(project: Project, request: ChunkRequest) -> ChunksAnswer:
         if request.strategy
         else project.corpus.strategy
     )
-    found = chunk_text(text, strategy, format=str(request.format), id=str(request.id))
+    result = chunk_text(text, strategy, format=str(request.format), id=str(request.id))
     return ChunksAnswer(
         strategy.label,
         tuple(
             ServedChunk(
-                each.id, each.start, each.end, each.token_count, each.section_path, each.text, each.context
+                item.id, item.start, item.end, item.token_count, item.section_path, item.text, item.context
             )
-            for each in found
+            for item in result
         ),
     )  # fmt: skip
 

@@ -58,14 +58,14 @@ def search(project: Project, request: ServedSearchRequest) -> ServedSearchAnswer
     options = request.part(SearchOptions).filled_from(index.settings.search)
     options = options.override(reranker=kept_reranker(project, options))
     with project.search_lock:
-        found = find(index.source, [request.q], options, embedder=partial(project.embedder, index))[
-            0
-        ]
+        result = find(
+            index.source, [request.q], options, embedder=partial(project.embedder, index)
+        )[0]
     hits = tuple(
         ServedHit(
             hit.doc_id, hit.document.title, hit.section_path, hit.start, hit.end, hit.page, hit.chunk_id,
             hit.rank, round(float(hit.score), 6), hit.token_count, hit.summary or hit.text,
         )
-        for hit in found
+        for hit in result
     )  # fmt: skip
     return ServedSearchAnswer(request.q, sum(hit.token_count for hit in hits), hits)

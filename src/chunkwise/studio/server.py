@@ -89,11 +89,11 @@ def bound_socket(host: str, port: int | None) -> Listener:
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     wanted = [port] if port is not None else [*range(USUAL_PORT, USUAL_PORT + _TRIED), 0]
     problem: OSError | None = None
-    for each in wanted:
+    for item in wanted:
         made = Listener(kind, socket.SOCK_STREAM)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind((host, each))
+            made.bind((host, item))
             made.listen(128)
         except OSError as error:
             made.close()

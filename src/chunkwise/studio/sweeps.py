@@ -268,11 +268,11 @@ def newest_sweep(project: Project) -> SweepProgress | None:
 
 def verdict_of(sweep: SweepResult) -> SweepVerdict | None:
     """None: nothing could be recommended."""
-    chosen = next((each for each in sweep.standings if each.key == sweep.chosen), None)
+    chosen = next((item for item in sweep.standings if item.key == sweep.chosen), None)
     if chosen is None:
         return None
     # On questions that had no part in the choice, as the difference to the default is.
-    found = chosen.test or (sweep.nested.figure if sweep.nested else chosen.validation)
+    result = chosen.test or (sweep.nested.figure if sweep.nested else chosen.validation)
     against = next(iter(sweep.against), None)
     gain = ""
     if against is not None:
@@ -281,8 +281,8 @@ def verdict_of(sweep: SweepResult) -> SweepVerdict | None:
             f"{100 * against.difference:+.0f} points ({low} to {high}) against {against.baseline}"
         )
     return SweepVerdict(
-        one_line(chosen.label, 200), f"{sweep.objective} {format_score(sweep.objective, found.mean)} "
-        f"({format_interval(found.low, found.high, kind_of(sweep.objective))})",
+        one_line(chosen.label, 200), f"{sweep.objective} {format_score(sweep.objective, result.mean)} "
+        f"({format_interval(result.low, result.high, kind_of(sweep.objective))})",
         one_line(gain, 200).replace("-", "−"), against.words if against else "",
     )  # fmt: skip
 

@@ -43,7 +43,7 @@ function draw() {
 }
 
 function row(passage, place) {
-  const grades = view.grades.map((words, grade) => element("button", { type: "button", className: "grade", title: words, "aria-pressed": String(passage.grade === grade), "aria-label": `${grade}: ${words}`, onclick: () => { go(place); judge(grade); } }, element("kbd", {}, String(grade)), element("span", {}, ` ${words}`)));
+  const grades = view.grades.map((words, grade) => element("button", { type: "button", className: "grade", title: words, "aria-pressed": String(passage.grade === grade), "aria-label": `${grade}: ${words}`, onclick: (event) => { event.stopPropagation(); go(place); judge(grade); } }, element("kbd", {}, String(grade)), element("span", {}, ` ${words}`)));
   const flagged = passage.flag !== null;
   const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Passage ${place + 1} of ${view.passages.length}`, "aria-describedby": `passage-${place}` },
     element("p", { className: "where" }, passage.document === null ? plain(passage.title) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.title))), ` ${number(passage.start)}–${number(passage.end)}`, element("button", { type: "button", className: "flag-button", "aria-pressed": String(flagged), title: "Flag with a comment (f)", onclick: () => { go(place); flag(); } }, flagged ? "⚑ Flagged" : "⚑ Flag"), element("button", { type: "button", className: "flag-button more-text", onclick: () => { go(place, false); more(); } }, "More text ", element("kbd", {}, "m")), flagged && passage.flag ? element("span", { className: "comment" }, ` ${passage.flag}`) : ""),

@@ -58,7 +58,7 @@ function why(result) {
     reasons.push(element("li", {}, "votes by window size:", element("ul", { className: "votes" }, ...result.votes.slice(0, 6).map((vote) => {
       const bar = element("i", {});
       bar.style.width = `${Math.round(60 * vote.share)}px`;
-      return element("li", {}, bar, ` ${vote.signal}, ${sizeWords(vote.size)}: ${threeDigits(vote.share)} of the top score`);
+      return element("li", {}, bar, ` ${vote.signal}, ${sizeWords(vote.size)}: ${Math.round(100 * vote.share)}% of the top score`);
     }))));
   }
   return element("details", { className: "why" }, element("summary", {}, "Why"), element("ul", {}, ...reasons));
