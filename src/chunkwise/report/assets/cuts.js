@@ -31,7 +31,7 @@ function chips() {
 function settle() {
   for (const place of doc.flagged) if (place.button) place.button.hidden = !shown(place);
   const left = doc.flagged.filter(shown).length;
-  $("#position").textContent = left ? counted(left, "bad cut") : "";
+  $("#position").textContent = left ? counted(left, "boundary issue") : "";
   $("#previous").disabled = $("#next").disabled = !left;
   drawRuler(doc, canvas);
   follow();
@@ -141,10 +141,12 @@ addEventListener("resize", redraw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
 const select = $("#picker select");
+const total = (name) => overview.documents.reduce((sum, document) => sum + document[name], 0);
 $("#strategy code").textContent = overview.strategy;
+$("#strategy").append(` · ${counted(total("chunks"), "chunk")}, ${counted(total("bad_cuts"), "boundary issue")}`);
 overview.documents.forEach(({ label, chunks, bad_cuts: cuts }, number) => {
   const plain = label.replace(/[\p{Cc}\p{Cf}]/gu, " "); // an option cannot isolate its text
-  select.append(new Option(`${plain} · ${counted(chunks, "chunk")}, ${counted(cuts, "bad cut")}`, number));
+  select.append(new Option(`${plain} · ${counted(chunks, "chunk")}, ${counted(cuts, "boundary issue")}`, number));
 });
 $("#picker").hidden = overview.documents.length < 2;
 select.addEventListener("change", () => { open(Number(select.value)); scroller.scrollTop = 0; });
