@@ -117,7 +117,7 @@ def test_another_model_another_way_another_wording_are_refused(
     kb = tmp_path / "kb"
     index(documents(), "paragraphs", into=kb, vectors="none", context="neighbors", llm=Scribe())
     with pytest.raises(
-        InvalidParameter, match=r"built with llm='scribe'.*llm='other' was asked for"
+        InvalidParameter, match=r"built with llm='scribe'.*llm is 'other'"
     ):
         index(documents(), into=kb, llm=Scribe("other"))
     with pytest.raises(InvalidParameter, match=r"context='neighbors'.*context='document'"):
