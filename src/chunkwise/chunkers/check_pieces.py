@@ -19,13 +19,13 @@ _MOST_LEVELS = 100
 
 def merged_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """The same text in order and without overlap; spans that only touch stay two."""
-    found: list[Span] = []
+    result: list[Span] = []
     for span in sorted(spans):
-        if found and span.start < found[-1].end:
-            found[-1] = Span(found[-1].start, max(found[-1].end, span.end))
+        if result and span.start < result[-1].end:
+            result[-1] = Span(result[-1].start, max(result[-1].end, span.end))
         else:
-            found.append(span)
-    return tuple(found)
+            result.append(span)
+    return tuple(result)
 
 
 def check_summary(piece: Piece, where: str) -> None:
@@ -92,10 +92,12 @@ _ALLOWED = "a strategy returns Piece objects or (start, end) pairs"
 def foreign_pieces(name: str, chunker: Any, analyzed: Analyzed) -> list[Piece]:
     """What somebody else's strategy makes of a document, as pieces."""
     try:
-        found = chunker.split(analyzed)
-        if isinstance(found, str) or not _has_members(found):
-            raise TypeError(f"split returned {_shown(found)}; {_ALLOWED}, in a list or a generator")
-        return [_checked_piece(each) for each in found]
+        result = chunker.split(analyzed)
+        if isinstance(result, str) or not _has_members(result):
+            raise TypeError(
+                f"split returned {_shown(result)}; {_ALLOWED}, in a list or a generator"
+            )
+        return [_checked_piece(span) for span in result]
     except Exception as error:  # somebody else's code: say whose, on what and where
         raise ChunkwiseError(
             f"the strategy {name} failed on {analyzed.document.id}: {type(error).__name__}: {error}"
@@ -115,7 +117,7 @@ def _checked_piece(found: Any) -> Piece:
         if not isinstance(text := getattr(piece, name), str):
             raise TypeError(f"the {name} of a piece is {text!r}; expected a str")
     start, end = operator.index(piece.start), operator.index(piece.end)
-    summarized = tuple(Span(*map(operator.index, each)) for each in piece.summarized)
+    summarized = tuple(Span(*map(operator.index, row)) for row in piece.summarized)
     return piece._replace(start=start, end=end, summarized=summarized)
 
 

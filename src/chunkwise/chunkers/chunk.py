@@ -212,7 +212,9 @@ def chunk_each(
     outcomes = chunk_changed(
         source, strategy, lambda source: False, options, jobs, context=context, cut_long=cut_long
     )
-    return (each for each in outcomes if not isinstance(each, UnchangedSource))  # none is known
+    return (
+        outcome for outcome in outcomes if not isinstance(outcome, UnchangedSource)
+    )  # none is known
 
 
 def chunk_changed(
@@ -245,11 +247,11 @@ def chunk_changed(
     sent = replace(options, on_unreadable="warn", on_passed_over=None, on_renamed=None)
     cut = replace(cut, options=sent, further=further)
     stage = "read and chunked" if further is None else f"read, chunked and {further.stage}"
-    found = map_parts(
+    result = map_parts(
         cut, batches(chain(first, units)), jobs, stage, _lost,
         accelerated=further is not None and further.accelerated, apart=made.is_of_file,
     )  # fmt: skip
-    return _distinct(found, reader)
+    return _distinct(result, reader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,14 +286,14 @@ class CutPart:
         else:
             if self.cut_long is not None and unit.size > SMALL:
                 is_taken = False
-                for found in self.cut_long(made, self.options, unit):
+                for result in self.cut_long(made, self.options, unit):
                     is_taken = True
-                    yield found
-                    del found
+                    yield result
+                    del result
                 if is_taken:
                     return
-            for each in loaded(unit, self.options):
-                yield _chunked(each, made) if isinstance(each, Document) else each
+            for item in loaded(unit, self.options):
+                yield _chunked(item, made) if isinstance(item, Document) else item
 
 
 def _chunked(document: Document, strategy: Strategy) -> Chunked:

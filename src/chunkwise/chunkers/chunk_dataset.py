@@ -114,7 +114,7 @@ class PartRecord:
 
     def as_read(self) -> PartRecord:
         """With the ids that the documents have of themselves."""
-        documents = [list(each) for each in self.documents]
+        documents = [list(document) for document in self.documents]
         for number, id in self.own_ids:
             documents[number][0] = id
         return PartRecord(documents, self.chunks, self.problems, files=self.files)
@@ -179,10 +179,10 @@ class PartRecipe:
 
     def key(self, units: Iterable[list[InputItem]], how: str) -> str:
         """The same for the same documents, cut in the same way by the same version."""
-        found = blake2b(how.encode("utf-8", "surrogatepass"), digest_size=10)
+        result = blake2b(how.encode("utf-8", "surrogatepass"), digest_size=10)
         for batch in units:
-            found.update(repr([_state(unit) for unit in batch]).encode("utf-8", "surrogatepass"))
-        return found.hexdigest()
+            result.update(repr([_state(unit) for unit in batch]).encode("utf-8", "surrogatepass"))
+        return result.hexdigest()
 
 
 def _state(unit: InputItem) -> tuple[object, ...]:
@@ -213,12 +213,12 @@ def _mark(source: Source, how: str) -> str:
 
 def _fetched(units: list[InputItem]) -> list[InputItem]:
     """With the bytes of files of a store that were known by their names alone."""
-    named = [each for each in units if isinstance(each, Source) and each.is_elsewhere]
+    named = [unit for unit in units if isinstance(unit, Source) and unit.is_elsewhere]
     if not named:
         return units
-    found = iter([problem or each for each, problem in read_ahead(named, lambda each: True)])
+    result = iter([problem or source for source, problem in read_ahead(named, lambda item: True)])
     return [
-        next(found) if isinstance(each, Source) and each.is_elsewhere else each for each in units
+        next(result) if isinstance(unit, Source) and unit.is_elsewhere else unit for unit in units
     ]
 
 
@@ -295,7 +295,7 @@ class _DatasetRun:
         self._there = folder.names(RECORDS) & {f"{name}.json" for name in parts}
         self._staged = folder.names(STAGED)
         files = (name.removesuffix(".json") for name in self._there | self._staged)
-        self._under_other_ids = {each.rpartition("-")[0]: each for each in files}
+        self._under_other_ids = {file.rpartition("-")[0]: file for file in files}
         """By the name of a part, that of the same part in which documents were given other ids."""
         self._made: set[str] = set()
         self.reused: set[str] = set()
@@ -310,11 +310,11 @@ class _DatasetRun:
             yield final, record
 
     def _works(self) -> Iterator[PartWork]:
-        found = batches(self._reader.units())
-        for number, units in enumerate(iter(lambda: list(islice(found, _BATCHES)), [])):
+        result = batches(self._reader.units())
+        for number, units in enumerate(iter(lambda: list(islice(result, _BATCHES)), [])):
             name = part_name(number, self._recipe.key(units, self._how))
             flat = list(chain.from_iterable(units))
-            marks = (_mark(each, self._how) for each in flat if isinstance(each, Source))
+            marks = (_mark(item, self._how) for item in flat if isinstance(item, Source))
             yield PartWork(name, flat, files=list(filter(None, marks)))
 
     def _begun(self, work: PartWork) -> Pieces[tuple[PartWork, PartRecord]]:
@@ -327,13 +327,13 @@ class _DatasetRun:
     def _lacks_the_same(self, work: PartWork, known: PartRecord) -> bool:
         """Whether what could not be read cannot be now: a busy store, rights and memory may be others."""
         lost = {source for source, _ in known.problems}
-        units = _fetched([each for each in work.units if origin_of(each) in lost])
-        found = chain.from_iterable(
-            loaded(each, self._recipe.options) if isinstance(each, Source) else [each]
-            for each in units
+        units = _fetched([unit for unit in work.units if origin_of(unit) in lost])
+        result = chain.from_iterable(
+            loaded(unit, self._recipe.options) if isinstance(unit, Source) else [unit]
+            for unit in units
         )
         problems = [
-            [each.source, each.reason] for each in found if isinstance(each, UnreadableDocument)
+            [item.source, item.reason] for item in result if isinstance(item, UnreadableDocument)
         ]
         return sorted(problems) == sorted(known.problems)
 
@@ -347,8 +347,8 @@ class _DatasetRun:
         if not new_ids:
             return work, record
         name = renamed_part(work.name, _hash(repr(new_ids)))
-        (found,) = self._begun(replace(work, name=name, new_ids=new_ids))()
-        return found
+        (result,) = self._begun(replace(work, name=name, new_ids=new_ids))()
+        return result
 
     def _has(self, source: Source) -> bool:
         """Whether a part that is there was made of this file as it is."""
@@ -361,14 +361,14 @@ class _DatasetRun:
         staged = {name for name in self._staged if name.endswith(".json")} - self._there
         with ThreadPoolExecutor(_TOGETHER) as threads:
             records = threads.map(self._record, sorted(self._there | staged))
-            return {mark for each in records if each for mark in each.files}
+            return {mark for record in records if record for mark in record.files}
 
     def _known(self, name: str) -> PartRecord | None:
         """The record of a part that was made before: in the data set, or by a run that did not end."""
-        for each in (name, self._under_other_ids.get(name, "")):
-            record = self._record(f"{each}.json")
+        for item in (name, self._under_other_ids.get(name, "")):
+            record = self._record(f"{item}.json")
             if record is not None:
-                return record if each == name else record.as_read()
+                return record if item == name else record.as_read()
         return None
 
     def _record(self, file: str) -> PartRecord | None:
@@ -393,16 +393,16 @@ class _DatasetRun:
         with replacing(self._recipe.output / MANIFEST) as temporary:
             temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
         names = set(parts)
-        for each in self._folder.names():
-            if _is_old(each, _PARQUET, names):
-                self._folder.remove(each)
-        for each in self._folder.names(RECORDS):
-            if _is_old(each, ".json", names):
-                self._folder.remove(f"{RECORDS}/{each}")
+        for item in self._folder.names():
+            if _is_old(item, _PARQUET, names):
+                self._folder.remove(item)
+        for item in self._folder.names(RECORDS):
+            if _is_old(item, ".json", names):
+                self._folder.remove(f"{RECORDS}/{item}")
         mine = self._staged | {f"{name}{end}" for name in self._made for end in _ENDS}
-        for each in self._folder.names(STAGED) & mine:
-            if is_begun_part(each):
-                self._folder.remove(f"{STAGED}/{each}")
+        for item in self._folder.names(STAGED) & mine:
+            if is_begun_part(item):
+                self._folder.remove(f"{STAGED}/{item}")
         self._folder.remove_empty(STAGED)
 
 

@@ -47,12 +47,12 @@ def segments_of(strategy: Strategy, options: LoadOptions, source: Source) -> Ite
     """A long text in segments with chunks; nothing: it is to be read as a whole."""
     if not strategy.in_segments:
         return
-    with long_text(source, options) as found:
-        if found is None:
+    with long_text(source, options) as texts:
+        if texts is None:
             return
         is_begun = False
         try:
-            for segment in in_segments(found.document, found.read(), strategy):
+            for segment in in_segments(texts.document, texts.read(), strategy):
                 if segment.chunks:
                     is_begun = True
                     yield segment
@@ -89,14 +89,14 @@ def in_segments(
         if wanted < _TAILS_A_SEGMENT * tail:
             wanted = _TAILS_A_SEGMENT * tail
             continue
-        found = _seam(analyzed, chunks, len(rest) - 2 * tail)
-        begin = chunks[found].start if found < len(chunks) else len(rest)
+        number = _seam(analyzed, chunks, len(rest) - 2 * tail)
+        begin = chunks[number].start if number < len(chunks) else len(rest)
         above = analyzed.sections.above(begin)
-        segment = Chunked(analyzed.document, chunks[:found], analyzed, place=place, until=begin)
+        segment = Chunked(analyzed.document, chunks[:number], analyzed, place=place, until=begin)
         del analyzed, chunks  # whoever is given them lets go of them before the next are made
         yield segment
         del segment
-        place = SegmentPlace(place.characters + begin, place.chunks + found)
+        place = SegmentPlace(place.characters + begin, place.chunks + number)
         rest, wanted = rest[begin:], sizes.segment
 
 
@@ -109,11 +109,11 @@ class _Reader:
 
     def read(self, count: int) -> str:
         """Fewer than wanted: the text ends."""
-        found, size = [self._left], len(self._left)
+        texts, size = [self._left], len(self._left)
         while size < count and (part := next(self._parts, None)) is not None:
-            found.append(part)
+            texts.append(part)
             size += len(part)
-        text = "".join(found)
+        text = "".join(texts)
         self._left = text[max(count, 0) :]
         return text[: max(count, 0)]
 

@@ -111,7 +111,7 @@ def stated_place(fields: Fields) -> StatedPlace:
         start = integer_in(level, *_STARTS) if start is None else start
         end = integer_in(level, *_ENDS) if end is None else end
         text = string_in(level, *_TEXTS) if text is None else text
-    unique = [tuple(dict.fromkeys(each)) for each in (names, links, given)]
+    unique = [tuple(dict.fromkeys(group)) for group in (names, links, given)]
     return StatedPlace(unique[0], start, end, text, unique[1], unique[2])
 
 
@@ -127,8 +127,8 @@ def stated_id(fields: Fields) -> StatedId:
     """By what a record names the chunk it is about."""
     for names, is_sure in ((_CHUNK_IDS, True), (_OWN_IDS, False)):
         for level in _levels(fields):
-            if found := string_in(level, *names):
-                return StatedId(found, is_sure)
+            if result := string_in(level, *names):
+                return StatedId(result, is_sure)
     return StatedId(None, False)
 
 
@@ -136,14 +136,14 @@ def document_of(said: StatedPlace, names: DocumentNames) -> int | str | None:
     """The number of the document it names, or why none is meant; None: it names none."""
     reason = None
     for name in said.names:
-        found = names.find(name)
-        if isinstance(found, int):
-            return found
-        reason = reason or found
+        result = names.find(name)
+        if isinstance(result, int):
+            return result
+        reason = reason or result
     for other in (*said.given_ids, *(_LINK_TAIL.sub("", link) for link in said.links)):
-        found = names.find(other)
-        if isinstance(found, int):
-            return found
+        result = names.find(other)
+        if isinstance(result, int):
+            return result
     return reason
 
 
@@ -207,11 +207,11 @@ def find_texts(texts: Iterable[str], documents: Sequence[Document]) -> dict[str,
     dashes, then case, then Markdown's marks, as passages of questions are found; one that begins with what a document
     leaves white before its text, by the rest."""
     wanted = list(dict.fromkeys(text for text in texts if text.strip()))
-    found: dict[int, tuple[Tolerance, list[Occurrences]]] = {}
-    for places in find_in_rounds(wanted, documents, lambda passage: passage not in found):
-        for tolerance, each in places:
-            found.setdefault(each.passage, (tolerance, []))[1].append(each)
-    return {wanted[passage]: _places(*places) for passage, places in found.items()}
+    result: dict[int, tuple[Tolerance, list[Occurrences]]] = {}
+    for places in find_in_rounds(wanted, documents, lambda passage: passage not in result):
+        for tolerance, row in places:
+            result.setdefault(row.passage, (tolerance, []))[1].append(row)
+    return {wanted[passage]: _places(*places) for passage, places in result.items()}
 
 
 def find_in_own(
@@ -229,9 +229,9 @@ def find_in_own(
 
 
 def _places(tolerance: Tolerance, blocks: Sequence[Occurrences]) -> TextPlaces:
-    document = np.concatenate([each.document for each in blocks])
-    start = np.concatenate([each.start for each in blocks])
-    end = np.concatenate([each.end for each in blocks])
+    document = np.concatenate([block.document for block in blocks])
+    start = np.concatenate([block.start for block in blocks])
+    end = np.concatenate([block.end for block in blocks])
     order = np.lexsort((start, document))
     return TextPlaces(tolerance, document[order], start[order], end[order])
 
@@ -278,14 +278,14 @@ class PositionVerdict(NamedTuple):
     def detail(self) -> str:
         """The offsets, and what is right instead."""
         start, end = self.claimed
-        said = (
+        text = (
             "no offsets"
             if start is None
             else thousands(start) + ("" if end is None else f"–{thousands(end)}")
         )
         if self.kind in (EXACT, NO_TEXT) or self.place is None:
-            return said
-        return f"{said}; the text is at {from_to(self.place.start, self.place.end)}"
+            return text
+        return f"{text}; the text is at {from_to(self.place.start, self.place.end)}"
 
 
 def positions(
@@ -299,8 +299,8 @@ def positions(
         of_document[chunk.doc_id].append(number)
     for document in documents:
         numbers = of_document[document.id]
-        found = _verdicts([chunks[number] for number in numbers], document)
-        for number, verdict in zip(numbers, found, strict=True):
+        result = _verdicts([chunks[number] for number in numbers], document)
+        for number, verdict in zip(numbers, result, strict=True):
             verdicts[number] = verdict
     return verdicts
 
@@ -311,20 +311,20 @@ def _verdicts(chunks: Sequence[StatedChunk], document: Document) -> list[Positio
 
     @cache
     def places() -> Mapping[str, TextPlaces]:
-        return find_texts((each.text for each in chunks if each.text), [document])
+        return find_texts((chunk.text for chunk in chunks if chunk.text), [document])
 
     def seek(part: str) -> int:
         """The next exact place, else the first; work grows with the document and its chunks, not with their product."""
         at = text.find(part, behind, behind + _NEAR + len(part))
-        found = places().get(part) if at < 0 else None
-        return found.next_from(behind)[0] if found and found.tolerance == "exact" else at
+        result = places().get(part) if at < 0 else None
+        return result.next_from(behind)[0] if result and result.tolerance == "exact" else at
 
     for chunk in chunks:
         verdict = _verdict(chunk, text, seek)
         if verdict.place is not None:
             behind = verdict.place.start + 1
         verdicts.append(verdict)
-    numbers = [n for n, each in enumerate(verdicts) if each.place is not None and chunks[n].text]
+    numbers = [n for n, row in enumerate(verdicts) if row.place is not None and chunks[n].text]
     parts, placed = [chunks[n].text or "" for n in numbers], [verdicts[n] for n in numbers]
     _move_repeated(text, parts, placed)
     _move_misplaced(text, parts, placed)

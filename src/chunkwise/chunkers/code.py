@@ -183,12 +183,12 @@ def _headed(lines: Lines) -> list[int]:
     """Lines that a banner, "#### Parsing ####", heads across blank ones."""
     text, solid = lines.characters.text, (~lines.blank).nonzero()[0]
     gaps = (np.diff(solid) > 1).nonzero()[0]
-    found: list[int] = []
+    result: list[int] = []
     for above, below in zip(solid[gaps].tolist(), solid[gaps + 1].tolist(), strict=True):
         line = text[lines.start[above] : lines.start[above + 1]].strip()
         if line.startswith(_COMMENTS) and line.removesuffix("*/").rstrip().endswith(_BANNER_ENDS):
-            found.append(below)
-    return found
+            result.append(below)
+    return result
 
 
 def _by_indentation(lines: Lines) -> list[NDArray[np.int64]]:

@@ -81,8 +81,8 @@ class DocumentPrompts:
         self._chunks = chunks
         self._reach = TokenReach(analyzed, cautious=room.cautious)
         self._places = [describe_place(analyzed, chunk) for chunk in chunks]
-        place = max((size_of(each, room.cautious) for each in self._places), default=0.0)
-        longest = max((self._reach.size(each.start, each.end) for each in chunks), default=0.0)
+        place = max((size_of(item, room.cautious) for item in self._places), default=0.0)
+        longest = max((self._reach.size(item.start, item.end) for item in chunks), default=0.0)
         self._passage = min(longest, _PASSAGE_BESIDE_DOCUMENT * room.tokens)
         self._size = max(1.0, room.tokens - self._passage - place)
         self._told: tuple[tuple[int, int], str] = ((0, 0), "")
@@ -162,8 +162,8 @@ class NeighborPrompts:
         chunk = self._chunks[at]
         before = self._chunks[max(0, at - NEIGHBORS) : at]
         after = self._chunks[at + 1 : at + 1 + NEIGHBORS]
-        low = min(each.start for each in (*before, chunk))
-        high = max(each.end for each in (chunk, *after))
+        low = min(item.start for item in (*before, chunk))
+        high = max(item.end for item in (chunk, *after))
         allowed = max(0, CONTEXT_TOKENS - int(size_of(place, False)))
         amount = room - size_of(place, self._room.cautious)
         measure = self._analyzed.measure(DEFAULT_TOKENIZER)
@@ -246,9 +246,9 @@ def context_from_answer(answer: str) -> str:
         ends.pop()  # the model was stopped in the middle of it
     count = get_tokenizer(DEFAULT_TOKENIZER).count
     for end in reversed(ends[:MOST_SENTENCES]):
-        found = text[:end].strip()
-        if count(found) <= MOST_TOKENS and not _repeats_itself(found):
-            return found
+        result = text[:end].strip()
+        if count(result) <= MOST_TOKENS and not _repeats_itself(result):
+            return result
     return ""
 
 
@@ -349,7 +349,7 @@ class ContextWriter:
         self, documents: Sequence[ChunkedDocument], advance: OnProgress | None = None
     ) -> list[list[Chunk]]:
         """The chunks of each document with their contexts; `advance` gets characters as their contexts come."""
-        keys = [self._keys(each) for each in documents]
+        keys = [self._keys(document) for document in documents]
         known = self._contexts.get([key for row in keys for key in row.values()])
         self.tally.known += sum(key in known for row in keys for key in row.values())
         requests, wanted = self._missing(documents, keys, known)
@@ -367,19 +367,19 @@ class ContextWriter:
                 if advance:
                     advance(chunk.end - chunk.start, self.tally.note)
         return [
-            self._placed(each, row, known, failed)
-            for each, row in zip(documents, keys, strict=True)
+            self._placed(document, row, known, failed)
+            for document, row in zip(documents, keys, strict=True)
         ]
 
     def estimate(self, documents: Sequence[ChunkedDocument]) -> LlmEstimate:
         """What `write` would ask; nothing is sent."""
-        keys = [self._keys(each) for each in documents]
+        keys = [self._keys(document) for document in documents]
         known = self._contexts.get([key for row in keys for key in row.values()])
         requests, wanted = self._missing(documents, keys, known)
-        found = LlmEstimate(0, sum(map(len, keys)) - len(wanted), 0, 0, 0.0, 0.0)
+        llm_estimate = LlmEstimate(0, sum(map(len, keys)) - len(wanted), 0, 0, 0.0, 0.0)
         for at in range(len(requests)):  # one by one: each may hold a whole document
-            found += self.client.estimate([requests[at]])
-        return found
+            llm_estimate += self.client.estimate([requests[at]])
+        return llm_estimate
 
     def _keys(self, cut: ChunkedDocument) -> dict[int, bytes]:
         """Of each chunk that is a place in the document, by its position; summaries say enough themselves."""

@@ -54,10 +54,10 @@ class DatasetFolder:
     def names(self, folder: str = "") -> set[str]:
         place = f"{self._root}/{folder}".rstrip("/")
         try:
-            found = asked(lambda: self._files.ls(place, detail=False, refresh=True))
+            result = asked(lambda: self._files.ls(place, detail=False, refresh=True))
         except FileNotFoundError:
             return set()
-        return {each.rstrip("/").rpartition("/")[2] for each in found}
+        return {each.rstrip("/").rpartition("/")[2] for each in result}
 
     def json(self, name: str) -> Any:
         """None: it is not there, or cannot be read."""

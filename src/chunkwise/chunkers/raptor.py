@@ -48,18 +48,18 @@ def clusters(vectors: NDArray[np.float32], size: int) -> list[NDArray[np.int64]]
         return []
     place = np.linspace(0.0, _NEARBY, count)
     points = np.column_stack((vectors.astype(np.float64), place))
-    found: list[NDArray[np.int64]] = []
+    result: list[NDArray[np.int64]] = []
     waiting = [(np.arange(count), parts)]
     while waiting:
         rows, parts = waiting.pop()
         if parts == 1:
-            found.append(rows)
+            result.append(rows)
             continue
         left = parts // 2
         cut = len(rows) * left // parts
         is_left = _halved(points[rows], cut)
         waiting += [(rows[is_left], left), (rows[~is_left], parts - left)]
-    return sorted(found, key=lambda rows: int(rows[0]))
+    return sorted(result, key=lambda rows: int(rows[0]))
 
 
 def cluster_count(count: int, size: int) -> int:
@@ -80,9 +80,9 @@ def _halved(points: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
 
 
 def _first(far: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
-    found = np.zeros(len(far), np.bool_)
-    found[np.argsort(far.round(_DIGITS), kind="stable")[:count]] = True
-    return found
+    result = np.zeros(len(far), np.bool_)
+    result[np.argsort(far.round(_DIGITS), kind="stable")[:count]] = True
+    return result
 
 
 def _direction(centered: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -107,13 +107,13 @@ def summary_requests(groups: Sequence[Sequence[str]], limit: int) -> list[Reques
     """What is asked for each group of texts."""
     prompt = load_prompt("summary")
     words = str(max(5, round(limit * _WORDS)))
-    found = []
+    requests = []
     for texts in groups:
         passages = "\n\n".join(fenced(text, number=at) for at, text in enumerate(texts, 1))
         system, user = prompt.filled(passages=passages, words=words)
         most = max(16, round(limit * _ROOM))
-        found.append(Request(system, user, max_tokens=most, version=prompt.version))
-    return found
+        requests.append(Request(system, user, max_tokens=most, version=prompt.version))
+    return requests
 
 
 def summaries(
@@ -175,14 +175,14 @@ def levels_above(
     empty, one = (summary_requests([texts], summary_tokens)[0] for texts in ([], [""]))
     wording = prompt_tokens(empty)
     passage = prompt_tokens(one) - wording + summary_tokens
-    found = LlmEstimate()
+    estimate = LlmEstimate()
     for _ in range(levels):
         calls = cluster_count(below, branching)
         prompt = calls * wording + below * passage
         if calls:
-            found += client.estimate_of(calls, prompt, calls * empty.max_tokens, calls)
+            estimate += client.estimate_of(calls, prompt, calls * empty.max_tokens, calls)
         below = calls
-    return found
+    return estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,26 +258,26 @@ class RaptorChunker(SizedChunker):
         """
         pieces = self.without_summaries().split(document)
         texts = [document.text[piece.start : piece.end] for piece in pieces]
-        found = LlmEstimate()
+        llm_estimate = LlmEstimate()
         for level in range(1, self.levels + 1):
             groups, asked = self._groups(texts)
             if not groups:
                 break
             told = self.client.estimate(summary_requests(asked, self.summary_tokens), len(groups))
-            found += told
+            llm_estimate += told
             if told.calls:
-                return found + levels_above(
+                return llm_estimate + levels_above(
                     self.client, len(groups), self.levels - level, branching=self.branching,
                     summary_tokens=self.summary_tokens,
                 )  # fmt: skip
             replies = summaries(self.client, asked, self.summary_tokens, self.tokenizer)
             texts = [reply.value for reply in replies if reply.is_answered]
-        return found
+        return llm_estimate
 
     def without_summaries(self) -> SentenceChunker:
         """What cuts the same chunks, and asks nobody."""
         unit, amount = self.repeated
-        sizes = {each.name: getattr(self, each.name) for each in fields(SizedChunker)}
+        sizes = {field.name: getattr(self, field.name) for field in fields(SizedChunker)}
         return SentenceChunker(**{**sizes, unit: amount})
 
     def _groups(self, texts: Sequence[str]) -> tuple[list[NDArray[np.int64]], list[list[str]]]:

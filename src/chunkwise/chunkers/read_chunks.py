@@ -89,9 +89,9 @@ class ExistingChunks:
     def ids(self) -> list[tuple[str, Passage]]:
         """The places of those that have an id in their file."""
         return [
-            (each.id, Passage(each.doc_id, *each.place))
-            for each in self.chunks
-            if each.id and each.place is not None
+            (chunk.id, Passage(chunk.doc_id, *chunk.place))
+            for chunk in self.chunks
+            if chunk.id and chunk.place is not None
         ]
 
     def strategy(self, *, parents: bool = False) -> FileChunks:
@@ -105,10 +105,10 @@ class ExistingChunks:
         by_start = {
             doc_id: tuple(own[place] for place in sorted(own)) for doc_id, own in pieces.items()
         }
-        found = blake2b(
+        result = blake2b(
             repr(sorted(by_start.items())).encode("utf-8", "surrogatepass"), digest_size=6
         )
-        return FileChunks(self.path, found.hexdigest(), by_start)
+        return FileChunks(self.path, result.hexdigest(), by_start)
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ class KnownStrategy(NamedTuple):
 
 def given_label(label: str) -> tuple[str, str] | None:
     """The file and the hash of a strategy that is given chunks; None: it is another one."""
-    found = _LABEL.fullmatch(label)
-    return (found[1], found[2]) if found else None
+    match = _LABEL.fullmatch(label)
+    return (match[1], match[2]) if match else None
 
 
 def shown_label(label: str) -> str:
@@ -198,15 +198,15 @@ def read_chunks(
         if integer_in(fields, "level"):
             summaries += 1
             continue
-        said = stated_place(fields)
-        if said.text is None and (said.start is None or said.end is None):
+        place = stated_place(fields)
+        if place.text is None and (place.start is None or place.end is None):
             why = wrong_offset(fields) or "neither a text nor offsets"
             unread.append(f"{where}: {why}; a chunk has text, or start and end")
             on_bad(unread[-1])
         else:
             context = string_in(fields, "context") or ""
             id = stated_id(fields).id or ""
-            rows.append(_ChunkRow(where, said, context, _parent(fields), id))
+            rows.append(_ChunkRow(where, place, context, _parent(fields), id))
     if summaries:
         on_bad(f"{path}: skipped {counted(summaries, 'summary')}, which have no span")
     if not rows:
@@ -247,7 +247,7 @@ def _rows(chunks: ChunksSource, on_bad: OnBadRow) -> Iterator[FileRow]:
             })  # fmt: skip
         elif isinstance(chunk, Mapping):
             yield FileRow(f"chunk {number}", dict(chunk))
-        elif isinstance(chunk, str) or isinstance(found := record_of_object(chunk), str):
+        elif isinstance(chunk, str) or isinstance(result := record_of_object(chunk), str):
             raise InvalidParameter(
                 f"chunk {number} is {type(chunk).__name__}; expected a Chunk, a row with "
                 f"document, start and end, a row with "
@@ -255,7 +255,7 @@ def _rows(chunks: ChunksSource, on_bad: OnBadRow) -> Iterator[FileRow]:
                 f"(for a file, pass its path)"
             )
         else:
-            yield FileRow(f"chunk {number}", found)
+            yield FileRow(f"chunk {number}", result)
 
 
 def _parent(fields: Mapping[str, object]) -> Span | None:
@@ -268,7 +268,7 @@ def _documents_of(rows: Sequence[_ChunkRow], documents: Sequence[Document]) -> l
     names = DocumentNames(documents)
     nameless = [row.said.text for row in rows if not row.said.names and row.said.text]
     places = find_texts(nameless, documents) if len(documents) != 1 else {}
-    found: list[int | str] = []
+    result: list[int | str] = []
     last = 0
     for row in rows:
         meant = document_of(row.said, names)
@@ -276,8 +276,8 @@ def _documents_of(rows: Sequence[_ChunkRow], documents: Sequence[Document]) -> l
             of_text = places.get(row.said.text or "")
             meant = _NOWHERE if of_text is None else _by_text(of_text, row.said.start, last)
             last = meant if isinstance(meant, int) else last
-        found.append(0 if meant is None else meant)
-    return found
+        result.append(0 if meant is None else meant)
+    return result
 
 
 def _by_text(places: TextPlaces, start: int | None, last: int) -> int:
@@ -306,8 +306,8 @@ def _placed(
         if isinstance(n, str):
             chunks.append(ExistingChunk(row.where, "", None, row.context))
             continue
-        if place is None and (found := places.get((n, row.said.text or ""))):
-            place = Span(*found.next_from(behind.get(n, 0)))
+        if place is None and (result := places.get((n, row.said.text or ""))):
+            place = Span(*result.next_from(behind.get(n, 0)))
         if place is not None:
             behind[n] = place.start + 1
         parent = (
@@ -326,7 +326,7 @@ def _holds(parent: Span | None, place: Span, document: Document) -> bool:
     )
 
 
-def _why(said: StatedPlace, verdict: PositionVerdict) -> str:
-    if said.text:
+def _why(place: StatedPlace, verdict: PositionVerdict) -> str:
+    if place.text:
         return "its text isn't in the document, so it can't be searched"
     return f"its offsets ({verdict.detail}) aren't a span of the document, and it has no text"

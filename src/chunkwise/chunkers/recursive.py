@@ -110,8 +110,8 @@ class SeparatorPositions:
             places = known[before]
             if before not in behind:
                 behind[before] = points.take(places + end, mode="clip")
-            found = places[behind[before] == ord(char)]
-            known[longer] = found[: found.searchsorted(len(points) - end)]
+            result = places[behind[before] == ord(char)]
+            known[longer] = result[: result.searchsorted(len(points) - end)]
         return known[separator]
 
 
@@ -121,7 +121,9 @@ def separator_cuts(
     """Cuts of one level, found when it is first reached."""
     return ArrayCuts(
         lambda: graphemes.keep(
-            merge_sorted(*(places.of(each) + before_cut(each) for each in separators))
+            merge_sorted(
+                *(places.of(separator) + before_cut(separator) for separator in separators)
+            )
         )
     )
 
@@ -238,11 +240,11 @@ def _signs(
     characters: CharacterArrays, graphemes: Graphemes, signs: Sequence[str], start: int, end: int
 ) -> NDArray[np.int64]:
     """Cuts from one position to before another, at separators of one character."""
-    found = []
+    result = []
     for sign in signs:
         shift = before_cut(sign)
-        found.append(characters.places(sign, max(start - shift, 0), end - shift) + shift)
-    return graphemes.keep(merge_sorted(*found))
+        result.append(characters.places(sign, max(start - shift, 0), end - shift) + shift)
+    return graphemes.keep(merge_sorted(*result))
 
 
 def _matches(text: str, graphemes: Graphemes, pattern: str) -> NDArray[np.int64]:

@@ -36,7 +36,7 @@ def describe_strategy(name: str, cls: type) -> dict[str, Any]:
         "name": name,
         "purpose": " ".join(purpose.split()),
         "use": " ".join(use.split()),
-        "asks": [_MODELS[each.name] for each in fields if each.name in _MODELS],
+        "asks": [_MODELS[item.name] for item in fields if item.name in _MODELS],
         "megabytes_per_second": _MEGABYTES_PER_SECOND.get(name),
         "parameters": [_parameter(cls, field) for field in fields],
     }
@@ -114,8 +114,8 @@ class Strategy:
 
     @property
     def limit(self) -> tuple[TokenizerLike, int] | None:
-        found: tuple[TokenizerLike, int] | None = getattr(self.chunker, "limit", None)
-        return found
+        result: tuple[TokenizerLike, int] | None = getattr(self.chunker, "limit", None)
+        return result
 
     @property
     def code(self) -> str:
@@ -130,8 +130,8 @@ class Strategy:
     @property
     def summary_limit(self) -> int | None:
         """The most tokens of a summary; None: it makes none, or says nothing about their size."""
-        found: int | None = getattr(self.chunker, "summary_tokens", None)
-        return found
+        result: int | None = getattr(self.chunker, "summary_tokens", None)
+        return result
 
     @property
     def asks_a_model(self) -> bool:

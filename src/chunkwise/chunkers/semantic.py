@@ -69,14 +69,14 @@ def unit_vectors(
 
 def border_similarity(vectors: NDArray[np.float32], buffer: int) -> NDArray[np.float64]:
     """Cosine of what precedes and what follows each border between units: `buffer` + 1 units on either side."""
-    found = np.ones(max(len(vectors) - 1, 0))
-    for first in range(0, len(found), _AT_ONCE):
-        last = min(first + _AT_ONCE, len(found))
+    values = np.ones(max(len(vectors) - 1, 0))
+    for first in range(0, len(values), _AT_ONCE):
+        last = min(first + _AT_ONCE, len(values))
         low = max(first - buffer, 0)
         part = vectors[low : last + buffer + 1]
-        found[first:last] = _similarity(part, np.arange(first, last) + 1 - low, buffer + 1)
+        values[first:last] = _similarity(part, np.arange(first, last) + 1 - low, buffer + 1)
     # Rounded: equal sentences are equally near.
-    return found.round(4)
+    return values.round(4)
 
 
 def _similarity(
@@ -183,7 +183,7 @@ def check_model(
 ) -> None:
     """Refuses what is neither the name of a model nor one, and a name that holds a secret."""
     can = (method, *([or_has] if or_has else []))
-    if not isinstance(given, str) and not any(callable(getattr(given, each, None)) for each in can):
+    if not isinstance(given, str) and not any(callable(getattr(given, item, None)) for item in can):
         raise InvalidParameter(
             f"{name} is {given!r}; expected a name such as {example!r}, or an object with "
             f"`{method}`"

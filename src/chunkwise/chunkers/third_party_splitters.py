@@ -95,20 +95,20 @@ class OtherSplitter:
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         """The places of its texts, in order; a text that stands nowhere is told in a warning and left out."""
-        found = list(_LIBRARIES[self.library].split(self._made, document.text))
-        found = [each for each in found if each.text.strip()]
-        places = _located(found, document.document, self._overlap)
-        lost = [each.text for each, place in zip(found, places, strict=True) if place is None]
+        result = list(_LIBRARIES[self.library].split(self._made, document.text))
+        result = [row for row in result if row.text.strip()]
+        places = _located(result, document.document, self._overlap)
+        lost = [row.text for row, place in zip(result, places, strict=True) if place is None]
         if lost:
             they = one_or_many(len(lost), "it has", "they have")
             warn_user(
-                f"{self.library}:{self.splitter} gave {counted(len(found), 'text')} for "
+                f"{self.library}:{self.splitter} gave {counted(len(result), 'text')} for "
                 f"{document.document.id}, and "
                 f"{thousands(len(lost))} of them {one_or_many(len(lost), 'stands', 'stand')} "
                 "nowhere in it, "
                 f"as {lost[0][:60]!r}: left out, since {they} no place"
             )
-        return [Piece(*place) for place in sorted({each for each in places if each is not None})]
+        return [Piece(*place) for place in sorted({span for span in places if span is not None})]
 
     @cached_property
     def _made(self) -> Any:
@@ -140,7 +140,7 @@ class OtherSplitter:
         self._made  # noqa: B018 - a wrong parameter is an error now, not with the first document
 
     def __reduce__(self) -> tuple[object, ...]:
-        values = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}  # type: ignore[arg-type]
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         return _remade, (self.library, self.splitter, values)
 
 
@@ -151,10 +151,10 @@ def _remade(library: str, name: str, values: Mapping[str, object]) -> OtherSplit
 @cache
 def splitter_class(library: str, name: str) -> type[OtherSplitter]:
     """The strategy that a splitter of this library is."""
-    found = _splitter_class(library, name)
-    own = [(each, object, field) for each, field in _fields(found).items()]
+    result = _splitter_class(library, name)
+    own = [(item, object, field) for item, field in _fields(result).items()]
     package = _LIBRARIES[library].package
-    purpose = " ".join((inspect.getdoc(found) or "").partition("\n\n")[0].split())
+    purpose = " ".join((inspect.getdoc(result) or "").partition("\n\n")[0].split())
     made: type[OtherSplitter] = dataclasses.make_dataclass(
         name,
         own,
@@ -179,18 +179,18 @@ def _splitter_class(library: str, name: str) -> Any:
         module = importlib.import_module(where.module)
     except ImportError as error:
         raise MissingExtra(f"the strategy {library}:{name}", where.extra) from error
-    offered = [each for each in getattr(module, "__all__", ()) or dir(module) if each[0].isupper()]
+    offered = [item for item in getattr(module, "__all__", ()) or dir(module) if item[0].isupper()]
     if name not in offered:
-        known = [each for each in offered if "Split" in each or "Parser" in each]
+        known = [item for item in offered if "Split" in item or "Parser" in item]
         hint = did_you_mean(name, known, f"it has: {', '.join(known)}")
         raise UnknownName(f"{where.package} has no splitter {name!r}; {hint}")
     try:
-        found = getattr(module, name)
+        result = getattr(module, name)
     except ImportError as error:
         raise InvalidParameter(f"{library}:{name} cannot be loaded: {error}") from error
-    if inspect.isabstract(found) or not callable(getattr(found, where.method, None)):
+    if inspect.isabstract(result) or not callable(getattr(result, where.method, None)):
         raise UnknownName(f"{name} of {where.package} isn't a splitter: it has no `{where.method}`")
-    return found
+    return result
 
 
 def _constructor(splitter: Any) -> Callable[..., Any]:
@@ -201,18 +201,18 @@ def _constructor(splitter: Any) -> Callable[..., Any]:
 
 def _fields(splitter: Any) -> dict[str, Any]:
     """Its parameters with their defaults: those that can be written as plain values."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     made: Any = _constructor(splitter)
     inits = [made] if inspect.ismethod(made) else [each.__init__ for each in splitter.__mro__]
     for init in inits:
         parameters = inspect.signature(init).parameters.values()
         for parameter in parameters:
             if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-                found.setdefault(parameter.name, parameter.default)
-        if not any(each.kind is each.VAR_KEYWORD for each in parameters):
+                result.setdefault(parameter.name, parameter.default)
+        if not any(item.kind is item.VAR_KEYWORD for item in parameters):
             break
     fields: dict[str, Any] = {}
-    for name, default in found.items():
+    for name, default in result.items():
         if name == "self" or name.startswith("_") or name in _NOT_OURS_TO_SAY:
             continue
         if default is inspect.Parameter.empty:
@@ -231,7 +231,7 @@ def _fields(splitter: Any) -> dict[str, Any]:
 def _argument(name: str, value: object) -> object:
     """As their classes take it: lists as lists, and what counts by the name of one of our tokenizers."""
     if isinstance(value, tuple):
-        return [_argument("", each) if isinstance(each, list) else each for each in value]
+        return [_argument("", group) if isinstance(group, list) else group for group in value]
     if isinstance(value, str) and name == "length_function":
         return get_tokenizer(value).count
     if isinstance(value, str) and name == "tokenizer":
@@ -268,7 +268,7 @@ def _located(
     Texts come in the order of the document, and one may stand there many times: each repeats as much of the one before
     as the splitter says, or as little as it can, if all of them find a place so; else each is the first behind that.
     """
-    stated = [StatedChunk(document.id, each.start, None, each.text) for each in found]
+    stated = [StatedChunk(document.id, row.start, None, row.text) for row in found]
     for repeats_most in (True, False):
         if whole_way := _simple_way(stated, document.text, overlap, repeats_most):
             return whole_way
@@ -350,8 +350,8 @@ def _nearly(
     near = find_in_own(lost, [document])
     behind = 0
     all_places: list[Span | None] = []
-    for each, place in zip(found, places, strict=True):
-        if place is None and (others := near.get((0, each.text))):
+    for row, place in zip(found, places, strict=True):
+        if place is None and (others := near.get((0, row.text))):
             place = Span(*others.next_from(behind))
         if place is not None and lost:
             behind = overlap.first_start(document.text, place) if overlap else place.start + 1

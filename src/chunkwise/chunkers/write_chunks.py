@@ -164,8 +164,8 @@ def opener_for(
         ".parquet": lambda temporary: parquet_file(temporary, schema(with_vectors=with_vectors)),
         ".csv": lambda temporary: csv_file(temporary, columns),
     }
-    found = openers.get(path.suffix.lower())
-    if found is None:
+    result = openers.get(path.suffix.lower())
+    if result is None:
         raise InvalidParameter(
             f"output is {str(path)!r}; its name must end in {', '.join(openers)} for a file; a "
             f"name without "
@@ -173,7 +173,7 @@ def opener_for(
             f"a dataset "
             f"folder"
         )
-    return found
+    return result
 
 
 def schema(*, with_vectors: bool = False) -> Any:

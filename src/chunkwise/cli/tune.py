@@ -190,7 +190,9 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     from chunkwise.tuning.run.sweep_folder import SweepFolder
 
     sweep, material = prepared.sweep, prepared.inputs
-    for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):
+    for strategy in sorted(
+        {configuration.strategy for configuration in prepared.plan.configurations} - {""}
+    ):
         refuse_unlimited(strategy)
     recorded = SweepFolder(options.output).known(prepared)
     known = {key for key, outcome in recorded.items() if not outcome.error}
@@ -212,7 +214,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
         lines[-1] += f"; assumes {thousands(TOKENS_PER_SECOND)} tokens/s"
     if estimate.llm.calls:
         lines.append(f"language model: {estimate_words(estimate.llm)}")
-    if done := sum(each.key in known for each in prepared.plan.configurations):
+    if done := sum(configuration.key in known for configuration in prepared.plan.configurations):
         lines.append(f"{counted(done, 'configuration')} done already")
     lines += prepared.notes
     if options.dry_run:
@@ -302,7 +304,7 @@ def _next_command(completed: CompletedSweep, folder: Path) -> str:
 
 def _shown_data(completed: CompletedSweep) -> dict[str, object]:
     result, recommendation = completed.result, completed.recommendation
-    standing = next((each for each in result.standings if each.key == result.chosen), None)
+    standing = next((item for item in result.standings if item.key == result.chosen), None)
     tested = None if standing is None else standing.test
     figures = {
         "questions_not_used": result.nested.figure if result.nested else tested,
@@ -313,9 +315,14 @@ def _shown_data(completed: CompletedSweep) -> dict[str, object]:
         "sentence": result.sentence,
         "objective": result.objective,
         **{
-            name: {"mean": each.mean, "low": each.low, "high": each.high, "questions": each.scored}
-            for name, each in figures.items()
-            if each is not None
+            name: {
+                "mean": figure.mean,
+                "low": figure.low,
+                "high": figure.high,
+                "questions": figure.scored,
+            }
+            for name, figure in figures.items()
+            if figure is not None
         },
         "caveats": list(result.caveats),
         "recommendation": recommendation and recommendation.changed(),

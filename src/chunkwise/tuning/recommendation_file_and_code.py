@@ -133,12 +133,12 @@ def _index(
 ) -> str:
     keywords = recommendation.index_options()
     settings = keywords.pop("settings")
-    told = "".join(f"    {name}={_value(value)},\n" for name, value in keywords.items())
+    message = "".join(f"    {name}={_value(value)},\n" for name, value in keywords.items())
     if settings.changed():
-        told += f"    settings=IndexOptions({_keywords(settings.changed())}),\n"
+        message += f"    settings=IndexOptions({_keywords(settings.changed())}),\n"
     if options := _reading_code(reading):
-        told += f"    {options},\n"
-    return f"index = chunkwise.index(\n    {_paths_in_code(documents)},\n{told})"
+        message += f"    {options},\n"
+    return f"index = chunkwise.index(\n    {_paths_in_code(documents)},\n{message})"
 
 
 def _commands(
@@ -168,14 +168,14 @@ def _reading_words(reading: Mapping[str, OptionValue] | None) -> Iterator[str]:
         if value is True:
             yield option
         elif isinstance(value, str | list):
-            for each in [value] if isinstance(value, str) else value:
-                yield from (option, each)
+            for item in [value] if isinstance(value, str) else value:
+                yield from (option, item)
 
 
 def _reading_code(reading: Mapping[str, OptionValue] | None) -> str:
     """As a parameter of Python's verbs; empty where nothing was said."""
-    said = ", ".join(f"{name}={_literal(value)}" for name, value in (reading or {}).items())
-    return f"options=chunkwise.options.LoadOptions({said})" if said else ""
+    text = ", ".join(f"{name}={_literal(value)}" for name, value in (reading or {}).items())
+    return f"options=chunkwise.options.LoadOptions({text})" if text else ""
 
 
 def _literal(value: OptionValue) -> str:
@@ -189,7 +189,7 @@ def _literal(value: OptionValue) -> str:
 
 def _paths_in_code(documents: Sequence[str]) -> str:
     """One path, or a list of them."""
-    names = [_text(each) for each in documents]
+    names = [_text(document) for document in documents]
     return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 

@@ -49,8 +49,8 @@ def metrics_to_score(objective: str, k: int) -> list[MetricAt]:
             f"recall@1000t, ndcg@5 or completeness.facts"
         )
     names = [objective, *(f"recall@{tokens}t" for tokens in BUDGETS), *_AT_K]
-    found = [parse(name, k=k) for name in names]
-    return list({each.label: each for each in found}.values())
+    ats = [parse(name, k=k) for name in names]
+    return list({at.label: at for at in ats}.values())
 
 
 def constraints_of(given: Sequence[str]) -> dict[str, float]:
@@ -153,14 +153,14 @@ class Configuration:
     @property
     def key(self) -> str:
         """The name of its file."""
-        said = [self.strategy, self.retriever, self.context, str(self.neighbors), self.vectors]
+        texts = [self.strategy, self.retriever, self.context, str(self.neighbors), self.vectors]
         if self.embedder or self.reranker:
-            said += [self.embedder, self.reranker]
+            texts += [self.embedder, self.reranker]
         if self.maxsim:
-            said += ["maxsim", self.maxsim]
+            texts += ["maxsim", self.maxsim]
         if self.llm:
-            said += ["llm", self.llm]
-        return blake2b("\0".join(said).encode(), digest_size=8).hexdigest()
+            texts += ["llm", self.llm]
+        return blake2b("\0".join(texts).encode(), digest_size=8).hexdigest()
 
 
 SweepValue = str | int | float | bool
@@ -218,7 +218,7 @@ def fits_nearly_all(objective: str, tokens: float) -> str:
         return ""
     share = min(budget / tokens, 1.0)
     # A tenth of the documents leaves room to be wrong.
-    other = next((each for each in _SMALLER if each <= tokens / 10), None)
+    other = next((number for number in _SMALLER if number <= tokens / 10), None)
     advice = (
         f"try --objective {objective.partition('@')[0]}@{other}t"
         if other is not None

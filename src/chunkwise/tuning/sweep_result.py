@@ -215,7 +215,7 @@ VERSION = 1
 def sweep_text(tuning: SweepResult) -> str:
     """What the file holds: outcomes stand one a line, `timing` last."""
     # How long each took is no result.
-    outcomes = tuple(replace(each, seconds=0.0) for each in tuning.outcomes)
+    outcomes = tuple(replace(outcome, seconds=0.0) for outcome in tuning.outcomes)
     return saved_text(replace(tuning, outcomes=outcomes), FORMAT, VERSION, "outcomes")
 
 

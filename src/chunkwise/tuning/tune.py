@@ -202,8 +202,10 @@ def run_and_choose(
         with watch("variations"):
             best = best_planned(outcomes, inputs.splits, sweep.objective)
             for name, every in variations(best, sweep).items():
-                known = {each.configuration.key for each in outcomes}
-                some = tuple(each for each in every if each.key not in known)
+                known = {outcome.configuration.key for outcome in outcomes}
+                some = tuple(
+                    configuration for configuration in every if configuration.key not in known
+                )
                 race = race_against(outcomes, inputs.splits, sweep.objective)
                 other = replace(sweep, embedder=name)
                 named = None if name == sweep.embedder else sweep_embedder(other) or name
@@ -213,7 +215,7 @@ def run_and_choose(
             outcomes, queries, inputs.splits, sweep, plan, documents, inputs.questions.origins
         )
     methods = kept_scores_by_type(tuning, queries)
-    first = next((each for each in best if each.strategy), None)
+    first = next((configuration for configuration in best if configuration.strategy), None)
     if client is not None and sweep.llm and first is not None and left():
         with watch("methods"):
             named = model or sweep.embedder
@@ -253,8 +255,10 @@ def _data(inputs: SweepInputs, left_out: Skipped) -> dict[str, Json]:
 
 def _chosen(result: SweepResult) -> Configuration | None:
     """None: without questions nothing is chosen."""
-    found = (each.configuration for each in result.outcomes)
-    return next((each for each in found if each.key == result.chosen), None)
+    found = (outcome.configuration for outcome in result.outcomes)
+    return next(
+        (configuration for configuration in found if configuration.key == result.chosen), None
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -271,12 +275,12 @@ class TuneResult(Table):
         if self.recommendation is None or self.recommendation.is_pipeline:
             raise InvalidParameter("no code: the recommendation is your own pipeline")
         plan = cast(Mapping[str, Any], self.sweep.plan["sweep"])
-        found = snippets(
+        result = snippets(
             self.recommendation, plan["documents"] or ("documents/",), reading=plan["reading"]
         )
-        if use not in found:
-            raise InvalidParameter(f"use is {use!r}; allowed: {', '.join(found)}")
-        return found[use]
+        if use not in result:
+            raise InvalidParameter(f"use is {use!r}; allowed: {', '.join(result)}")
+        return result[use]
 
     def rows(self) -> Iterator[dict[str, object]]:
         """List the configurations with the mean of their scores, their cost and why one failed."""
@@ -309,8 +313,10 @@ class TuneResult(Table):
             f"{counted(len(self.sweep.questions), 'question')}"
         )
         chosen = self.recommendation
-        told = "no recommendation" if chosen is None else f"{chosen.strategy} · {chosen.retriever}"
-        return f"<TuneResult {told}: {tried}>"
+        message = (
+            "no recommendation" if chosen is None else f"{chosen.strategy} · {chosen.retriever}"
+        )
+        return f"<TuneResult {message}: {tried}>"
 
     def _repr_html_(self) -> str:
         return drawn(self)

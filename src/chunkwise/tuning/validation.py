@@ -43,7 +43,7 @@ def split(queries: Sequence[Query], share: float, seed: int) -> tuple[str, ...]:
         return (VALIDATION,) * len(queries)
     asked: Counter[Hashable] = Counter()
     tested: Counter[Hashable] = Counter()
-    found: list[str] = []
+    result: list[str] = []
     for query in queries:
         groups = _groups(query)
         asked.update(groups.keys())
@@ -55,12 +55,12 @@ def split(queries: Sequence[Query], share: float, seed: int) -> tuple[str, ...]:
         to_test = lacking > 0
         if abs(lacking) < _ROUNDING:
             to_test = _drawn(query.id, seed) < share
-        if len(found) == FEWEST - 1 and len(set(found)) == 1:
-            to_test = found[0] == VALIDATION
-        found.append(TEST if to_test else VALIDATION)
+        if len(result) == FEWEST - 1 and len(set(result)) == 1:
+            to_test = result[0] == VALIDATION
+        result.append(TEST if to_test else VALIDATION)
         if to_test:
             tested.update(groups.keys())
-    return tuple(found)
+    return tuple(result)
 
 
 def _groups(query: Query) -> dict[Hashable, float]:
@@ -109,17 +109,17 @@ def held_out(scores: ScoreMatrix, choose: Choose, seed: int) -> HeldOut | None:
     questions = len(scores)
     if questions < 2:
         return None
-    found, counts = [], Counter[int]()
+    result, counts = [], Counter[int]()
     # Folds of one question each are the same however they are drawn.
     for repeat in range(REPEATS if questions > FOLDS else 1):
         for fold in folds(questions, seed, repeat):
             columns = choose(np.delete(np.arange(questions), fold))
             counts[columns[0]] += 1
-            found.append((fold, scores[fold][:, list(columns)]))
-    rows = np.concatenate([fold for fold, _ in found])
-    values = np.concatenate([own for _, own in found])[np.argsort(rows, kind="stable")]
+            result.append((fold, scores[fold][:, list(columns)]))
+    rows = np.concatenate([fold for fold, _ in result])
+    values = np.concatenate([own for _, own in result])[np.argsort(rows, kind="stable")]
     each = values.reshape(questions, -1, values.shape[1])
-    means = np.array([[mean(column) for column in own.T] for own in each])
+    means = np.array([[mean(column) for column in array.T] for array in each])
     total = sum(counts.values())
     order = sorted(counts, key=lambda column: (-counts[column], column))
     return HeldOut(means, {column: counts[column] / total for column in order})

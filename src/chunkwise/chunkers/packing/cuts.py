@@ -107,8 +107,8 @@ class PagedCuts:
 
     def _page(self, number: int) -> array[int]:
         if number not in self._pages:
-            found = self._find(number * _PAGE, (number + 1) * _PAGE)
-            self._pages[number] = array("q", found.tobytes())  # most of it is never looked at
+            values = self._find(number * _PAGE, (number + 1) * _PAGE)
+            self._pages[number] = array("q", values.tobytes())  # most of it is never looked at
         return self._pages[number]
 
 
@@ -128,10 +128,10 @@ class NearCuts:
         self._text = text
         self._graphemes = graphemes
         self.separators = [
-            (each, before_cut(each))
-            for each in separators
+            (separator, before_cut(separator))
+            for separator in separators
             # One character is found much quicker than several.
-            if each[0] in text and each.strip()[:1] in text and each in text
+            if separator[0] in text and separator.strip()[:1] in text and separator in text
         ]
         """Those that occur, with what precedes the cut: others are not sought again and again."""
         self._spaced = spaced
@@ -142,13 +142,13 @@ class NearCuts:
 
     @cached_property
     def _all(self) -> ArrayCuts:
-        found = merge_sorted(*(self._places(*each) for each in self.separators))
-        return ArrayCuts(lambda: self._graphemes.keep(found))
+        values = merge_sorted(*(self._places(*separator) for separator in self.separators))
+        return ArrayCuts(lambda: self._graphemes.keep(values))
 
     def _places(self, separator: str, shift: int) -> NDArray[np.int64]:
         behind = r"(?=\s)" if self._spaced and separator.isascii() else ""
-        found = re.finditer(f"(?={re.escape(separator)}{behind})", self._text)
-        return np.array(array("q", (match.start() + shift for match in found)), dtype=np.int64)
+        matches = re.finditer(f"(?={re.escape(separator)}{behind})", self._text)
+        return np.array(array("q", (match.start() + shift for match in matches)), dtype=np.int64)
 
     def _allows(self, cut: int) -> bool:
         text = self._text
@@ -164,11 +164,11 @@ class NearCuts:
             # The separator may reach beyond the cut: only its first `shift` characters precede it.
             stop = high - shift + len(separator)
             start = max(max(low, best) + 1 - shift, 0)
-            while (found := self._text.rfind(separator, start, stop)) >= 0:
-                if self._allows(found + shift):
-                    best = found + shift
+            while (number := self._text.rfind(separator, start, stop)) >= 0:
+                if self._allows(number + shift):
+                    best = number + shift
                     break
-                stop = found - 1 + len(separator)
+                stop = number - 1 + len(separator)
                 self._refused -= 1
         return best
 
@@ -189,10 +189,10 @@ class NearCuts:
     def _next(self, separator: str, shift: int, low: int, high: int) -> int:
         """The first cut from `low` on; `high` where there is none before it."""
         start, stop = max(low - shift, 0), high - 1 - shift + len(separator)
-        while (found := self._text.find(separator, start, stop)) >= 0:
-            if self._allows(found + shift):
-                return found + shift
-            start = found + 1
+        while (number := self._text.find(separator, start, stop)) >= 0:
+            if self._allows(number + shift):
+                return number + shift
+            start = number + 1
             self._refused -= 1
             if self._refused < 0:
                 cut = self._all.first(low - 1, high)

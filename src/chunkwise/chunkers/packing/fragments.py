@@ -70,8 +70,8 @@ class Fragments:
         if before in _BEHIND_NUMBERS:
             # Most full stops end a word, in Markdown also code and links.
             is_word = text[cut - 3 : cut - 1].isalpha() and text[cut - 2] not in _ROMAN
-            if not is_word and text[cut - 2].isalnum() and (found := self._behind_number(cut)):
-                return found
+            if not is_word and text[cut - 2].isalnum() and (result := self._behind_number(cut)):
+                return result
         elif before.isspace():
             before = text[cut - 2]  # inside a blank line, mostly
         if (before in _BEHIND_LEAD_IN or before.isspace()) and self._has_marks_alone:

@@ -121,10 +121,10 @@ class SmallChunks:
         if not self.may_move:
             return []
         document, sizes = self.document, (self.least, self.most)
-        found = moved_cut(document, self.measure, left, right, self.units[1:], self._turns, sizes)
+        pieces = moved_cut(document, self.measure, left, right, self.units[1:], self._turns, sizes)
         sentence = int(document.sentences.searchsorted(right.start))
-        if found or right.start in document.sentences[sentence : sentence + 1]:
-            return found  # for a fragment's sake no sentence is cut that was whole
+        if pieces or right.start in document.sentences[sentence : sentence + 1]:
+            return pieces  # for a fragment's sake no sentence is cut that was whole
         words = document.characters.word_starts
         low, high = words.searchsorted([left.start, right.end])
         near = document.graphemes.keep(words[low:high])

@@ -83,18 +83,20 @@ def compare_with_baselines(
     else:
         places = [1 + at for at, name in enumerate(defaults) if name != own]
         first, second = (left_out.scores[:, at] for at in (places, [0] * len(columns)))
-    alone = [each for each in paired_differences(first, second) if each is not None]
+    alone = [
+        difference for difference in paired_differences(first, second) if difference is not None
+    ]
     if len(alone) < len(columns):
         return ()
-    p = [each.p for each in alone]
+    p = [row.p for row in alone]
     wide = paired_differences(first, second, outside=holm_shares(p))
     return tuple(
         BaselineComparison(
-            name, score_table.outcomes[column].configuration.key, *each.difference, adjusted,
-            _words(each.difference, score_table.sign),
+            name, score_table.outcomes[column].configuration.key, *row.difference, adjusted,
+            _words(row.difference, score_table.sign),
         )
-        for (name, column), adjusted, each in zip(columns.items(), holm(p), wide, strict=True)
-        if each is not None
+        for (name, column), adjusted, row in zip(columns.items(), holm(p), wide, strict=True)
+        if row is not None
     )  # fmt: skip
 
 
@@ -103,16 +105,16 @@ def baseline_columns(score_table: ScoreTable) -> dict[str, int]:
 
     Of equally good ones the last, which mixes words and vectors: the stronger one to be compared with.
     """
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     means = {}
     for column in score_table.entrants:
         name = score_table.outcomes[column].configuration.baseline
         if not name:
             continue
         means[column] = mean(score_table.better(score_table.validation, [column])[:, 0])
-        if name not in found or means[column] >= means[found[name]]:
-            found[name] = column
-    return found
+        if name not in columns or means[column] >= means[columns[name]]:
+            columns[name] = column
+    return columns
 
 
 def _words(difference: Interval, sign: float) -> str:
@@ -171,9 +173,9 @@ def ranked_standings(
 
 
 def _figures(score_table: ScoreTable, side: str, queries: Sequence[Query]) -> list[Figure]:
-    rows = [row for row, each in enumerate(score_table.splits) if each == side]
+    rows = [row for row, item in enumerate(score_table.splits) if item == side]
     table = score_table.scores[rows]
-    found = []
+    figures = []
     for column, interval in zip(table.T, intervals(table), strict=True):
         missing = np.isnan(column)
         why = Counter(
@@ -183,10 +185,10 @@ def _figures(score_table: ScoreTable, side: str, queries: Sequence[Query]) -> li
         )
         scored = int((~missing).sum())
         if interval is None:
-            found.append(Figure(None, unscored=dict(sorted(why.items()))))
+            figures.append(Figure(None, unscored=dict(sorted(why.items()))))
         else:
-            found.append(Figure(*interval, scored, dict(sorted(why.items()))))
-    return found
+            figures.append(Figure(*interval, scored, dict(sorted(why.items()))))
+    return figures
 
 
 def _efficient(score_table: ScoreTable, ties: Ties) -> list[bool]:
@@ -357,9 +359,9 @@ def _without_others_variations(score_table: ScoreTable) -> ScoreTable:
         planned[at] for at in sorted(range(len(planned)), key=lambda at: (-float(means[at]), at))
     ]
     configurations = [outcomes[at].configuration for at in order]
-    chunked = [each for each in configurations if each.strategy][:VARIED]
-    several = [each for each in configurations if not each.strategy][:1]
-    best = {each.key for each in (*chunked, *several)}
+    chunked = [configuration for configuration in configurations if configuration.strategy][:VARIED]
+    several = [configuration for configuration in configurations if not configuration.strategy][:1]
+    best = {configuration.key for configuration in (*chunked, *several)}
     gone = [at for at in varied if outcomes[at].configuration.varies not in best]
     return replace(score_table, aside={**score_table.aside, **dict.fromkeys(gone, "not tried")})
 
@@ -376,14 +378,14 @@ def expected_scores(score_table: ScoreTable, sweep: Sweep) -> Expectation:
 
 def _nested(score_table: ScoreTable, left_out: HeldOut) -> NestedJudgment:
     scores = left_out.scores[:, 0]
-    found = intervals(scores[:, None])[0]
-    assert found is not None  # every question that chooses has a score
+    interval = intervals(scores[:, None])[0]
+    assert interval is not None  # every question that chooses has a score
     shares = tuple(
         (score_table.outcomes[at].configuration.label, share) for at, share in left_out.chosen.items()
     )  # fmt: skip
     many = len(scores) > FOLDS
     return NestedJudgment(
-        Figure(*found, len(scores)), min(FOLDS, len(scores)), REPEATS if many else 1, shares
+        Figure(*interval, len(scores)), min(FOLDS, len(scores)), REPEATS if many else 1, shares
     )
 
 
@@ -480,8 +482,8 @@ def _without_choice(result: SweepResult, unlimited: ScoreTable) -> SweepResult:
     return replace(
         result, chosen="", sentence=none_meets(unlimited), against=(), nested=None, fit=None,
         standings=tuple(
-            replace(each, tied=False, pareto=False, aside=why[each.key], expected=None)
-            for each in result.standings
+            replace(standing, tied=False, pareto=False, aside=why[standing.key], expected=None)
+            for standing in result.standings
         ),
     )  # fmt: skip
 
@@ -490,7 +492,7 @@ def _requested_plan(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> di
     """The sweep as it was asked for, and what came of it, as plain JSON."""
     return {
         "sweep": json.loads(json_text(sweep)),
-        "left_out": [{"what": each.what, "why": each.why} for each in plan.left_out],
+        "left_out": [{"what": row.what, "why": row.why} for row in plan.left_out],
         "configurations": len(plan.configurations),
         "failed": sum(bool(outcome.error) and not outcome.waits for outcome in outcomes),
         "not_run": sum(outcome.waits for outcome in outcomes),
@@ -501,11 +503,13 @@ def _detectable(score_table: ScoreTable, tied: Ties) -> float | None:
     """By the spread that differences to the best usually have."""
     scores = score_table.better(score_table.validation, score_table.entrants)
     best = np.repeat(scores[:, [tied.best]], scores.shape[1], axis=1)
-    pairs = [each for each in paired_differences(best, scores) if each is not None]
-    usual = [each for each in pairs if each.spread]
+    pairs = [
+        difference for difference in paired_differences(best, scores) if difference is not None
+    ]
+    usual = [pair for pair in pairs if pair.spread]
     if not usual:
         return None
     spread, reach = (
-        float(np.median([getattr(each, name) for each in usual])) for name in ("spread", "reach")
+        float(np.median([getattr(row, name) for row in usual])) for name in ("spread", "reach")
     )
     return detectable(spread, len(scores), reach)

@@ -34,9 +34,9 @@ def corpus_parts(
     judged = {name: _judged(score_table, chosen, best[name], own) for name, own in rows.items()}
 
     def paired(name: str, outside: float) -> PairedDifference:
-        found = paired_difference(*judged[name].T, outside=outside)
-        assert found is not None  # these questions have a score in every column
-        return found
+        difference = paired_difference(*judged[name].T, outside=outside)
+        assert difference is not None  # these questions have a score in every column
+        return difference
 
     shares = holm_shares([paired(name, OUTSIDE).p for name in rows])
     return tuple(
@@ -54,21 +54,23 @@ def _judged(
     if len(score_table.test):
         return score_table.scores[test][:, [chosen, best]]
     scores = score_table.scores[validation]
-    found = held_out(
+    out = held_out(
         scores,
         lambda some: [_best(score_table, chosen, validation[some]), chosen],
         score_table.seed,
     )
-    assert found is not None  # a part has ten questions at least
-    return found.scores[:, ::-1]
+    assert out is not None  # a part has ten questions at least
+    return out.scores[:, ::-1]
 
 
 def small_parts(
     score_table: ScoreTable, queries: Sequence[Query], documents: Sequence[Document]
 ) -> dict[str, int]:
     """The parts that have too few questions to be looked at, with their number."""
-    found = _rows_of(score_table, queries, documents).items()
-    return {name: sum(map(len, rows)) for name, rows in found if not _is_enough(score_table, *rows)}
+    result = _rows_of(score_table, queries, documents).items()
+    return {
+        name: sum(map(len, rows)) for name, rows in result if not _is_enough(score_table, *rows)
+    }
 
 
 def _rows_of(
@@ -125,9 +127,9 @@ def _parts_of(documents: Sequence[Document]) -> Mapping[str, str]:
         lambda document: document.format,
     )
     for name in by:
-        found = {document.id: name(document) for document in documents}
-        if len(set(found.values())) > 1:
-            return found
+        parts = {document.id: name(document) for document in documents}
+        if len(set(parts.values())) > 1:
+            return parts
     return {}
 
 

@@ -90,11 +90,11 @@ def comparable(members: Sequence[LeverMember]) -> list[LeverMember]:
         levels[member.group].add(member.level)
     linked = [member for member in members if len(levels[member.group]) > 1]
     sets: list[set[str]] = []
-    for own in levels.values():
-        if len(own) > 1:
-            touched = [each for each in sets if each & own]
-            sets = [each for each in sets if not each & own] + [own.union(*touched)]
-    counts = [sum(member.level in each for member in linked) for each in sets]
+    for level in levels.values():
+        if len(level) > 1:
+            touched = [group for group in sets if group & level]
+            sets = [group for group in sets if not group & level] + [level.union(*touched)]
+    counts = [sum(member.level in group for member in linked) for group in sets]
     if not counts:
         return []
     largest = sets[counts.index(max(counts))]
@@ -108,7 +108,10 @@ def main_effects(
 
     Of two levels with one configuration each a group, the difference is the plain mean over the groups.
     """
-    groups = {group: at for at, group in enumerate(dict.fromkeys(each.group for each in members))}
+    groups = {
+        group: at
+        for at, group in enumerate(dict.fromkeys(lever_member.group for lever_member in members))
+    }
     of = np.array([groups[member.group] for member in members])
     # Each member minus the mean of its group: what is left of scores and levels is the lever alone.
     belongs = (of[:, None] == np.arange(len(groups))).astype(np.float64)
@@ -144,16 +147,16 @@ def levers(score_table: ScoreTable) -> tuple[Lever, ...]:
     varied = {name for at in columns for name in score_table.outcomes[at].configuration.levers}
     names = [*LEVERS, *sorted(varied.difference(LEVERS))]
     members = {name: _members(score_table, name, columns) for name in names}
-    found = {name: _Effect.of(own, scores) for name, own in members.items() if own}
-    if not found or len(scores) < 2:
+    result = {name: _Effect.of(own, scores) for name, own in members.items() if own}
+    if not result or len(scores) < 2:
         return ()
     reach = max(float(np.ptp(np.append(scores[:, columns], 0.0))), 1e-9)
-    widths = _widths([effect.own for effect in found.values()], reach, score_table.seed)
+    widths = _widths([effect.own for effect in result.values()], reach, score_table.seed)
     moved = [
         _lever(name, effect, width, score_table)
-        for (name, effect), width in zip(found.items(), widths, strict=True)
+        for (name, effect), width in zip(result.items(), widths, strict=True)
     ]
-    return tuple(sorted(moved, key=lambda each: -each.effect))
+    return tuple(sorted(moved, key=lambda item: -item.effect))
 
 
 def _members(score_table: ScoreTable, name: str, columns: Sequence[int]) -> list[LeverMember]:
@@ -214,7 +217,7 @@ def _widths(own: Sequence[ScoreMatrix], reach: float, seed: int) -> list[float]:
     """
     off = np.concatenate(
         [
-            np.column_stack([_off(each, draws[:, :-1], draws[:, -1], reach) for each in own])
+            np.column_stack([_off(array, draws[:, :-1], draws[:, -1], reach) for array in own])
             for draws in _draws(len(own[0]), seed)
         ]
     )
@@ -244,5 +247,5 @@ def _off(
     means = draws @ (own - middle)
     # The question that was not seen says the opposite of what was.
     beside = apart + float(middle.max() - middle.min())
-    found: NDArray[np.float64] = means.max(axis=1) - means.min(axis=1) + unseen * beside
-    return found
+    result: NDArray[np.float64] = means.max(axis=1) - means.min(axis=1) + unseen * beside
+    return result

@@ -44,7 +44,7 @@ class LeverPrior:
     def of(self, levers: Sequence[Levers]) -> Means:
         """What is expected of each configuration before a question is asked, but for a constant."""
         return np.array([
-            sum(self.effects.get(name, {}).get(value, 0.0) for name, value in own.items()) for own in levers
+            sum(self.effects.get(name, {}).get(value, 0.0) for name, value in lever.items()) for lever in levers
         ], dtype=np.float64)  # fmt: skip
 
     def variance(self, name: str) -> float:
@@ -74,13 +74,13 @@ def shared_levers(configuration: Configuration) -> dict[str, str]:
     Several sizes at once are searched by words, by vectors or by both, as chunks are; their weights are a lever of
     their own.
     """
-    found = dict(configuration.levers)
-    if "retriever" not in found:
-        return found
+    levers = dict(configuration.levers)
+    if "retriever" not in levers:
+        return levers
     name = searched_by(configuration.retriever)
-    if found.get("weights") == "usual" and not is_multiscale(configuration.retriever):
-        del found["weights"]
-    return found | {"retriever": name}
+    if levers.get("weights") == "usual" and not is_multiscale(configuration.retriever):
+        del levers["weights"]
+    return levers | {"retriever": name}
 
 
 def is_multiscale(retriever: str) -> bool:
@@ -102,8 +102,10 @@ class LeverEffects:
     """Which part of the differences between configurations is each lever's, by least squares over all of them."""
 
     def __init__(self, levers: Sequence[Levers]) -> None:
-        pairs = list(dict.fromkeys(pair for own in levers for pair in own.items()))
-        has = np.array([[float(own.get(name) == value) for name, value in pairs] for own in levers])
+        pairs = list(dict.fromkeys(pair for lever in levers for pair in lever.items()))
+        has = np.array(
+            [[float(lever.get(name) == value) for name, value in pairs] for lever in levers]
+        )
         varied = [at for at in range(len(pairs)) if 0 < has[:, at].sum() < len(levers)]
         self.pairs = [pairs[at] for at in varied]
         """Lever and value, of those that some configurations have and others have not."""
@@ -116,15 +118,15 @@ class LeverEffects:
 
     def of(self, rows: ScoreMatrix) -> ScoreMatrix:
         """Rows × pairs: what each value adds in every row of scores."""
-        found: ScoreMatrix = rows @ self._solved.T
-        return found
+        result: ScoreMatrix = rows @ self._solved.T
+        return result
 
     def places(self) -> dict[str, list[int]]:
         """Of each lever its pairs."""
-        found: dict[str, list[int]] = {}
+        result: dict[str, list[int]] = {}
         for at, (name, _) in enumerate(self.pairs):
-            found.setdefault(name, []).append(at)
-        return found
+            result.setdefault(name, []).append(at)
+        return result
 
 
 class Shrunk(NamedTuple):
@@ -158,14 +160,14 @@ def expected_means(
     effects = LeverEffects(levers)
     # How hard a question is does not matter for the choice.
     rows = scores - scores.mean(axis=1, keepdims=True) - (before - before.mean())
-    found = effects.of(rows)
-    rest = rows - found @ effects.design.T
+    values = effects.of(rows)
+    rest = rows - values @ effects.design.T
     # One question that was not seen is as unlike the others as scores allow.
     unseen = float(np.ptp([0.0, 1.0, scores.min(), scores.max()])) ** 2 / 4 / (questions + 1)
     expected = before - before.mean() + means.mean()
     noise = truth = 0.0
     for name, places in effects.places().items():
-        own, design = found[:, places], effects.design[:, places]
+        own, design = values[:, places], effects.design[:, places]
         spread = _variance(own) + unseen / len(places)
         sure = max(prior.variance(name), _seen(own.mean(axis=0), spread / questions))
         expected = expected + design @ own.mean(axis=0) * _share(sure, spread, questions)
@@ -216,18 +218,18 @@ def expectation(
     level: float = 0.0,
 ) -> Expectation:
     """Means, scores and levers of each configuration as `expected_means` has them."""
-    levers = [shared_levers(each) for each in configurations]
-    found = expected_means(scores, levers, prior, level)
-    tried = {pair for own in levers for pair in own.items()}
+    levers = [shared_levers(configuration) for configuration in configurations]
+    result = expected_means(scores, levers, prior, level)
+    tried = {pair for lever in levers for pair in lever.items()}
     told = {
         name: {value: effect for value, effect in values.items() if (name, value) in tried}
         for name, values in prior.effects.items()
     }
     told = {name: values for name, values in told.items() if len(values) > 1}
-    is_known = told and np.isfinite(found.worth)
-    cautious = found.means - (_standard_errors(scores, prior.of(levers)) if told else 0.0)
+    is_known = told and np.isfinite(result.worth)
+    cautious = result.means - (_standard_errors(scores, prior.of(levers)) if told else 0.0)
     return Expectation(
-        found.means, np.round(cautious, _DIGITS) + 0.0, told, found.worth if is_known else None
+        result.means, np.round(cautious, _DIGITS) + 0.0, told, result.worth if is_known else None
     )
 
 

@@ -64,7 +64,7 @@ class Findings:
         return self.of(self.configuration)
 
     def of(self, configuration: Configuration) -> Standing:
-        return next(each for each in self.standings if each.key == configuration.key)
+        return next(standing for standing in self.standings if standing.key == configuration.key)
 
     @property
     def tied(self) -> int:
@@ -126,9 +126,9 @@ def _of_the_choice(findings: Findings) -> Iterator[str]:
             f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} are tied on the "
             f"{counted(findings.ties.questions, 'question')}; {_picked(findings)}{more}."
         )
-    for each in findings.against:
-        if each.words == "worse":
-            yield f"{each.baseline} is significantly better on {_held_out(findings)}."
+    for comparison in findings.against:
+        if comparison.words == "worse":
+            yield f"{comparison.baseline} is significantly better on {_held_out(findings)}."
 
 
 def _held_out(findings: Findings) -> str:
@@ -143,7 +143,7 @@ def _of_vectors(findings: Findings) -> Iterator[str]:
 
 
 def _of_the_race(findings: Findings) -> Iterator[str]:
-    dropped = [each for each in findings.outcomes if each.dropped]
+    dropped = [outcome for outcome in findings.outcomes if outcome.dropped]
     if dropped:
         were = one_or_many(len(dropped), "was", "were")
         yield (
@@ -163,11 +163,11 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
     """What failed, and what the time did not reach."""
     failed = [outcome for outcome in outcomes if outcome.error and not outcome.waits]
     if failed:
-        names = [f"{each.configuration.label} ({each.error})" for each in failed[:_NAMED]]
+        names = [f"{item.configuration.label} ({item.error})" for item in failed[:_NAMED]]
         more = f" and {thousands(len(failed) - _NAMED)} more" if len(failed) > _NAMED else ""
         yield f"{counted(len(failed), 'configuration')} failed: {'; '.join(names)}{more}."
     known = {outcome.configuration.key for outcome in outcomes if not outcome.waits}
-    wanted = {each.key for each in plan.configurations}
+    wanted = {configuration.key for configuration in plan.configurations}
     wanted |= {outcome.configuration.key for outcome in outcomes}
     missing = len(wanted - known)
     if missing:
@@ -181,10 +181,10 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
 def _untried(plan: Plan, known: Collection[str]) -> str:
     """The strategies and retrievers that nothing was tried of, then the strategies that some sizes were tried of."""
     tried: dict[tuple[str, str], set[bool]] = {}
-    for each in plan.configurations:
+    for configuration in plan.configurations:
         for lever in ("boundaries", "retriever"):
-            if name := each.levers.get(lever):
-                tried.setdefault((lever, name), set()).add(each.key in known)
+            if name := configuration.levers.get(lever):
+                tried.setdefault((lever, name), set()).add(configuration.key in known)
     of_none = [name for (_, name), has in tried.items() if has == {False}]
     of_some = [
         name for (lever, name), has in tried.items() if len(has) > 1 and lever == "boundaries"
@@ -214,7 +214,7 @@ def _expected(findings: Findings) -> str:
 def _opening(findings: Findings) -> str:
     label = findings.configuration.label
     is_own = bool(findings.sweep.pipeline) or any(
-        each.configuration.baseline == YOUR_INDEX for each in findings.outcomes
+        outcome.configuration.baseline == YOUR_INDEX for outcome in findings.outcomes
     )
     default = "" if is_own else "your default, such as "
     if findings.configuration.baseline:
@@ -223,7 +223,9 @@ def _opening(findings: Findings) -> str:
             f"Keep {default}{kept}: nothing tried is significantly better. "
             f"{'' if findings.nested else 'It has '}"
         )
-    unbeaten = [each.baseline for each in findings.against if each.words != "better"]
+    unbeaten = [
+        comparison.baseline for comparison in findings.against if comparison.words != "better"
+    ]
     if unbeaten:
         return (
             f"Keep {default}{all_listed(unbeaten)}: nothing is significantly better on "
@@ -256,27 +258,31 @@ def _reached(findings: Findings) -> str:
 
 
 def _compared(findings: Findings) -> str:
-    said = [
-        _against(each, _searched(findings, each), findings.score_table.lower)
-        for each in findings.against
+    texts = [
+        _against(comparison, _searched(findings, comparison), findings.score_table.lower)
+        for comparison in findings.against
     ]
-    return f", {all_listed(said)}" if said else ""
+    return f", {all_listed(texts)}" if texts else ""
 
 
-def _searched(findings: Findings, each: BaselineComparison) -> str:
+def _searched(findings: Findings, comparison: BaselineComparison) -> str:
     """The default with the retriever that it is searched with."""
     outcomes = (outcome.configuration for outcome in findings.score_table.outcomes)
-    retriever = next(own.retriever for own in outcomes if own.key == each.key)
-    return each.baseline if findings.sweep.pipeline else f"{each.baseline} · {retriever}"
+    retriever = next(
+        configuration.retriever for configuration in outcomes if configuration.key == comparison.key
+    )
+    return (
+        comparison.baseline if findings.sweep.pipeline else f"{comparison.baseline} · {retriever}"
+    )
 
 
-def _against(each: BaselineComparison, name: str, lower: bool) -> str:
+def _against(comparison: BaselineComparison, name: str, lower: bool) -> str:
     sign = -1.0 if lower else 1.0
-    low, high = sorted((sign * each.low, sign * each.high))
-    gain = sign * each.difference
-    if each.words == "better":
+    low, high = sorted((sign * comparison.low, sign * comparison.high))
+    gain = sign * comparison.difference
+    if comparison.words == "better":
         return f"{_unsigned(gain, low, high)} better than {name}"
-    if each.words == "worse":
+    if comparison.words == "worse":
         return f"{_unsigned(-gain, -high, -low)} worse than {name}"
     ends = format_interval(low, high, "change")
     return f"{format_number(gain, 'change')} ({ends}, inconclusive) against {name}"
@@ -294,11 +300,11 @@ def none_meets(score_table: ScoreTable) -> str:
         np.nan_to_num(np.nanmean(scores[score_table.validation][:, columns], axis=0))
         for _, _, scores in score_table.least
     ]
-    lacking = [each[1] - own for each, own in zip(score_table.least, means, strict=True)]
+    lacking = [row[1] - own for row, own in zip(score_table.least, means, strict=True)]
     nearest = int(np.argmin(np.max(lacking, axis=0)))
     reached = [
-        f"{each[0]} {format_score(each[0], float(own[nearest]))}"
-        for each, own in zip(score_table.least, means, strict=True)
+        f"{row[0]} {format_score(row[0], float(own[nearest]))}"
+        for row, own in zip(score_table.least, means, strict=True)
     ]
     return (
         f"No recommendation: no configuration has {_asked(score_table)}. "
@@ -321,7 +327,7 @@ def _meeting(findings: Findings) -> str:
     table = findings.score_table
     if not table.least:
         return ""
-    meeting, short = len(table.entrants), sum(each.endswith(SHORT) for each in table.aside.values())
+    meeting, short = len(table.entrants), sum(item.endswith(SHORT) for item in table.aside.values())
     have = one_or_many(meeting, "has", "have")
     return f"{thousands(meeting)} of {counted(meeting + short, 'configuration')} {have} {_asked(table)}. "
 
@@ -366,10 +372,10 @@ def nothing_recommended(cleanest: tuple[str, float | None], queries: Sequence[Qu
     """Of a sweep without scores, with the strategy of the fewest boundary issues and their share of its chunks."""
     strategy, share = cleanest
     why = "no questions" if not queries else "no validation question is scored"
-    said = f"No recommendation: {why}."
+    text = f"No recommendation: {why}."
     if share is None:
-        return said
-    return f"{said} Cleanest chunk boundaries: {strategy}, with issues in {percent(share)} of its chunks."
+        return text
+    return f"{text} Cleanest chunk boundaries: {strategy}, with issues in {percent(share)} of its chunks."
 
 
 def not_known(queries: Sequence[Query]) -> tuple[str, ...]:

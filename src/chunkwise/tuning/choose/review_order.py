@@ -56,14 +56,14 @@ class ReviewOrder:
 
     def __init__(self, result: SweepResult, sweep: Sweep, hashes: Sequence[str]) -> None:
         """`hashes`: of the questions as the sweep asked them, in the order of the scores."""
-        splits = tuple(VALIDATION if each == UNREVIEWED else each for each in result.splits)
+        splits = tuple(VALIDATION if split == UNREVIEWED else split for split in result.splits)
         table = score_table_of(result.outcomes, splits, sweep, frozenset())
         if table is None:
             raise ChunkwiseError("no question has a score, so answers cannot change the choice")
         meeting = table.meeting()
         self._table: ScoreTable = meeting if meeting.entrants else table
         self._sweep, self._ids = sweep, frozenset(result.questions)
-        self._rows = {each: row for row, each in enumerate(hashes)}
+        self._rows = {item: row for row, item in enumerate(hashes)}
         random = np.random.default_rng([sweep.seed, 3])
         self._shuffled = random.permutation(len(hashes)).tolist()
         """A place of each question that its scores do not decide."""
@@ -86,12 +86,17 @@ class ReviewOrder:
             self._choice({*deciding, *(row for row in waiting if draw[row] < likely)})
             for draw in self._draws
         ]
-        expected = np.mean([each.means for _, each in ends], axis=0)
+        expected = np.mean([expectation.means for _, expectation in ends], axis=0)
         chances = np.bincount([at for at, _ in ends], minlength=len(expected)) / DRAWS
         leaders = sorted(
             range(len(expected)), key=lambda at: (at != chosen, -chances[at], -expected[at], at)
         )[:LEADERS]
-        as_good = np.mean([each.cautious[chosen] >= each.cautious.max() - NEAR for _, each in ends])
+        as_good = np.mean(
+            [
+                expectation.cautious[chosen] >= expectation.cautious.max() - NEAR
+                for _, expectation in ends
+            ]
+        )
         return ReviewOutlook(
             tuple(self._leader(at, expected[at], chances[at]) for at in leaders),
             self._order(waiting, leaders, chances, accepted + dropped),

@@ -81,8 +81,8 @@ class ScoreTable:
     def better(self, rows: Rows, columns: Sequence[int]) -> ScoreMatrix:
         """Scores such that more is better."""
         # Adding 0 keeps a 0 from being turned into -0.
-        found: ScoreMatrix = self.sign * self.scores[rows][:, list(columns)] + 0.0
-        return found
+        result: ScoreMatrix = self.sign * self.scores[rows][:, list(columns)] + 0.0
+        return result
 
 
 def score_table_of(
@@ -93,21 +93,21 @@ def score_table_of(
 ) -> ScoreTable | None:
     """None where no configuration has a score on a question that chooses."""
     validating = np.array([side == VALIDATION for side in splits], dtype=bool)
-    found: list[Outcome] = []
+    result: list[Outcome] = []
     for outcome in outcomes:
         if outcome.error or sweep.objective not in outcome.scores:
             continue
         if not np.isnan(_scores([outcome], sweep.objective)[validating]).all():
-            found.append(outcome)
-    if not found:
+            result.append(outcome)
+    if not result:
         return None
-    table = _scores(found, sweep.objective)
-    aside = {at: outcome.dropped for at, outcome in enumerate(found) if outcome.dropped}
-    aside |= _with_gaps(table, [at for at in range(len(found)) if at not in aside])
-    known = ~np.isnan(table[:, [at for at in range(len(found)) if at not in aside]]).any(axis=1)
+    table = _scores(result, sweep.objective)
+    aside = {at: outcome.dropped for at, outcome in enumerate(result) if outcome.dropped}
+    aside |= _with_gaps(table, [at for at in range(len(result)) if at not in aside])
+    known = ~np.isnan(table[:, [at for at in range(len(result)) if at not in aside]]).any(axis=1)
     testing = np.array([side == TEST for side in splits], dtype=bool)
     return ScoreTable(
-        tuple(found),
+        tuple(result),
         table,
         lower_is_better(sweep.objective),
         splits,
@@ -118,7 +118,7 @@ def score_table_of(
         sweep.seed,
         deciding,
         tuple(
-            (name, least, _scores(found, name))
+            (name, least, _scores(result, name))
             for name, least in constraints_of(sweep.at_least).items()
         ),
     )

@@ -82,14 +82,14 @@ def components(
     grid, by bare name, class and the parameters that are named.
     """
     check_amount(grid)
-    values = tuple((key, each) for key, each in grid.values if key not in beside)
+    values = tuple((key, group) for key, group in grid.values if key not in beside)
     for name in grid.names:
         bare, own = spec.parse(name)
         cls = registry.get(bare)
         chosen = combinations(Grid((name,), values), name, own, parameter_names(cls), left_out)
         more = further(bare, cls, {*own, *dict(values)})
-        for each, other in product(chosen, more):
-            written = written_out(name, {**each, **other})
+        for record, other in product(chosen, more):
+            written = written_out(name, {**record, **other})
             try:
                 made = make(written)
             except ChunkwiseError as error:
@@ -115,12 +115,12 @@ def combinations(
     """
     taken: list[tuple[str, tuple[SweepValue, ...]]] = []
     for key, values in grid.values:
-        said = f"{key} = {', '.join(map(repr, values))} of {name}"
+        text = f"{key} = {', '.join(map(repr, values))} of {name}"
         if key in own:
-            left_out.add(said, f"{name} uses its own {key} from the plan")
+            left_out.add(text, f"{name} uses its own {key} from the plan")
         elif known is not None and key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
-            left_out.add(said, f"{name} has no parameter {key!r} ({has}); tried without it")
+            left_out.add(text, f"{name} has no parameter {key!r} ({has}); tried without it")
         else:
             taken.append((key, tuple(map(plain_number, values))))
     for chosen in product(*(values for _, values in taken)):
@@ -129,11 +129,11 @@ def combinations(
 
 def parameter_names(cls: object) -> tuple[str, ...] | None:
     """The parameters of a part, other names for them included; None: it does not say."""
-    found = parameters.fields(cls) if isinstance(cls, type) else ()
-    if not found and not hasattr(cls, "__dataclass_fields__"):
+    fields = parameters.fields(cls) if isinstance(cls, type) else ()
+    if not fields and not hasattr(cls, "__dataclass_fields__"):
         return None
-    others = [other for field in found for other in parameters.bounds(field).aliases]
-    return (*(field.name for field in found), *others)
+    others = [other for field in fields for other in parameters.bounds(field).aliases]
+    return (*(field.name for field in fields), *others)
 
 
 def plain_number(value: SweepValue) -> SweepValue:
@@ -143,10 +143,10 @@ def plain_number(value: SweepValue) -> SweepValue:
 
 def written_out(name: str, values: dict[str, SweepValue]) -> str:
     """A combination as the user would write it by itself."""
-    said = ", ".join(f"{key}={value!r}" for key, value in values.items())
-    if not said:
+    text = ", ".join(f"{key}={value!r}" for key, value in values.items())
+    if not text:
         return name
-    return f"{name[:-1]}, {said})" if name.endswith(")") else f"{name}({said})"
+    return f"{name[:-1]}, {text})" if name.endswith(")") else f"{name}({text})"
 
 
 _UNITS = {"overlap_words": "words", "overlap_sentences": "sentences"}
@@ -161,17 +161,17 @@ def levers_of_chunks(
     share: str | None = None,
 ) -> dict[str, str]:
     """Of a chunking and how it is searched; `share` is the overlap as it was written, where it was one."""
-    found = {"boundaries": strategy.name}
+    result = {"boundaries": strategy.name}
     if strategy.limit is not None:
-        found["size"] = f"{strategy.limit[1]} {strategy.unit}"
+        result["size"] = f"{strategy.limit[1]} {strategy.unit}"
     repeated = strategy.repeated
     if repeated is not None:
-        found["overlap"] = _overlap_words(strategy, *repeated, share)
-    found["context"] = context
+        result["overlap"] = _overlap_words(strategy, *repeated, share)
+    result["context"] = context
     # A parent is what others get by asking for neighbors: the same lever, another position.
     around = "parent" if isinstance(strategy.chunker, ParentChildChunker) else "none"
-    found["neighbors"] = str(neighbors) if neighbors else around
-    return found | {"one size or multi-scale": "one"} | retriever_levers(retriever)
+    result["neighbors"] = str(neighbors) if neighbors else around
+    return result | {"one size or multi-scale": "one"} | retriever_levers(retriever)
 
 
 def levers_of_spans(retriever: str) -> dict[str, str]:
@@ -224,23 +224,23 @@ class PlannedChunking:
 
 def chunking_grid(sweep: Sweep, left_out: NotTriedLog) -> list[list[PlannedChunking]]:
     """The baselines, then what was asked for; those that differ in their context alone stand together."""
-    found: dict[str, dict[Context | WrittenContext, PlannedChunking]] = {}
+    result: dict[str, dict[Context | WrittenContext, PlannedChunking]] = {}
     for name, label in BASELINES.items():
         strategy = get_strategy(label)
-        found[strategy.label] = {
+        result[strategy.label] = {
             "none": PlannedChunking(strategy, "none", None, name, in_plan=False)
         }
     for grid in sweep.chunkers:
         contexts = _contexts(grid, sweep.llm, left_out)
         for strategy, share in _strategies(grid, sweep.embedder, left_out):
-            known = found.setdefault(strategy.label, {})
+            known = result.setdefault(strategy.label, {})
             for context in contexts:
                 before = known.get(context)
                 if before is None:
                     known[context] = PlannedChunking(strategy, context, share)
                 elif not before.in_plan:
                     known[context] = replace(before, in_plan=True, share=share)
-    return _spread([list(group.values()) for group in found.values() if group])
+    return _spread([list(group.values()) for group in result.values() if group])
 
 
 def _spread(groups: list[list[PlannedChunking]]) -> list[list[PlannedChunking]]:
@@ -249,7 +249,7 @@ def _spread(groups: list[list[PlannedChunking]]) -> list[list[PlannedChunking]]:
     for group in groups[len(BASELINES) :]:
         waiting.setdefault(group[0].strategy.name, []).append(group)
     longest = max(map(len, waiting.values()), default=0)
-    turns = [own[at] for at in range(longest) for own in waiting.values() if at < len(own)]
+    turns = [group[at] for at in range(longest) for group in waiting.values() if at < len(group)]
     return groups[: len(BASELINES)] + turns
 
 
@@ -257,11 +257,11 @@ ANY_CONTEXT = (*CONTEXTS, *WRITTEN_CONTEXTS)
 
 
 def _contexts(grid: Grid, llm: str, left_out: NotTriedLog) -> list[Context | WrittenContext]:
-    found: dict[Any, None] = dict.fromkeys(dict(grid.values).get("context", ("none",)))
-    for value in [each for each in found if each in WRITTEN_CONTEXTS and not llm]:
+    contexts: dict[Any, None] = dict.fromkeys(dict(grid.values).get("context", ("none",)))
+    for value in [each for each in contexts if each in WRITTEN_CONTEXTS and not llm]:
         left_out.add(f"context = {value!r}", "needs a language model (llm)")
-        del found[value]
-    return list(found)
+        del contexts[value]
+    return list(contexts)
 
 
 def _strategies(
@@ -312,7 +312,7 @@ class PlannedSearch:
 
 def retriever_grid(sweep: Sweep, left_out: NotTriedLog) -> list[PlannedSearch]:
     """In the order they were written."""
-    found: dict[tuple[str, int], PlannedSearch] = {}
+    result: dict[tuple[str, int], PlannedSearch] = {}
     for grid in sweep.retrieval:
         neighbors = dict.fromkeys(map(int, dict(grid.values).get("neighbors", (0,))))
         for search in _retrievers(grid, left_out):
@@ -321,8 +321,8 @@ def retriever_grid(sweep: Sweep, left_out: NotTriedLog) -> list[PlannedSearch]:
             else:
                 for count in neighbors if search.of_chunks else (0,):
                     planned = PlannedSearch(search.label, search.retriever, count)
-                    found.setdefault((search.label, count), planned)
-    return list(found.values())
+                    result.setdefault((search.label, count), planned)
+    return list(result.values())
 
 
 def _retrievers(grid: Grid, left_out: NotTriedLog) -> Iterator[PlannedSearch]:
@@ -385,7 +385,7 @@ def default_chunkers(has_headings: bool) -> tuple[Grid, ...]:
     by_sentences = (
         ("sentences", "recursive", "sections") if has_headings else ("sentences", "recursive")
     )
-    found = (
+    result = (
         Grid(by_sentences, (sized, lapped)),
         # Whole paragraphs, lists and tables: what is repeated of one tells little about the next.
         Grid(("structure",), (sized, ("overlap", (0,)))),
@@ -395,7 +395,7 @@ def default_chunkers(has_headings: bool) -> tuple[Grid, ...]:
             (("max_tokens", _SMALL), ("overlap", (0,)), ("tokenizer", ("o200k_base",))),
         ),
     )
-    return (*found, Grid((*by_sentences, "structure"), once)) if has_headings else found
+    return (*result, Grid((*by_sentences, "structure"), once)) if has_headings else result
 
 
 def default_retrieval(model: str) -> tuple[Grid, ...]:

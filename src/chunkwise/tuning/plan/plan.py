@@ -65,11 +65,11 @@ def plan_sweep(sweep: Sweep, default: Configuration | None = None) -> Plan:
             )
     groups = chunking_grid(sweep, left_out)
     kind: VectorKind = "own" if sweep.exact else "late"
-    found = [
+    result = [
         [
-            each
+            configuration
             for chunking in group
-            for each in _searched(
+            for configuration in _searched(
                 chunking,
                 _searches_of(chunking, of_chunks, sweep.embedder),
                 kind,
@@ -80,10 +80,17 @@ def plan_sweep(sweep: Sweep, default: Configuration | None = None) -> Plan:
     ]
     spans = [_several_sizes(search) for search in searches if not search.of_chunks]
     # What the choice is compared with, and what needs no chunks, is known even if time runs out.
-    first, rest = found[: len(BASELINES)], found[len(BASELINES) :]
+    first, rest = result[: len(BASELINES)], result[len(BASELINES) :]
     planned = (*chain(*first), *spans, *chain(*rest))
     if default is not None:
-        planned = (default, *(replace(each, baseline="") for each in planned if each != default))
+        planned = (
+            default,
+            *(
+                replace(configuration, baseline="")
+                for configuration in planned
+                if configuration != default
+            ),
+        )
     return Plan(planned, left_out.lines)
 
 
@@ -99,12 +106,12 @@ def default_of_index(settings: Settings, sweep: Sweep) -> Configuration:
     label = spec.describe(spec.parse(retriever)[0], made)
     search = PlannedSearch(label, made, kept.neighbors)
     if not search.of_chunks:
-        found = _several_sizes(search)
+        configuration = _several_sizes(search)
     else:
         kind: VectorKind = "own" if settings.vectors == "own" else "late"
         chunking = PlannedChunking(get_strategy(settings.strategy), settings.context)
-        (found,) = _searched(chunking, [search], kind, "")
-    return replace(found, baseline=YOUR_INDEX, reranker=str(kept.reranker or ""))
+        (configuration,) = _searched(chunking, [search], kind, "")
+    return replace(configuration, baseline=YOUR_INDEX, reranker=str(kept.reranker or ""))
 
 
 def _searches_of(
@@ -123,7 +130,7 @@ def _searches_of(
         return list(plain.values())
     if isinstance(chunking.strategy.chunker, ParentChildChunker):
         # A parent is what stands around its chunk already.
-        of_chunks = [*{each.label: replace(each, neighbors=0) for each in of_chunks}.values()]
+        of_chunks = [*{chunk.label: replace(chunk, neighbors=0) for chunk in of_chunks}.values()]
     return [*plain.values(), *(search for search in of_chunks if search.neighbors or not plain)]
 
 
@@ -165,9 +172,9 @@ def plan_pipeline(sweep: Sweep) -> Plan:
             '{"size": {"when": "index", "values": [200, 400, 800]}} (docs/tutorials/your-pipeline.md)'
         )
     check_builder(name, part, declared, fixed)
-    free = {each: own for each, own in declared.items() if each not in fixed}
-    count = math.prod(len(own.values) for own in free.values())
-    usual = {each: own.default for each, own in free.items()}
+    free = {item: parameter for item, parameter in declared.items() if item not in fixed}
+    count = math.prod(len(parameter.values) for parameter in free.values())
+    usual = {item: parameter.default for item, parameter in free.items()}
     tried = list(_combinations(free) if count <= MOST else _some(free, sweep.seed))
     left_out: tuple[NotTried, ...] = ()
     if count > len(tried):
@@ -176,16 +183,18 @@ def plan_pipeline(sweep: Sweep) -> Plan:
             "too many; each value is tried with the other defaults, plus random combinations; "
             "to try all, declare fewer values",
         ),)  # fmt: skip
-    order = dict.fromkeys(repr(_index(declared, {**fixed, **each})) for each in (usual, *tried))
-    place = {each: at for at, each in enumerate(order)}
-    tried.sort(key=lambda each: (place[repr(_index(declared, {**fixed, **each}))], each != usual))
+    order = dict.fromkeys(repr(_index(declared, {**fixed, **record})) for record in (usual, *tried))
+    place = {item: at for at, item in enumerate(order)}
+    tried.sort(
+        key=lambda record: (place[repr(_index(declared, {**fixed, **record}))], record != usual)
+    )
     return Plan(tuple(
         Configuration(
-            "", pipeline_label(name, {**fixed, **each}), vectors="none",
-            levers={lever: str(value) for lever, value in each.items()},
-            baseline=USUAL if each == usual else "",
+            "", pipeline_label(name, {**fixed, **record}), vectors="none",
+            levers={lever: str(value) for lever, value in record.items()},
+            baseline=USUAL if record == usual else "",
         )
-        for each in tried
+        for record in tried
     ), left_out)  # fmt: skip
 
 
@@ -194,24 +203,27 @@ def _index(declared: Mapping[str, PipelineParameter], values: Mapping[str, Any])
 
 
 def _combinations(free: Mapping[str, PipelineParameter]) -> Iterator[dict[str, Any]]:
-    for values in product(*(own.values for own in free.values())):
+    for values in product(*(parameter.values for parameter in free.values())):
         yield dict(zip(free, values, strict=True))
 
 
 def _some(free: Mapping[str, PipelineParameter], seed: int) -> Iterator[dict[str, Any]]:
-    usual = {each: own.default for each, own in free.items()}
-    found = {repr(usual): usual}
-    for each, own in free.items():
-        for value in own.values:
+    usual = {item: pipeline_parameter.default for item, pipeline_parameter in free.items()}
+    result = {repr(usual): usual}
+    for each, parameter in free.items():
+        for value in parameter.values:
             one = {**usual, each: value}
-            found.setdefault(repr(one), one)
+            result.setdefault(repr(one), one)
     chance = random.Random(seed)
     for _ in range(20 * MOST):
-        if len(found) >= MOST:
+        if len(result) >= MOST:
             break
-        one = {each: chance.choice(own.values) for each, own in free.items()}
-        found.setdefault(repr(one), one)
-    yield from found.values()
+        one = {
+            item: chance.choice(pipeline_parameter.values)
+            for item, pipeline_parameter in free.items()
+        }
+        result.setdefault(repr(one), one)
+    yield from result.values()
 
 
 VARIED = 5
@@ -224,17 +236,17 @@ def variations(best: Sequence[Configuration], sweep: Sweep) -> dict[str, tuple[C
     Models and rerankers where they are named; contexts of the best chunking where a language model is. What searches
     several sizes has no chunks: it takes token vectors, too.
     """
-    usual = [each for one in best for each in _by_models(one, sweep)]
+    usual = [model for one in best for model in _by_models(one, sweep)]
     usual += _in_context(best, sweep)
-    found = {sweep.embedder: tuple(dict.fromkeys(usual))}
+    result = {sweep.embedder: tuple(dict.fromkeys(usual))}
     for name in sweep.embedders:
-        own = [
-            _varied(each, {"embedder": name}, embedder=name)
-            for each in best
-            if each.vectors != "none"
+        configurations = [
+            _varied(configuration, {"embedder": name}, embedder=name)
+            for configuration in best
+            if configuration.vectors != "none"
         ]
-        found[name] = tuple(dict.fromkeys(own))
-    return {name: own for name, own in found.items() if own}
+        result[name] = tuple(dict.fromkeys(configurations))
+    return {name: own for name, own in result.items() if own}
 
 
 def _varied(
@@ -256,7 +268,7 @@ def _by_models(configuration: Configuration, sweep: Sweep) -> Iterator[Configura
 
 def _in_context(best: Sequence[Configuration], sweep: Sweep) -> list[Configuration]:
     """The best chunking with every context, where a language model is there to write some: it asks about each chunk."""
-    first = next((each for each in best if each.strategy), None)
+    first = next((configuration for configuration in best if configuration.strategy), None)
     if not sweep.llm or first is None:
         return []
     return [

@@ -308,8 +308,8 @@ def prepare_sweep(
     if sweep.pipeline:
         return PreparedSweep(sweep, plan_pipeline(sweep), inputs, ends=ends)
     sweep, unusual = _fitted(sweep, inputs)
-    found = plan_sweep(sweep, _own_default(sweep))
-    plan = replace(found, left_out=(*found.left_out, *unusual))
+    result = plan_sweep(sweep, _own_default(sweep))
+    plan = replace(result, left_out=(*result.left_out, *unusual))
     prepared = _within_time(PreparedSweep(sweep, plan, inputs, (), client, embedder, ends))
     file = source.drafts
     if source.has_no_questions and file is not None and _has_decisions(file):
@@ -344,7 +344,11 @@ def _without_slow_model(prepared: PreparedSweep) -> PreparedSweep:
     """Without contexts and answers of a language model that would take longer than the rest leaves."""
     sweep, plan, estimate = prepared.sweep, prepared.plan, prepared.estimate()
     seconds = estimate.seconds.get("asking", 0.0) if prepared.client else 0.0
-    if estimate.total <= sweep.time or not seconds or any(each.llm for each in plan.configurations):
+    if (
+        estimate.total <= sweep.time
+        or not seconds
+        or any(configuration.llm for configuration in plan.configurations)
+    ):
         return prepared
     why = f"about {format_number(seconds, 'seconds')}, more than the time limit leaves"
     unasked = NotTried(f"contexts and answers by {sweep.llm}", why)
@@ -399,7 +403,7 @@ def _sampled(prepared: PreparedSweep, share: float) -> PreparedSweep:
             kept[at] = document if is_whole else _beginning(document, int(room))
         room -= len(document.text)
     documents = [kept[at] for at in sorted(kept)]
-    characters = sum(len(each.text) for each in documents)
+    characters = sum(len(item.text) for item in documents)
     note = (
         f"The sweep used {percent(characters / inputs.characters)} of the text "
         f"({thousands(len(kept))} of {counted(len(order), 'document')}) to meet the time limit."
@@ -416,8 +420,8 @@ def _beginning(document: Document, most: int) -> Document:
     return replace(
         document,
         text=document.text[:end],
-        blocks=None if blocks is None else tuple(each for each in blocks if each.end <= end),
-        pages=tuple(each for each in document.pages if each < end),
+        blocks=None if blocks is None else tuple(block for block in blocks if block.end <= end),
+        pages=tuple(page for page in document.pages if page < end),
         boxes=None,
         links=(),
     )

@@ -132,7 +132,7 @@ class SweepEstimate:
             if seconds >= 0.5
         ]
         chunkings = counted(self.chunkings, "chunking")
-        found = [
+        result = [
             f"{counted(self.configurations, 'configuration')} of {chunkings}"
             + (
                 f", then at most {counted(self.variations, 'variation')}" if self.variations else ""
@@ -144,8 +144,8 @@ class SweepEstimate:
             cost = f", about {_priced(*self.money)}" if self.money else ""
             # Two digits: more would be a claim.
             tokens = round(self.tokens, 2 - len(str(self.tokens)))
-            found.append(f"about {counted(tokens, 'token')} to embed{cost}")
-        return tuple(found)
+            result.append(f"about {counted(tokens, 'token')} to embed{cost}")
+        return tuple(result)
 
     def over(self, seconds: float | None, money: float | None) -> str:
         """Why a budget will not do; empty: it will, as far as one can tell."""
@@ -186,18 +186,24 @@ def estimate_sweep(
     The best are tried with other
     embedders and rerankers; with token vectors the documents are read once more.
     """
-    waiting = [each for each in plan.configurations if each.key not in known]
+    waiting = [
+        configuration for configuration in plan.configurations if configuration.key not in known
+    ]
     if not waiting:
         return SweepEstimate(money=sweep.price and Money(0.0, sweep.price.currency))
     tokens, questions = size.tokens, size.questions + size.expected
     chunkings = _chunkings(waiting, tokens)
     swept = _swept(waiting, chunkings, tokens, questions)
-    mean = sum(own.tokens for own in chunkings.values()) / len(chunkings) if chunkings else tokens
+    mean = (
+        sum(chunking.tokens for chunking in chunkings.values()) / len(chunkings)
+        if chunkings
+        else tokens
+    )
     varied = len(sweep.embedders) * mean * VARIED + bool(sweep.maxsim) * tokens * _AS_SLOW
     llm = _asked(chunkings, size, client if sweep.llm else None)
     writing = LlmEstimate()
     if client is not None and size.expected:
-        written = (each * size.expected for each in _A_WRITTEN_QUESTION)
+        written = (number * size.expected for number in _A_WRITTEN_QUESTION)
         # However slow the model is, it has its share of the time.
         writing = replace(client.estimate_of(size.expected, *written), seconds=WRITING * sweep.time)
     price = sweep.price
@@ -210,9 +216,9 @@ def estimate_sweep(
             "questions": bool(size.expected) * _A_READ_CHARACTER * size.characters + (writing.seconds or 0.0),
             "embedding": swept / TOKENS_PER_SECOND,
             "indexing": sum(
-                _A_CHUNK * own.chunks + _AN_INDEXED_TOKEN * own.tokens for own in chunkings.values()
+                _A_CHUNK * chunking.chunks + _AN_INDEXED_TOKEN * chunking.tokens for chunking in chunkings.values()
             ) / jobs,
-            "searching": sum(questions * _a_question(each, chunkings, tokens) for each in waiting) / jobs,
+            "searching": sum(questions * _a_question(planned, chunkings, tokens) for planned in waiting) / jobs,
             "variations": (VARIED + 1) * questions * len(sweep.rerankers) * _RERANKED / jobs
             + varied / TOKENS_PER_SECOND,
             "asking": llm.seconds or 0.0,
@@ -235,7 +241,7 @@ def _asked(
     client: LlmClient | None,
 ) -> LlmEstimate:
     """Summaries of each chunking that has some; contexts of those that have some and of the best; answers."""
-    found = LlmEstimate()
+    estimate = LlmEstimate()
     documents, tokens = max(size.documents, 1), size.tokens
     for (strategy, _), own in chunkings.items():
         chunker = get_strategy(strategy).chunker
@@ -245,27 +251,31 @@ def _asked(
                 chunker.client, below, chunker.levels, branching=chunker.branching,
                 summary_tokens=chunker.summary_tokens,
             )  # fmt: skip
-            found = sum((above for _ in range(documents)), found)
+            estimate = sum((above for _ in range(documents)), estimate)
     if client is None or not chunkings:
-        return found
+        return estimate
     ways = [way for _, way in chunkings if way in WRITTEN_CONTEXTS]
-    mean = max(1, round(sum(own.chunks for own in chunkings.values()) / len(chunkings)))
+    mean = max(1, round(sum(chunking.chunks for chunking in chunkings.values()) / len(chunkings)))
     window = USUAL_WINDOW if client.model.window is None else client.model.window
     for way in (*ways, *(way for way in WRITTEN_CONTEXTS if way not in ways)):
         told = min(CONTEXT_TOKENS if way == "neighbors" else window, tokens // documents, window)
-        found += client.estimate_of(
+        estimate += client.estimate_of(
             mean, mean * (told + tokens // mean + _WORDING), mean * ANSWER_TOKENS
         )
     calls = _METHODS * (size.answered + size.expected)
     read = min(5 * (tokens // mean), tokens, window) + _WORDING
-    return found + client.estimate_of(calls, calls * read, calls * ANSWER_TOKENS)
+    return estimate + client.estimate_of(calls, calls * read, calls * ANSWER_TOKENS)
 
 
 def _chunkings(
     configurations: Iterable[Configuration], tokens: int
 ) -> dict[tuple[str, str], ExpectedChunks]:
     """What the chunkings come to, by strategy and context."""
-    different = {(each.strategy, each.context) for each in configurations if each.strategy}
+    different = {
+        (configuration.strategy, configuration.context)
+        for configuration in configurations
+        if configuration.strategy
+    }
     return {key: expected_chunks(get_strategy(key[0]), key[1], tokens) for key in sorted(different)}
 
 
@@ -278,27 +288,33 @@ def _swept(
     """Tokens that the sweep embeds: the corpus once for all late vectors, once for each model that cuts by meaning,
     and the chunks of those that have vectors of their own.
     """
-    own = {(each.strategy, each.context) for each in waiting if each.vectors == "own"}
+    own = {
+        (configuration.strategy, configuration.context)
+        for configuration in waiting
+        if configuration.vectors == "own"
+    }
     chunkers = [get_strategy(strategy).chunker for strategy, _ in chunkings]
     by_meaning = {
         (str(chunker.model), chunker.vectors)
         for chunker in chunkers
         if isinstance(chunker, EmbeddingChunker)
     }
-    passes = any(each.vectors == "late" for each in waiting) + len(by_meaning)
-    found = passes * tokens + sum(chunkings[key].tokens for key in own)
-    embeds_queries = any(each.vectors != "none" for each in waiting)
-    return found + (questions * _A_QUESTION_TOKENS if embeds_queries else 0)
+    passes = any(configuration.vectors == "late" for configuration in waiting) + len(by_meaning)
+    number = passes * tokens + sum(chunkings[key].tokens for key in own)
+    embeds_queries = any(configuration.vectors != "none" for configuration in waiting)
+    return number + (questions * _A_QUESTION_TOKENS if embeds_queries else 0)
 
 
 def _a_question(
-    each: Configuration, chunkings: Mapping[tuple[str, str], ExpectedChunks], tokens: int
+    configuration: Configuration, chunkings: Mapping[tuple[str, str], ExpectedChunks], tokens: int
 ) -> float:
     """Seconds to answer and to score it."""
-    if not each.strategy:
+    if not configuration.strategy:
         return _SEVERAL_SIZES + _AN_ATOM_TOKEN * tokens
-    searched = _WIDENED if each.neighbors else _A_QUESTION
-    return searched + _A_COMPARISON * chunkings[each.strategy, each.context].chunks
+    searched = _WIDENED if configuration.neighbors else _A_QUESTION
+    return (
+        searched + _A_COMPARISON * chunkings[configuration.strategy, configuration.context].chunks
+    )
 
 
 _ENDPOINTS = ("http", "https", "openai")
@@ -319,8 +335,8 @@ class SpendLimit:
         cost = self._price.amount * sum(map(count, texts)) / 1e6
         if self._spent + cost > self._money.amount:
             spent, more, most = (
-                _priced(each, self._price.currency)
-                for each in (self._spent, cost, self._money.amount)
+                _priced(value, self._price.currency)
+                for value in (self._spent, cost, self._money.amount)
             )
             raise ChunkwiseError(
                 f"cost limit reached: about {spent} spent, {more} more needed, limit {most} "

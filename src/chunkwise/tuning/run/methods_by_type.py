@@ -32,34 +32,47 @@ def kept_scores_by_type(tuning: SweepResult, queries: Sequence[Query]) -> tuple[
     groups = {"all": range(len(queries)), **types_of(queries)}
     if len(groups) < 3:
         return ()
-    names = {tuning.chosen: "choice", **{each.key: each.baseline for each in tuning.against}}
-    found = []
+    names = {
+        tuning.chosen: "choice",
+        **{comparison.key: comparison.baseline for comparison in tuning.against},
+    }
+    types = []
     for outcome in tuning.outcomes:
         key = outcome.configuration.key
         if key in names:
             scores = np.array(outcome.scores[tuning.objective], np.float64)
             column = ScoreColumn(scores, ("not scored",) * len(queries))
-            found.append(
+            types.append(
                 MethodByType(names[key], key, by_group({tuning.objective: column}, groups))
             )
-    return tuple(sorted(found, key=lambda each: list(names).index(each.key)))
+    return tuple(sorted(types, key=lambda method_by_type: list(names).index(method_by_type.key)))
 
 
 def methods_to_compare(
     best: Configuration, outcomes: Sequence[Outcome], against: Sequence[BaselineComparison]
 ) -> dict[str, Configuration]:
     """By name: the chunking of the `best` in every context it was tried with, then the common defaults."""
-    known = [each.configuration for each in outcomes if not each.error]
+    known = [outcome.configuration for outcome in outcomes if not outcome.error]
     search = replace(best.search, reranker=None)
-    found = {
-        f"context {context}": each
+    result = {
+        f"context {context}": configuration
         for context in ANY_CONTEXT
-        for each in known
-        if (each.strategy, each.search, each.vectors, each.embedder, each.context)
+        for configuration in known
+        if (
+            configuration.strategy,
+            configuration.search,
+            configuration.vectors,
+            configuration.embedder,
+            configuration.context,
+        )
         == (best.strategy, search, best.vectors, "", context)
     }
-    keys = {each.key: each.baseline for each in against}
-    return found | {keys[each.key]: each for each in known if each.key in keys}
+    keys = {comparison.key: comparison.baseline for comparison in against}
+    return result | {
+        keys[configuration.key]: configuration
+        for configuration in known
+        if configuration.key in keys
+    }
 
 
 def methods_by_type(
@@ -77,10 +90,12 @@ def methods_by_type(
     asked = [query for query in queries if query.answer]
     groups = {"all": range(len(queries)), **types_of(queries)}
     with stages("answers", len(methods) * len(asked)) as advance:
-        for name, each in methods.items():
-            index = corpus.index_of(get_strategy(each.strategy), each.context, each.vectors)
-            scores, _ = retriever_scores(corpus, index, each.search, [parse(FAILURE)], k)
-            hits = Index(index, corpus.model).search(asked, k=k, options=each.search)
+        for name, configuration in methods.items():
+            index = corpus.index_of(
+                get_strategy(configuration.strategy), configuration.context, configuration.vectors
+            )
+            scores, _ = retriever_scores(corpus, index, configuration.search, [parse(FAILURE)], k)
+            hits = Index(index, corpus.model).search(asked, k=k, options=configuration.search)
             answers: dict[str, Answer] = {}
             questions = [RetrievedQuestion(*pair) for pair in zip(asked, hits, strict=True)]
             for cited in answer_each(questions, client):
@@ -92,5 +107,5 @@ def methods_by_type(
             correct = ScoreColumn.of(answer_correctness(queries, answers))
             missed = ScoreColumn(scores[FAILURE], ("not scored",) * len(queries))
             yield MethodByType(
-                name, each.key, by_group({FAILURE: missed, CORRECTNESS: correct}, groups)
+                name, configuration.key, by_group({FAILURE: missed, CORRECTNESS: correct}, groups)
             )

@@ -69,7 +69,7 @@ def run_pipeline_plan(
         hits = locate_records(answers.records, queries, documents, on_bad, None, sweep.tokenizer)
         system = hits_system(documents, queries, hits, {}, sweep.tokenizer)
         system = replace(system, failed=answers.failed)
-        labels = tuple(each.label for each in wanted)
+        labels = tuple(at.label for at in wanted)
         results = evaluate_system(system, QuestionSet(queries), Measures(labels, sweep.k))
         cost: dict[str, Json] = {"context_tokens": results.cost.get("context_tokens")}
         for key, seconds in latency(answers.seconds).items():
@@ -108,25 +108,25 @@ def _outcomes(
     def values_of(configuration: Configuration) -> tuple[dict[str, Any], dict[str, Any]]:
         return split_values(declared, parse_pipeline(configuration.retriever)[1])
 
-    for _, group in groupby(todo, key=lambda each: repr(values_of(each)[0])):
-        own = list(group)
+    for _, group in groupby(todo, key=lambda item: repr(values_of(item)[0])):
+        configurations = list(group)
         began = time.monotonic()
         try:
-            built = build_pipeline(name, part, values_of(own[0])[0])
+            built = build_pipeline(name, part, values_of(configurations[0])[0])
         except Exception as error:  # somebody else's code: the other combinations go on
-            told = f"it can't be built: {_words(error)}"
-            yield from (Outcome(each, error=told) for each in own)
+            message = f"it can't be built: {_words(error)}"
+            yield from (Outcome(item, error=message) for item in configurations)
             continue
         building = time.monotonic() - began
-        for configuration in own:
+        for configuration in configurations:
             began = time.monotonic()
             try:
-                found = ask(built, values_of(configuration)[1], configuration)
+                outcome = ask(built, values_of(configuration)[1], configuration)
             except Exception as error:
-                found = Outcome(configuration, error=_words(error))
+                outcome = Outcome(configuration, error=_words(error))
             took = time.monotonic() - began + building
             building = 0.0
-            yield replace(found, seconds=round(took, 3))
+            yield replace(outcome, seconds=round(took, 3))
 
 
 def _words(error: Exception) -> str:

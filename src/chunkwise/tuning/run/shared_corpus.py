@@ -59,15 +59,15 @@ class CachedTokenCut:
 
     def ends(self, document: Numbers, start: Numbers, end: Numbers, tokens: Numbers) -> Numbers:
         """Where each place ends after this many of its document's tokens."""
-        found = end.copy()
+        result = end.copy()
         for number in np.unique(document).tolist():
             own = np.flatnonzero(document == number)
             starts = self._measures[number].starts
             following = containing(starts, start[own]) + tokens[own]
             inside = following < len(starts)
             own = own[inside]
-            found[own] = np.minimum(end[own], starts[following[inside]])
-        return found
+            result[own] = np.minimum(end[own], starts[following[inside]])
+        return result
 
 
 _DEPTH = 400
@@ -113,13 +113,13 @@ class SharedIndex(LocalIndex):
     def _first(
         self, key: Hashable, depth: int, rank: Callable[[int], list[Ranking]]
     ) -> list[Ranking]:
-        deep, found = self._rankings.get(key, (0, []))
+        deep, result = self._rankings.get(key, (0, []))
         if deep < depth:
             # Where there are vectors, words and they will be fused.
             deep = max(depth, _DEPTH) if self.settings.vectors != "none" else depth
-            found = rank(deep)
-            self._rankings[key] = deep, found
-        return found if deep == depth else [ranking.first(depth) for ranking in found]
+            result = rank(deep)
+            self._rankings[key] = deep, result
+        return result if deep == depth else [ranking.first(depth) for ranking in result]
 
 
 Sums = Sequence[NDArray[np.float32]]
@@ -148,16 +148,18 @@ class SharedCorpus:
         self.all_features = [
             DocumentFeatures(Analyzed(document), settings) for document in self.documents
         ]
-        for features, each in zip(self.all_features, sums or (), strict=False):
-            features.sums = each
+        for features, array in zip(self.all_features, sums or (), strict=False):
+            features.sums = array
         self._base: dict[tuple[VectorKind, bool, str], Arrays] = {}
         self._refused: Exception | None = None
 
     @cached_property
     def gold(self) -> Gold:
         """The references of the questions."""
-        numbers = {each.id: at for at, each in enumerate(self.documents)}
-        return Gold.of(self.queries, numbers, {each.id: each.text for each in self.documents})
+        numbers = {document.id: at for at, document in enumerate(self.documents)}
+        return Gold.of(
+            self.queries, numbers, {document.id: document.text for document in self.documents}
+        )
 
     @cached_property
     def cut(self) -> CachedTokenCut:
@@ -226,8 +228,8 @@ class SharedCorpus:
         ):
             collector.add(encode_chunks(made.part, made.language))
         arrays = {
-            name: each
-            for name, each in collector.finish().items()
+            name: array
+            for name, array in collector.finish().items()
             if name.partition(".")[0] in OF_CHUNKING
         }
         return SharedIndex({**base, **arrays}, settings, self.languages, self.terms)
@@ -245,12 +247,12 @@ class SharedCorpus:
                 self.documents, chunks, self.all_features, strict=True
             )
         ]
-        found = writer.write(cut)
+        result = writer.write(cut)
         if writer.tally.without and self.client.time_is_up:
             raise ChunkwiseError(TIME_UP)  # some chunks have a context and some have none
         if remark := writer.tally.in_words():
             warn_user(remark)
-        return found
+        return result
 
     def sentences(
         self, vectors: VectorKind, *, names: bool = False, maxsim: str = ""
@@ -267,9 +269,9 @@ class SharedCorpus:
         tokens = index.chunk_table().tokens if index.settings.strategy else atoms
         beside = index.context_tokens
         whole = int(atoms.sum(dtype=np.int64))
-        found: dict[str, Json] = {**chunk_cost(tokens, whole, beside=beside)}
-        indexed = found["indexed_tokens"]
-        return {**found, "tokens_embedded": {"late": whole, "own": indexed, "none": 0}[vectors]}
+        result: dict[str, Json] = {**chunk_cost(tokens, whole, beside=beside)}
+        indexed = result["indexed_tokens"]
+        return {**result, "tokens_embedded": {"late": whole, "own": indexed, "none": 0}[vectors]}
 
     def issues_of(self, chunks: Sequence[Sequence[Chunk]]) -> dict[str, int]:
         """What is wrong at the cuts, by kind, in how many chunks, and at how many cuts."""
@@ -277,10 +279,12 @@ class SharedCorpus:
         rows = zip(self.all_features, chunks, self._document_languages, strict=True)
         for features, own, language in rows:
             if own:
-                found = count_issues(features.analyzed, own, language)
-                with_issues += found.chunks
-                cuts += found.cuts
-                counts = {kind: count + found.by_kind[kind] for kind, count in counts.items()}
+                issue_counts = count_issues(features.analyzed, own, language)
+                with_issues += issue_counts.chunks
+                cuts += issue_counts.cuts
+                counts = {
+                    kind: count + issue_counts.by_kind[kind] for kind, count in counts.items()
+                }
         return {**counts, "chunks_with_issues": with_issues, "cuts_with_issues": cuts}
 
     def _settings(

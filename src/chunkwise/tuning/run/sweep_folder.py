@@ -91,7 +91,9 @@ class SweepRecord:
             raise ChunkwiseError(
                 f"{path} is damaged ({error}); use another folder: -o OTHER"
             ) from None
-        whole, before = (each.get("corpus", each.get("documents")) for each in (fingerprint, known))
+        whole, before = (
+            record.get("corpus", record.get("documents")) for record in (fingerprint, known)
+        )
         # Questions are generated after documents are compared, and a run knows only what it reads of a corpus.
         fingerprint = {
             **{name: known[name] for name in (*_OF_QUESTIONS, "corpus") if name in known},
@@ -108,9 +110,9 @@ class SweepRecord:
             and "documents" in other
         )  # fmt: skip
         if other and not (is_fewer or gives_way):
-            told = "; ".join(_difference(each, known, fingerprint) for each in other)
+            message = "; ".join(_difference(item, known, fingerprint) for item in other)
             raise ChunkwiseError(
-                f"{self.folder} belongs to another sweep: {told}. Use another folder (-o "
+                f"{self.folder} belongs to another sweep: {message}. Use another folder (-o "
                 f"OTHER), or remove this one"
             )
         if not other or not changes:
@@ -149,7 +151,7 @@ class SweepRecord:
                 scores = msgspec.convert(value.get("outcome"), Outcome).scores
             except (ValueError, RecursionError, OSError):
                 continue  # `known` sets it aside
-            if any(len(own) != len(asked) for own in scores.values()):
+            if any(len(score) != len(asked) for score in scores.values()):
                 path.unlink()  # killed while it was rewritten for other questions
                 continue
             value["outcome"]["scores"] = {
@@ -163,9 +165,9 @@ class SweepRecord:
         Strategies of one's own are made again as `planned`, to see whether their code is the same: what a record
         names is not run.
         """
-        found: dict[str, Outcome] = {}
-        strategies = {each.key: each.strategy for each in planned}
-        retrievers = {each.key: each.retriever for each in planned}
+        result: dict[str, Outcome] = {}
+        strategies = {configuration.key: configuration.strategy for configuration in planned}
+        retrievers = {configuration.key: configuration.retriever for configuration in planned}
         for path in sorted(self._files()):
             try:
                 value = _read(path)
@@ -183,8 +185,8 @@ class SweepRecord:
                 None if strategy is None else _code(strategy)
             )
             if code is not None and value.get("code") == code:
-                found[path.stem] = outcome
-        return found
+                result[path.stem] = outcome
+        return result
 
     def keep(self, outcome: Outcome) -> None:
         """On disk when this returns."""
@@ -215,14 +217,14 @@ def run_unknown(
     What `run` had no time for is handed out with an error that says so, and is not in the record.
     """
     record.matches(sweep_fingerprint(documents, queries, sweep))
-    keys = {each.key for each in plan.configurations}
+    keys = {item.key for item in plan.configurations}
     recorded = record.known(plan.configurations).items()
-    known = {key: each for key, each in recorded if key in keys and not each.error}
+    known = {key: item for key, item in recorded if key in keys and not item.error}
     tell = on_outcome or (lambda outcome: None)
     for configuration in plan.configurations:
         if configuration.key in known:
             tell(known[configuration.key])
-    outcomes = run([each for each in plan.configurations if each.key not in known])
+    outcomes = run([item for item in plan.configurations if item.key not in known])
     left = len(plan.configurations) - len(known)
     with stages("configurations", left) as advance, closing(outcomes):
         for outcome in outcomes:
@@ -230,13 +232,13 @@ def run_unknown(
             known[outcome.configuration.key] = outcome
             advance(1, outcome.configuration.label)
             tell(outcome)
-    return [known.get(each.key) or Outcome(each, error=TIME_UP) for each in plan.configurations]
+    return [known.get(item.key) or Outcome(item, error=TIME_UP) for item in plan.configurations]
 
 
 def _questions(fingerprint: SweepFingerprint) -> list[str]:
     """Hashes, in the order of the scores."""
-    found = fingerprint.get("questions")
-    return [str(each) for each in found] if isinstance(found, list) else []
+    result = fingerprint.get("questions")
+    return [str(each) for each in result] if isinstance(result, list) else []
 
 
 def _difference(name: str, known: SweepFingerprint, now: SweepFingerprint) -> str:
