@@ -116,9 +116,7 @@ def test_another_model_another_way_another_wording_are_refused(
 ) -> None:
     kb = tmp_path / "kb"
     index(documents(), "paragraphs", into=kb, vectors="none", context="neighbors", llm=Scribe())
-    with pytest.raises(
-        InvalidParameter, match=r"built with llm='scribe'.*llm is 'other'"
-    ):
+    with pytest.raises(InvalidParameter, match=r"built with llm='scribe'.*llm is 'other'"):
         index(documents(), into=kb, llm=Scribe("other"))
     with pytest.raises(InvalidParameter, match=r"context='neighbors'.*context='document'"):
         index(documents(), into=kb, context="document", llm=Scribe())
