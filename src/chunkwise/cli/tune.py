@@ -14,7 +14,7 @@ import click
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.schema import Name, Option, schema
-from chunkwise.base.wording import counted, thousands
+from chunkwise.base.wording import counted, format_number, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed
 from chunkwise.cli.exit_status import SKIPPED, leave
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from chunkwise.tuning.tune import CompletedSweep, RunOptions
 
 FOLDER = "chunkwise-tune"
+_WELL_OVER = 1.5
+"""Times the limit: an estimate is no closer than that."""
 
 
 class SweepOptions(AllowOption, JobsOption, SourceOptions, JsonOrReport):
@@ -219,6 +221,8 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     lines += prepared.notes
     if options.dry_run:
         lines += [*_doubts(prepared), *_left_out(prepared)]
+    if estimate.over(_WELL_OVER * sweep.time, None):
+        lines.append(f"stops at the time limit: {format_number(sweep.time, 'seconds')}")
     if not options.quiet:
         for line in lines:
             say(line)

@@ -363,24 +363,31 @@ def _without_slow_model(prepared: PreparedSweep) -> PreparedSweep:
 def _within_time(prepared: PreparedSweep) -> PreparedSweep:
     """With as much text as there is time for: what questions are about, then other documents, drawn at random.
 
-    The last of them is cut. A language model takes its share of the time for questions; what else it is asked comes
-    last, and does not count. The clock does not, either: the same documents and limit give the same sample.
+    The last of them is cut. A language model has its share of the time for questions, and variations have theirs;
+    what else a model is asked comes last, and does not count. Nor does the clock: the same limit gives the same sample.
     """
-    limit = prepared.sweep.time
-    if prepared.client and prepared.inputs.expected:
+    limit, inputs = prepared.sweep.time, prepared.inputs
+    estimate = prepared.estimate()
+    if prepared.client and inputs.expected:
         limit *= 1 - WRITING
-    sample, share = prepared, 1.0
-    for _ in range(_ROUNDS):
-        needed = replace(sample, client=None).estimate().total
-        if needed <= limit:
-            break
-        share *= limit / needed
-        sample = _sampled(prepared, share)
-    return sample
+    if estimate.variations:
+        limit *= 1 - _VARYING
+    needed = _sweeping(prepared)
+    if needed <= limit:
+        return prepared
+    # Questions take their time however little text there is.
+    fixed = _sweeping(replace(prepared, inputs=replace(inputs, documents=())))
+    return _sampled(prepared, max(limit - fixed, limit / 2) / (needed - fixed))
 
 
-_ROUNDS = 3
-"""Questions take their time however little text there is: a share of the text has more than its share of the time."""
+_VARYING = 1 / 3
+"""Share of the time limit that is left for other models and rerankers, where some are named."""
+
+
+def _sweeping(prepared: PreparedSweep) -> float:
+    """Seconds, about, without what a language model and variations of the best take."""
+    estimate = replace(prepared, client=None).estimate()
+    return estimate.total - estimate.seconds.get("variations", 0.0)
 
 
 def _sampled(prepared: PreparedSweep, share: float) -> PreparedSweep:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,8 @@ class Race:
     """Who that is."""
     lower: bool = False
     """Whether less of the objective is better."""
+    ends: float = math.inf
+    """In `time.time()`: what would take longer is given up."""
 
     def blocks(self, questions: int) -> Iterator[list[int]]:
         """Numbers of questions, those that choose first: the others drop nobody."""

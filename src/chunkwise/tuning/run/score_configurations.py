@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import error_words
+from chunkwise.base.errors import ChunkwiseError, error_words
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Chunk, Query
 from chunkwise.evaluation.evaluate_system import Scoring
@@ -40,7 +40,7 @@ from chunkwise.text.tokens.measure import TokenMeasure
 from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, SharedIndex
 from chunkwise.tuning.sweep import Configuration, VectorKind
-from chunkwise.tuning.sweep_result import Outcome
+from chunkwise.tuning.sweep_result import TIME_UP, Outcome
 
 _DEEPER = 4
 _Numbers = NDArray[np.int64]
@@ -191,6 +191,10 @@ def groups_of(configurations: Sequence[Configuration]) -> list[Group]:
     return [tuple(own) for _, own in groupby(ordered, _chunking)]
 
 
+_AT_ONCE = 4
+"""Questions of a dear configuration between two looks at the clock."""
+
+
 def _chunking(configuration: Configuration) -> tuple[str, str]:
     return configuration.strategy, configuration.context
 
@@ -265,13 +269,17 @@ class _Chunking:
         objective, queries = self._wanted[0].label, self._corpus.queries
         scores = {each.label: np.full(len(queries), np.nan) for each in self._wanted}
         tokens: list[int] = []
-        for some in race.blocks(len(queries)):
-            found, read = retriever_scores(
-                self._corpus, index, options, self._wanted, self._k, queries=[queries[at] for at in some],
-            )  # fmt: skip
-            for name, own in found.items():
-                scores[name][some] = own
-            tokens += read
+        for block in race.blocks(len(queries)):
+            most = _AT_ONCE if race.ahead else len(block)
+            for some in (block[at : at + most] for at in range(0, len(block), most)):
+                if time.time() > race.ends:
+                    raise ChunkwiseError(TIME_UP)
+                found, read = retriever_scores(
+                    self._corpus, index, options, self._wanted, self._k, queries=[queries[at] for at in some],
+                )  # fmt: skip
+                for name, own in found.items():
+                    scores[name][some] = own
+                tokens += read
             if why := race.lost(scores[objective]):
                 return scores, tokens, why
         return scores, tokens, ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -184,8 +184,9 @@ def run_plan(
                 todo = [each for each in todo if each.vectors == "none"]
             except Exception:  # where the model refuses, each configuration that needs it says so
                 pass
+        limited = race and replace(race, ends=ends)
         job = SweepJob(
-            documents, queries, sweep.objective, sweep.k, name, sums, sweep.tokenizer, race
+            documents, queries, sweep.objective, sweep.k, name, sums, sweep.tokenizer, limited
         )
         groups = groups_of(todo)
         is_little = len(groups) < 2 or _seconds(job, groups) <= _WORTH
