@@ -278,9 +278,8 @@ def _searched_now(
     project: Project, query: Query | None
 ) -> Iterable[tuple[RunColumn, QuestionResult]]:
     """The hits of the index now, and of the one before a recommendation was applied."""
-    applied = project.index_before is not None
-    indexes = {"recommended, applied" if applied else "current index": project.index}
-    indexes["before"] = project.index_before
+    now = "recommended, applied" if project.index_before else "current index"
+    indexes = {now: project.index, "before": project.index_before}
     for name, index in indexes.items():
         if index is not None and query is not None and query.references:
             with suppress(ChunkwiseError), project.search_lock:
