@@ -69,7 +69,11 @@ def tour(project: Project, _: NoParameters) -> TourView:
         return TourView(steps, None)
     # What was passed over is not asked for again: the way goes on from the last step that is done.
     last = max(at for at, step in enumerate(steps) if step.is_done)
-    behind = steps[last + 1 :] if last > 3 and not waiting else [step for step in steps if not step.is_done]
+    behind = (
+        steps[last + 1 :]
+        if last > 3 and not waiting
+        else [step for step in steps if not step.is_done]
+    )
     coming = next((step.name for step in behind), "")
     compare = urlencode([("retriever", "before"), ("retriever", "recommended")])
     following = {
