@@ -161,7 +161,7 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     # names
     (lambda: _index().search("x", retriever="BM25"), r"unknown retriever 'BM25'; did you mean bm25\?"),
     # chunks that are there
-    (lambda: _index(chunks=[{"content_": "abc"}]), "no chunk that was given can be read: chunk 1: neither a text nor"),
+    (lambda: _index(chunks=[{"content_": "abc"}]), "no chunk given can be read: chunk 1: neither a text nor"),
     (lambda: _index(chunks=[{"start": 0, "end": "x", "doc_id": "a.md"}]), "chunk 1: its end is \"x\""),
     (lambda: _index(chunks=[]), "no chunk was given"),
 ]  # fmt: skip

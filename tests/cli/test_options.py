@@ -211,7 +211,7 @@ def test_a_page_is_no_other_file_of_its_sweep(here: Run, docs: Path, tmp_path: P
         before = contents(tmp_path)
         done = here(*words, f"out/{name}")
         assert done.returncode == 2, done.stderr
-        assert "would be overwritten; write" in done.stderr
+        assert "write to another file" in done.stderr
         assert contents(tmp_path) == before
 
 

@@ -239,7 +239,7 @@ def test_rows_of_which_none_can_be_used_are_an_error_that_says_why(verb: str) ->
         )
 
     with pytest.raises(
-        ChunkwiseError, match=r"^no chunk that was given has a place in the documents: chunk 1: .*"
+        ChunkwiseError, match=r"^no chunk given was located in the documents: chunk 1: .*"
     ):
         call()
 
@@ -249,7 +249,7 @@ def test_a_file_of_which_no_row_can_be_used_is_named(tmp_path: Path) -> None:
     file.write_text("\n".join(map(json.dumps, LOST)), encoding="utf-8")
     with pytest.raises(
         ChunkwiseError,
-        match=r"no chunk in .*rows\.jsonl has a place in the documents: .*and 1 more",
+        match=r"no chunk in .*rows\.jsonl was located in the documents: .*and 1 more",
     ):
         of(file, options=LoadOptions(on_unreadable="ignore"))
 

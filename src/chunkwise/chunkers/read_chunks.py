@@ -80,7 +80,7 @@ class ExistingChunks:
     def check_usable(self) -> None:
         """Refuses chunks of which none has a place: nothing could be searched, and nothing examined."""
         if all(chunk.place is None for chunk in self.chunks):
-            what = "that was given" if self.path == _GIVEN else f"in {self.path}"
+            what = "given" if self.path == _GIVEN else f"in {self.path}"
             first, *others = self.problems
             more = f"; and {thousands(len(others))} more" if others else ""
             raise ChunkwiseError(f"no chunk {what} was located in the documents: {first}{more}")
@@ -212,7 +212,7 @@ def read_chunks(
     if not rows:
         where = "no chunk was given" if path == _GIVEN else f"no chunk in {path}"
         if unread:
-            where = "no chunk that was given" if path == _GIVEN else where
+            where = "no chunk given" if path == _GIVEN else where
             more = f"; and {thousands(len(unread) - 1)} more" if len(unread) > 1 else ""
             raise ChunkwiseError(f"{where} can be read: {unread[0]}{more}")
         raise ChunkwiseError(f"{where}; expected records with text and document")
