@@ -268,13 +268,15 @@ def test_two_hundred_kills_leave_the_old_or_the_new_index(tmp_path: Path) -> Non
     """kill -9 at random moments: every document is whole, and the next writer need not wait."""
     place, choose = f"lancedb://{tmp_path}/kb", random.Random(1)
     made(place, documents(5))
-    states = {tuple(found(place))}
+    states, whole = {tuple(found(place))}, 60.0
     for number in range(200):
         count, word = 3 + number % 5, f"word{number}"
         program = _WRITER.format(path=sys.path, place=place, count=count, word=word)
+        began = time.monotonic()
         process = subprocess.Popen([sys.executable, "-c", program], env={**os.environ})
         try:
-            process.wait(choose.uniform(0.8, 2.5))
+            process.wait(choose.uniform(0.6, 1.2) * whole)
+            whole = time.monotonic() - began  # a busy machine needs more
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
