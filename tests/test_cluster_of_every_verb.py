@@ -65,7 +65,7 @@ def test_an_index_has_the_same_bytes(docs: Path, tmp_path: Path, vectors: Any) -
     assert str(made["here"].changes) == str(made["there"].changes)
     assert _files(tmp_path / "here") == _files(tmp_path / "there")
     assert cluster.stages == [
-        "read, cut and count words" if vectors == "none" else "read, cut and embed"
+        "read, chunk and count words" if vectors == "none" else "read, chunk and embed"
     ]
     assert cluster.groups[0].is_stopped
 
@@ -104,7 +104,7 @@ def test_a_model_that_cannot_travel_is_asked_here(docs: Path) -> None:
     cluster = ClusterHere()
     made = chunkwise.index(docs, embedder=Local(), jobs=cluster)
     assert len(made) == 14
-    assert cluster.stages == ["read and chunked"]
+    assert cluster.stages == ["read and chunk"]
 
 
 def test_chunks_lint_and_profile_are_the_same(docs: Path) -> None:
@@ -113,7 +113,7 @@ def test_chunks_lint_and_profile_are_the_same(docs: Path) -> None:
     cluster = ClusterHere()
     source = [docs, docs / "sub" / "1.md"]
     assert chunkwise.profile(source, jobs=cluster) == chunkwise.profile(source)
-    assert cluster.stages == ["read, cut and profile"]
+    assert cluster.stages == ["read, chunk and profile"]
 
 
 @pytest.mark.usefixtures("processes")

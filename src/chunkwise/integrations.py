@@ -29,8 +29,8 @@ def strategy_of(strategy: StrategyLike, given: dict[str, Any]) -> Strategy:
     said = {name: value for name, value in given.items() if value is not None}
     if said and not isinstance(strategy, str):
         raise InvalidParameter(
-            f"{next(iter(said))} conflicts with a strategy object; give the strategy by name, "
-            f"such as 'sentences', or leave it out"
+            f"{next(iter(said))} can't be combined with a strategy object; give the "
+            f"strategy by name, such as 'sentences', or omit {next(iter(said))}"
         )
     return get_strategy(strategy, **said)
 

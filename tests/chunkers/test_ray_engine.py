@@ -273,7 +273,7 @@ def test_stages_have_names_in_the_cluster(
 
     monkeypatch.setattr(ray, "remote", noting)
     chunkwise.index(docs, vectors="none", jobs=RayCluster())
-    assert names == ["chunkwise: read, cut and count words"]
+    assert names == ["chunkwise: read, chunk and count words"]
 
 
 @pytest.mark.usefixtures("processes")

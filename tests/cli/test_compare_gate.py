@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("same.json broken.json --no-new-zero", 4, "q07 fell from 100% to 0%"),
         ("high.json low.json --no-new-zero", 0, ""),
         ("same.json crashed.json --fail-if-worse recall --min-effect 0.02", 5, "199 of the 200 questions with a score"),
-        ("same.json crashed.json --fail-if-worse recall --accept questions", 0, "199 questions without"),
+        ("same.json crashed.json --fail-if-worse recall --accept questions", 0, "199 questions"),
         ("uncited.json uncited_too.json --fail-if-worse recall,citation", 0, "citation_recall: skipped, no question"),
         ("uncited.json uncited_too.json --fail-if-worse citation", 5, "no run has a score for citation_recall"),
         ("low.json high.json --min-effect 0.1", 0, "is significantly better"),

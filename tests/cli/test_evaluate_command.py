@@ -358,10 +358,8 @@ def test_limits_for_a_pipeline(here: Run, texts: Path, tmp_path: Path) -> None:
     assert done.returncode == 4
     lines = done.stderr.splitlines()
     assert len(lines) == 2
-    assert re.fullmatch(
-        r"chunkwise: precision@5 is \d+%, [\d.]+ pts under the 99% asked for", lines[0]
-    )
-    assert lines[1] == "chunkwise: recall@5 is 100%, 50.0 pts over the 50% asked for"
+    assert re.fullmatch(r"chunkwise: precision@5 is \d+%, [\d.]+ pts under .*99%.*", lines[0])
+    assert lines[1].startswith("chunkwise: recall@5 is 100%, 50.0 pts over")
     assert (tmp_path / "results.json").exists(), "what was measured is kept"
     bare = [{"id": "x", "question": "Who approves leave?"}]
     write(tmp_path / "bare.json", bare)

@@ -133,10 +133,7 @@ def test_a_document_that_cannot_be_read_once_stays_and_is_told(here: Run, handbo
     done = here("index", "handbook", *WORDS)
     assert done.returncode == 3
     assert "skipped handbook/leave.md: empty" in done.stderr
-    assert (
-        "1 document is kept unchanged, since its source could not be read this time: leave.md"
-        in done.stderr
-    )
+    assert "1 document is kept unchanged" in done.stderr
     assert "3 documents (3 unchanged, 1 skipped)" in done.stderr
     assert "Ask in writing." in here("search", "kb", "writing").stdout
 

@@ -63,7 +63,7 @@ def test_from_nothing_to_fetched_to_removed(bare: Path, monkeypatch: pytest.Monk
     path.write_bytes(b"\0" * path.stat().st_size)
     damaged = call(models, "verify", fails=True)
     assert damaged.exit_code == 1
-    assert "minilm: damaged: chunkwise models get minilm" in damaged.stdout
+    assert "minilm: damaged" in damaged.stdout
     assert json.loads(call(models, "remove", "minilm", "--json").stdout)["freed"] > 20e6
 
 

@@ -83,7 +83,7 @@ def test_what_is_said_on_the_command_line_wins(here: Run, docs: Path, tmp_path: 
         ("strategy =", 1, "r.toml is not TOML"),
         ('strategy = "nobody"', 2, "unknown strategy 'nobody'"),
         ('strategy = "words"\ncontext = "all"', 2, "context is 'all'; allowed: none"),
-        ('strategy = "words"\nk = "many"', 2, "k is 'many'; expected int"),
+        ('strategy = "words"\nk = "many"', 2, "k is 'many'; expected an integer"),
         ('strategy = "words"\ncolour = "red"', 2, "unknown option 'colour'"),
         ("[sweep]", 1, "is a plan, not a recommendation; create one: chunkwise tune"),
     ],

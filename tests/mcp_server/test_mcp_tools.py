@@ -174,7 +174,7 @@ def test_no_text_is_cut_into_more_than_memory_holds(
     strategy = "characters(max_chars=40000, overlap=39990)"
     assert "smaller overlap" in refusal(project, tool, **given, strategy=strategy)
     assert "outside of the project" in refusal(project, "chunk", path="../kb")
-    assert "is a path or an address" in refusal(
+    assert "is a path or URL" in refusal(
         project, "chunk", text="a", strategy="tokens(tokenizer='/etc/passwd')"
     )
 

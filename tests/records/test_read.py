@@ -106,7 +106,7 @@ def test_a_broken_list_hands_out_what_was_read_and_says_where_it_breaks(
 ) -> None:
     file = write(tmp_path / "f.json", f'[{{"a": 1}},\n{BROKEN[name]}')
     found: list[Row] = []
-    with pytest.raises(BrokenList, match=r"an invalid JSON list: .*entry [23]\)") as told:
+    with pytest.raises(BrokenList, match=r"invalid JSON list: .*entry [23]\)") as told:
         found.extend(rows(file))
     assert found[0].value == GOOD
     assert ("line 2" in str(told.value)) != (name == "too deep")
@@ -216,7 +216,7 @@ def test_parquet(tmp_path: Path) -> None:
 
 def test_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"[5, ")))
-    with pytest.raises(BrokenList, match=r"^standard input is an invalid JSON list"):
+    with pytest.raises(BrokenList, match=r"^standard input: invalid JSON list"):
         list(rows("-"))
     assert is_read_once("-")
     assert not is_read_once(__file__)

@@ -101,7 +101,9 @@ def _parsed(text: str) -> Limits:
 def _amount(part: str, value: str, units: dict[str, float]) -> float:
     match = _AMOUNT.fullmatch(value)
     if not match or match[2] not in units:
-        raise InvalidParameter(f"limits has {part!r}, which isn't an amount; allowed: {_EXAMPLE}")
+        raise InvalidParameter(
+            f"limits: {part!r} is not a valid amount; expected, for example, {_EXAMPLE}"
+        )
     return float(match[1]) * units[match[2]]
 
 

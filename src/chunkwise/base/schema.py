@@ -9,6 +9,7 @@ Validation, command-line flags, files, HTTP bodies, tools and reference pages co
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from inspect import get_annotations
 from types import NoneType, UnionType
@@ -227,17 +228,18 @@ def _checker(kind: type) -> type[msgspec.Struct]:
     return _CHECKERS[kind]
 
 
+_TYPES = {
+    "int": "an integer", "float": "a number", "str": "text", "bool": "true or false", "array": "a list",
+}  # fmt: skip
+
+
 def _invalid(error: msgspec.ValidationError, given: Mapping[str, Any], kind: type) -> InvalidOption:
     reason, _, path = str(error).partition(" - at `$.")
     name = path.rstrip("`").partition("[")[0].partition(".")[0]
     if choices := next(field.choices for field in schema(kind) if field.name == name):
         reason = f"allowed: {', '.join(choices)}"
-    reason = (
-        reason.replace("`", "")
-        .replace(" | null", "")
-        .replace("array", "a list")
-        .partition(", got ")[0]
-    )
+    reason = re.sub(r"`(\w+)( \| null)?", lambda of: _TYPES.get(of[1], of[1]), reason)
+    reason = reason.replace("`", "").partition(", got ")[0]
     return InvalidOption(name, given[name], reason[:1].lower() + reason[1:])
 
 

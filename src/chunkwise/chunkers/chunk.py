@@ -246,7 +246,7 @@ def chunk_changed(
     # Told here, and perhaps unfit to travel.
     sent = replace(options, on_unreadable="warn", on_passed_over=None, on_renamed=None)
     cut = replace(cut, options=sent, further=further)
-    stage = "read and chunked" if further is None else f"read, chunked and {further.stage}"
+    stage = "read and chunk" if further is None else f"read, chunk and {further.stage}"
     result = map_parts(
         cut, batches(chain(first, units)), jobs, stage, _lost,
         accelerated=further is not None and further.accelerated, apart=made.is_of_file,

@@ -239,7 +239,7 @@ def write_dataset(
     apart = get_strategy(recipe.strategy).is_of_file
     with (
         only_writer(recipe.output),
-        begin_workers(jobs, recipe, "read and chunked", apart=apart) as workers,
+        begin_workers(jobs, recipe, "read and chunk", apart=apart) as workers,
     ):
         return _written(source, recipe, workers, on_unreadable, advance)
 

@@ -156,7 +156,7 @@ class RecursiveChunker(SizedChunker):
                 )
             if self.regex:
                 raise InvalidParameter(
-                    f"regex needs a list of separators, not {self.separators!r}; leave regex out"
+                    f"regex needs separators as a list, not {self.separators!r}; pass a list or omit regex"
                 )
         elif not isinstance(self.separators, tuple | list) or not all(
             isinstance(item, str) for item in self.separators

@@ -100,7 +100,7 @@ def command(options: IndexCommandOptions) -> None:
         options.estimate and (asking or llm)
     ):  # indexing takes no time beside asking
         if options.chunks:
-            raise click.UsageError("--dry-run estimates chunking; leave out --chunks")
+            raise click.UsageError("--dry-run and --estimate can't be combined with --chunks")
         _dry_run(paths, options, context, known, llm, asking, reads=reads)
         return
     # What --config says of the strategy gives way to chunks that are there.

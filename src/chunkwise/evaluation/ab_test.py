@@ -179,7 +179,7 @@ def _clicked(record: Mapping[str, object], known: Mapping[str, int]) -> Iterator
         fits = type(start) is int and type(end) is int and 0 <= start < end <= known[id]
         if not fits:
             raise WrongField(
-                f"a click in {id!r} is from {shown(start)} to {shown(end)}; it has "
+                f"a click at {shown(start)} to {shown(end)} is outside {id!r}, which has "
                 f"{counted(known[id], 'character')}"
             )
         yield Reference(id, start, end)

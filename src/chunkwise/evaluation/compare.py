@@ -298,7 +298,8 @@ def compare(
 ) -> Comparison:
     """Compare runs on the questions they share, with paired tests.
 
-    Each run is compared with the first, and with the best of several. Holm's correction covers all tests.
+    Each run is compared with the first and, if there are three or more, with the best. Holm's correction covers all
+    tests.
 
     Args:
         runs: Results, saved runs or result files; or one list of them.

@@ -129,8 +129,8 @@ class WholeScore:
 class Metric:
     """A metric; `score` returns one value per question, or one value for `per="chunking"`.
 
-    A text instead of a value is the reason why there is none. If a metric raises, it is unscored with the reason, and
-    the others are scored.
+    Return a string instead of a value to explain why there is no score. If a metric raises an exception, it is
+    reported as unscored with the reason; other metrics are still scored.
     """
 
     name: str = field(kw_only=False)

@@ -132,7 +132,7 @@ class ModelCache:
         """Forgets all, or the models whose identity starts so; how many entries that were."""
         if model == "":
             raise InvalidParameter(
-                "model is ''; expected the start of a model identity, or None for all"
+                "model is ''; expected a prefix of a model identity, or None to clear all"
             )
         return self._or_error(lambda item: _delete(item, model)) if self.path.exists() else 0
 

@@ -332,8 +332,8 @@ def _of_list(text: str, name: str) -> Iterator[Row]:
             raise json.JSONDecodeError("extra data after the end", text, at)
     except (ValueError, RecursionError) as error:
         raise BrokenList(
-            f"{name} is an invalid JSON list: {json_problem(error)} (entry {number + 1}); fix "
-            f"it, or write one record per line"
+            f"{name}: invalid JSON list: {json_problem(error)} (entry {number + 1}); fix it, or "
+            f"write one record per line"
         ) from None
 
 

@@ -187,8 +187,8 @@ class Server:
         request.scope[UNITS] = units
         if wait := self.rate.take(caller.name, units):
             raise AskedTooOften(
-                f"rate limit of {caller.name} exceeded: {counted(self.limits.units_a_minute, 'unit')} per minute, "
-                f"this request takes {as_set(units)}; try again in {counted(wait, 'second')}",
+                f"rate limit exceeded for {caller.name}: {counted(self.limits.units_a_minute, 'unit')} per minute; "
+                f"this request costs {as_set(units)}; try again in {counted(wait, 'second')}",
                 wait,
             )
 

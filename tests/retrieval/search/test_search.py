@@ -256,7 +256,7 @@ def test_a_retriever_of_spans_is_held_to_the_budget() -> None:
 @cases(
     "options, message",
     [
-        ({"k": 0}, "k is 0; expected int >= 1"),
+        ({"k": 0}, "k is 0; expected an integer >= 1"),
         ({"k": True}, "k is True"),
         ({"budget": -3}, "budget is -3"),
         ({"neighbors": -1}, "neighbors is -1"),

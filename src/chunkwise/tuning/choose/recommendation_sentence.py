@@ -208,7 +208,7 @@ def _expected(findings: Findings) -> str:
         return f"Keep {YOUR_INDEX}: public datasets show no gain of a point or more over it."
     if chosen.baseline:
         return f"Keep your default, such as {_default(chosen)}: nearly everything is found with any configuration."
-    return f"Use {chosen.label}: results on public datasets decide; scores on generated questions do not."
+    return f"Use {chosen.label}, based on results on public datasets, not on generated questions."
 
 
 def _opening(findings: Findings) -> str:
@@ -361,9 +361,9 @@ def _picked(findings: Findings) -> str:
 
 
 def recommended_unasked(label: str) -> str:
-    """Of a sweep without questions, where results on public datasets decide."""
+    """Of a sweep without questions, based on results on public datasets."""
     return (
-        f"Use {label}: results on public datasets decide; no questions could be generated from "
+        f"Use {label}, based on results on public datasets; no questions could be generated from "
         f"these documents, so nothing was measured on them."
     )
 
