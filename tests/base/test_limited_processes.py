@@ -288,7 +288,7 @@ def test_limits_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     "text", ["4GB", "memory", "memory=", "memory=4XB", "memory=-1GB", "time=1e3", "speed=1", "memory=1kB", "time=0"]
 )  # fmt: skip
 def test_wrong_limits_are_told(text: str) -> None:
-    with pytest.raises(InvalidParameter, match="^limits"):
+    with pytest.raises(InvalidParameter, match=r"^limits"):
         limits_of(text)
 
 

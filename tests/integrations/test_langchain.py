@@ -192,7 +192,7 @@ def test_headings_and_parents_are_told() -> None:
         (lambda: ChunkwiseTextSplitter("sentence"), "did you mean sentences"),
         (
             lambda: ChunkwiseTextSplitter(chunkwise.ext.get_strategy("words"), chunk_size=3),
-            "conflicts with a strategy object",
+            "strategy object",
         ),
         (lambda: ChunkwiseTextSplitter().create_documents(["a"], [{}, {}]), "2 metadatas for 1 text"),
         (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator=False), "leave out keep_separator"),

@@ -158,6 +158,18 @@ def test_what_went_wrong_is_told(client: TestClient, commands: Commands, project
     assert row["lines"] == ["nothing to tune"]
 
 
+@pytest.mark.usefixtures("processes")
+def test_a_stopped_sweep_is_resumed_with_its_own_settings(
+    client: TestClient, commands: Commands, tmp_path: Path
+) -> None:
+    commands.script = ENDS
+    (tmp_path / "first" / SWEEP_RECORD).mkdir(parents=True)
+    (tmp_path / "first" / "sweep.toml").write_text("", "utf-8")
+    assert client.get("/api/sweeps").json()["rows"][0]["state"] == "stopped"
+    client.post("/api/sweeps/start", json={"name": "first", "embedder": "minilm"})
+    assert commands.asked == [["tune", "--resume", "-o", "first"]]
+
+
 def write_sweep(folder: Path) -> None:
     (folder / SWEEP_RECORD / "outcomes").mkdir(parents=True)
     for number in range(3):

@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import format_interval, thousands
-from chunkwise.documents.walk import SWEEP_RECORD
+from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.metrics.registry import format_score, kind_of
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.view import View
@@ -65,8 +65,9 @@ class EstimateView(View):
 
 @dataclass(frozen=True, slots=True)
 class SweepVerdict:
-    """The recommended configuration and what it gains, in words."""
+    """The recommendation, and what its configuration gains."""
 
+    sentence: str
     chosen: str
     score: str
     gain: str
@@ -118,7 +119,7 @@ class SweepsView(View):
     into: str
     """Where a recommendation is applied."""
     name: str
-    """A folder for the next sweep: no finished one's."""
+    """A folder for the next sweep: no other's."""
     rows: tuple[SweepRow, ...]
 
 
@@ -172,6 +173,8 @@ def _command(project: Project, form: SweepForm) -> list[str]:
     if why := _why_not(project):
         raise InvalidParameter(why)
     folder = _folder(form.name)
+    if (folder / SWEEP_FILES[0]).is_file() and not (folder / RESULTS).is_file():
+        return ["tune", "--resume", "-o", str(folder)]  # with the settings it was started with
     questions = _questions(project, form)
     command = ["tune", *project.sources.documents, "--queries", questions]
     command += ["--embedder", str(form.embedder), "-o", str(folder)]
@@ -281,7 +284,8 @@ def verdict_of(sweep: SweepResult) -> SweepVerdict | None:
             f"{100 * against.difference:+.0f} points ({low} to {high}) against {against.baseline}"
         )
     return SweepVerdict(
-        one_line(chosen.label, 200), f"{sweep.objective} {format_score(sweep.objective, result.mean)} "
+        one_line(sweep.sentence, 400), one_line(chosen.label, 200),
+        f"{sweep.objective} {format_score(sweep.objective, result.mean)} "
         f"({format_interval(result.low, result.high, kind_of(sweep.objective))})",
         one_line(gain, 200).replace("-", "−"), against.words if against else "",
     )  # fmt: skip
@@ -291,11 +295,11 @@ def sweeps(project: Project, _: NoParameters) -> SweepsView:
     with suppress(ChunkwiseError):  # told beside the sweep
         project.take_applied()
     rows = tuple(_row(project, name) for name in _names(project))
-    done = {row.name for row in rows if row.state == "done"}
+    there = {row.name for row in rows}
     names = chain([USUAL_NAME], (f"{USUAL_NAME}-{number}" for number in count(2)))
     return SweepsView(
         _why_not(project), get_args(Embedder), get_args(TimeLimit), project.labeled_count(), project.into,
-        next(name for name in names if name not in done), rows,
+        next(name for name in names if name not in there), rows,
     )  # fmt: skip
 
 

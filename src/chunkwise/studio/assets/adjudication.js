@@ -12,7 +12,7 @@ async function load() {
     tell(box, null);
   } catch (error) { tell(box, error); return; }
   $("#sign").hidden = true;
-  $("#note").textContent = view.disputed.length ? `${counted(view.disputed.length, "passage")} to decide, ${number(view.decided)} decided.` : `All decided: ${counted(view.decided, "passage")}.`;
+  $("#note").textContent = view.disputed.length ? `${counted(view.disputed.length, "passage")} to decide, ${number(view.decided)} decided.` : view.decided ? `All decided: ${counted(view.decided, "passage")}.` : "No disagreements.";
   list.replaceChildren(...view.disputed.map(row));
   go(Math.min(at, view.disputed.length - 1));
 }

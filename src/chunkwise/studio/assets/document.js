@@ -203,7 +203,7 @@ function figures() {
   const names = shown().length > 1 ? ["A", "B"] : [""];
   $("#figures").replaceChildren(...shown().filter((side) => side.cuts).map(({ cuts }, at) => {
     const pairs = [[counted(cuts.chunks, "chunk"), ""], [number(cuts.median), `median ${cuts.unit}`],
-      [number(cuts.longest), cuts.limit === null ? "longest" : `longest, of ${number(cuts.limit)}`], [number(cuts.bad_cuts), cuts.bad_cuts === 1 ? "boundary issue" : "boundary issues"]];
+      [number(cuts.longest), cuts.limit === null ? "longest" : `longest (limit ${number(cuts.limit)})`], [number(cuts.bad_cuts), cuts.bad_cuts === 1 ? "boundary issue" : "boundary issues"]];
     if (cuts.overlap > 1.005) pairs.push([times(cuts.overlap), "text length"]);
     const kinds = cuts.kinds.filter((item) => item.count).sort((a, b) => b.count - a.count);
     return element("div", { className: "figure-card" },

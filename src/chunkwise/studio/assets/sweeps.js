@@ -22,17 +22,17 @@ function row(item, into, isFirst) {
   const facts = [`${number(item.done)}${item.total > item.done ? ` of ${number(item.total)}` : ""} configurations`];
   if (item.seconds) facts.push(counted(Math.round(item.seconds), "second"));
   if (item.verdict) {
-    made.append(element("p", { className: "winner" }, element("bdi", {}, item.verdict.chosen)),
-      element("p", {}, element("b", {}, item.verdict.score)));
+    made.append(element("p", { className: "winner" }, item.verdict.sentence),
+      element("p", {}, element("bdi", {}, item.verdict.chosen), ": ", element("b", {}, item.verdict.score)));
     if (item.verdict.gain) made.append(element("p", {}, element("span", { className: `verdict ${item.verdict.words}` }, verdicts[item.verdict.words] ?? item.verdict.words), ` ${item.verdict.gain}`));
   } else if (item.state === "done") made.append(element("p", { className: "none" }, "No recommendation; see the report."));
   else made.append(element("progress", { max: 1, value: item.total ? Math.min(1, item.done / item.total) : 0, "aria-label": `Progress of ${item.name}` }));
   made.append(element("p", { className: "where" }, facts.join(" · ")));
   if (item.lines.length) made.append(element("p", { className: item.state === "failed" ? "refused" : "where" }, item.lines[item.lines.length - 1]));
   const buttons = element("p", { className: "buttons" });
-  if (item.state === "stopped" || item.state === "failed") buttons.append(button("Resume", "", () => send("/api/sweeps/start", { ...values(), name: item.name })));
+  if (item.state === "stopped" || item.state === "failed") buttons.append(button("Resume", "", () => send("/api/sweeps/start", { name: item.name })));
   if (item.state === "running") buttons.append(button("Stop", "", () => send("/api/sweeps/stop", { name: item.name })));
-  if (item.can_apply && item.applying !== "running" && item.applying !== "done") buttons.append(button(`Apply to the index ${into}`, isFirst ? "page-primary" : "", () => send("/api/sweeps/apply", { name: item.name })));
+  if (item.can_apply && item.applying !== "running" && item.applying !== "done") buttons.append(button(`Apply ${item.verdict?.chosen ?? "it"} to the index ${into}`, isFirst && item.verdict?.words !== "inconclusive" ? "page-primary" : "", () => send("/api/sweeps/apply", { name: item.name })));
   if (item.run !== null) buttons.append(element("a", { href: `/runs/${item.run}` }, "Open the report"));
   made.append(buttons);
   if (item.applying === "running") made.append(element("p", { className: "hint", role: "status" }, `Building the index ${into} …`));
