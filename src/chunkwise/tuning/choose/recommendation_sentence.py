@@ -208,7 +208,7 @@ def _expected(findings: Findings) -> str:
         return f"Keep {YOUR_INDEX}: public datasets show no gain of a point or more over it."
     if chosen.baseline:
         return f"Keep your default, such as {_default(chosen)}: nearly everything is found with any configuration."
-    return f"Use {chosen.label}, based on results on public datasets, not on generated questions."
+    return f"Use {chosen.label}, based on results on public datasets; scores on generated questions don't count."
 
 
 def _opening(findings: Findings) -> str:
