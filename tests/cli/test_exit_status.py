@@ -140,7 +140,7 @@ def test_where_several_are_true_the_first_of_the_page_counts() -> None:
     page = (DOCS / "reference" / "exit-statuses.md").read_text(encoding="utf-8")
     order = [
         int(each)
-        for each in page.partition("the first of these counts: ")[2].partition(".")[0].split(", ")
+        for each in page.partition("the order of precedence is ")[2].partition(".")[0].split(", ")
     ]
     names = {1: "failed", 2: "wrong_usage", 3: "skipped", 4: "not_reached", 5: "not_comparable"}
     assert sorted(order) == sorted(names)
