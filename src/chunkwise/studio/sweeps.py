@@ -284,7 +284,7 @@ def verdict_of(sweep: SweepResult) -> SweepVerdict | None:
             f"{100 * against.difference:+.0f} points ({low} to {high}) against {against.baseline}"
         )
     return SweepVerdict(
-        one_line(sweep.sentence, 400), one_line(chosen.label, 200),
+        one_line(sweep.sentence.partition(". ")[0].rstrip(".") + ".", 400), one_line(chosen.label, 200),
         f"{sweep.objective} {format_score(sweep.objective, result.mean)} "
         f"({format_interval(result.low, result.high, kind_of(sweep.objective))})",
         one_line(gain, 200).replace("-", "−"), against.words if against else "",
