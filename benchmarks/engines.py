@@ -208,10 +208,11 @@ def side_by_side(chunks: int, questions: int, engines: Sequence[str]) -> str:
         for each in rows
     ]  # fmt: skip
     return "\n".join([
-        f"{count:,} chunks of {len(given):,} synthetic documents, with {DIMENSIONS}-dimensional vectors in {TOPICS} seeded"
-        " clusters. *Load*: time to write prepared rows and publish the index. *First question*: `hybrid`, including the"
-        f" transfer of data. The other columns are questions per second, {questions} questions one after the other."
-        " *Recall*: share of the ten nearest chunks that `dense` finds. Servers of Qdrant and OpenSearch weren't available.",
+        f"{count:,} chunks of {len(given):,} synthetic documents, with {DIMENSIONS}-dimensional vectors in {TOPICS}"
+        " seeded clusters. *Load*: time to write prepared rows and publish the index. *First question*: `hybrid`,"
+        f" including the transfer of data. The other columns are questions per second, {questions} questions one after"
+        " the other. *Recall*: share of the ten nearest chunks that `dense` finds. Servers of Qdrant and OpenSearch"
+        " weren't available.",
         "",
         table(heads, lines), "",
     ])  # fmt: skip
