@@ -66,7 +66,10 @@ def test_sources_are_sorted_by_what_they_are(tmp_path: Path) -> None:
         sort_sources([kb, "postgresql://user@host/database"])
 
 
-def test_an_index_is_shown_without_reading_its_documents_again(tmp_path: Path) -> None:
+def test_an_index_is_shown_without_reading_its_documents_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # sweeps of the working folder are shown, too
     (tmp_path / "docs").mkdir()
     for number in range(3):
         text = f"Lamp {number} stands at the end of the mole, and is lit at dusk.\n" * 3
