@@ -326,7 +326,7 @@ def costs(saved: SavedResults) -> str:
             took.append(process_time() - start)
         hostile.append([name, *(f"{each:.1f}" for each in took), f"{took[2] / took[0]:.1f}×"])
     made, asked = (
-        f"{_verdict(clock, bar)} by the clock, {_verdict(processor, bar)} by the processor"
+        f"{_verdict(clock, bar)} in wall time, {_verdict(processor, bar)} in CPU time"
         for (clock, processor), bar in zip((seconds[1], asking[1]), BARS, strict=True)
     )
     return "\n".join([
@@ -357,7 +357,7 @@ def main() -> None:
     given, _ = options.parse_known_args()
     saved = SavedResults(given.save)
     write_page(
-        "Questions whose answer stands in several places",
+        "Multi-hop questions",
         "graph.md",
         {
             "musique": ("Answers in several passages", lambda: several_places(saved)),

@@ -155,17 +155,10 @@ def test_the_kit_looks_at_documents_of_ones_own() -> None:
 
 def test_offsets_of_any_integer_kind_and_generators_are_taken(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "import numpy as np\n"
-        "class Half:\n"
-        "    def split(self, document):\n"
-        "        yield np.int64(0), np.int64(len(document.text) // 2)\n"
-        "class Fails:\n"
-        "    def split(self, document):\n"
-        "        yield 0, 1\n"
-        "        raise RuntimeError('half-way')\n"
-        "class Odd:\n"
-        "    def split(self, document):\n"
-        "        return [(1, 2, 3, 4, 5, 6)]\n"
+        "import numpy as np\nclass Half:\n    def split(self, document):\n        yield "
+        "np.int64(0), np.int64(len(document.text) // 2)\nclass Fails:\n    def split(self, "
+        "document):\n        yield 0, 1\n        raise RuntimeError('half-way')\nclass Odd:\n    "
+        "def split(self, document):\n        return [(1, 2, 3, 4, 5, 6)]\n"
     )
     (chunk,) = chunk_text("abcd", strategy=f"{tmp_path}/mine.py:Half")
     assert type(chunk.start) is int

@@ -55,12 +55,8 @@ def test_a_fault_is_told_in_the_author_s_terms(body: str, tmp_path: Path) -> Non
 
 def test_what_can_only_be_asked_for_by_position_is_taken(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "class Pairs:\n"
-        "    def __getitem__(self, at):\n"
-        "        return ((0, 5), (6, 14))[at]\n\n"
-        "class Mine:\n"
-        "    def split(self, document):\n"
-        "        return Pairs()\n"
+        "class Pairs:\n    def __getitem__(self, at):\n        return ((0, 5), (6, "
+        "14))[at]\n\nclass Mine:\n    def split(self, document):\n        return Pairs()\n"
     )
     chunks = chunk_text("Lamps are lit.", strategy=f"{tmp_path}/mine.py:Mine")
     assert [chunk.text for chunk in chunks] == ["Lamps", "are lit."]

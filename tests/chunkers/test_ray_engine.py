@@ -154,17 +154,13 @@ def test_a_driver_that_is_killed_leaves_parts_that_the_next_run_takes(
 ) -> None:
     script = tmp_path / "run.py"
     script.write_text(
-        "import os, signal, sys\n"
-        "from pathlib import Path\n"
-        "from chunkwise.base.ray_workers import RayCluster\n"
-        "from chunkwise.chunkers import chunk_dataset\n"
-        "from chunkwise.documents import LoadOptions\n"
-        "chunk_dataset._BATCHES = 1\n"
-        "recipe = chunk_dataset.PartRecipe(sys.argv[3], LoadOptions(), 'none', Path(sys.argv[2]))\n"
-        "def advance(amount, note):\n"
-        "    if note.startswith('128'):\n"
-        "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        "chunk_dataset.write_dataset(sys.argv[1], recipe, RayCluster(sys.argv[4]), print, advance)\n"
+        "import os, signal, sys\nfrom pathlib import Path\nfrom chunkwise.base.ray_workers "
+        "import RayCluster\nfrom chunkwise.chunkers import chunk_dataset\nfrom "
+        "chunkwise.documents import LoadOptions\nchunk_dataset._BATCHES = 1\nrecipe = "
+        "chunk_dataset.PartRecipe(sys.argv[3], LoadOptions(), 'none', Path(sys.argv[2]))\ndef "
+        "advance(amount, note):\n    if note.startswith('128'):\n        os.kill(os.getpid(), "
+        "signal.SIGKILL)\nchunk_dataset.write_dataset(sys.argv[1], recipe, "
+        "RayCluster(sys.argv[4]), print, advance)\n"
     )
     strategy = _strategy(tmp_path)
     words = [str(docs), str(tmp_path / "out"), strategy, ray_cluster.address]
@@ -290,10 +286,8 @@ def test_a_cluster_that_is_not_there_is_told(docs: Path, tmp_path: Path) -> None
 
 def test_without_an_address_a_cluster_is_begun_though_another_runs_here(ray_cluster: Any) -> None:
     script = (
-        "import ray\n"
-        "from chunkwise.base.ray_workers import RayCluster\n"
-        "with RayCluster():\n"
-        "    print(ray.get_runtime_context().gcs_address, len(ray.nodes()))\n"
+        "import ray\nfrom chunkwise.base.ray_workers import RayCluster\nwith RayCluster():\n    "
+        "print(ray.get_runtime_context().gcs_address, len(ray.nodes()))\n"
     )
     env = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
     done = subprocess.run(

@@ -272,9 +272,8 @@ def test_a_terminated_run_clears_away_what_it_began(handbook: Path, tmp_path: Pa
 @pytest.mark.usefixtures("processes")
 def test_a_strategy_that_misbehaves_is_named(here: Run, handbook: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "class Far:\n    def split(self, document):\n        return [(0, 10**9)]\n"
-        "class Fails:\n    def split(self, document):\n        raise KeyError('x')\n"
-        "class Nothing:\n    pass\n"
+        "class Far:\n    def split(self, document):\n        return [(0, 10**9)]\nclass Fails:\n "
+        "   def split(self, document):\n        raise KeyError('x')\nclass Nothing:\n    pass\n"
     )
     for name, message in (
         ("Far", "returned (0, 1000000000) for"),

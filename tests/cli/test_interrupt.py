@@ -117,12 +117,9 @@ def test_a_signal_leaves_the_index_that_was(number: int, status: int, tmp_path: 
 
 def test_an_interrupt_while_the_command_is_imported_is_no_traceback() -> None:
     code = (
-        "import sys, runpy\n"
-        "class Interrupts:\n"
-        "    def find_spec(self, name, *_):\n"
-        "        if name == 'click': raise KeyboardInterrupt\n"
-        "sys.meta_path.insert(0, Interrupts())\n"
-        "runpy.run_module('chunkwise', run_name='__main__')\n"
+        "import sys, runpy\nclass Interrupts:\n    def find_spec(self, name, *_):\n        if "
+        "name == 'click': raise KeyboardInterrupt\nsys.meta_path.insert(0, "
+        "Interrupts())\nrunpy.run_module('chunkwise', run_name='__main__')\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG

@@ -154,14 +154,9 @@ def test_a_file_that_does_not_fit_into_memory_is_told(
 @pytest.mark.usefixtures("processes")
 def test_an_interrupt_amid_a_destructor_is_not_forgotten() -> None:
     code = (
-        "import sys, time, chunkwise.cli.main as m\n"
-        "class Late:\n"
-        "    def __del__(self): raise KeyboardInterrupt\n"
-        "def group(**_):\n"
-        "    Late()\n"
-        "    time.sleep(600)\n"
-        "m.group = group\n"
-        "m.main()\n"
+        "import sys, time, chunkwise.cli.main as m\nclass Late:\n    def __del__(self): raise "
+        "KeyboardInterrupt\ndef group(**_):\n    Late()\n    time.sleep(600)\nm.group = "
+        "group\nm.main()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, preexec_fn=listening

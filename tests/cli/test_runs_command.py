@@ -100,11 +100,8 @@ def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
         ("testset", "calibrate", "docs", "--test-queries", "queries.json", "--judge", "labels,./judge.py:Judge"),
     )  # fmt: skip
     (tmp_path / "judge.py").write_text(
-        "from chunkwise.core import Score\n"
-        "class Judge:\n"
-        "    name = 'yes'\n"
-        "    def judge(self, queries, hits):\n"
-        "        return [[Score(1.0) for _ in own] for own in hits]\n"
+        "from chunkwise.core import Score\nclass Judge:\n    name = 'yes'\n    def judge(self, "
+        "queries, hits):\n        return [[Score(1.0) for _ in own] for own in hits]\n"
     )
     for words in commands:
         done = here(*words, "--save")

@@ -302,10 +302,9 @@ def test_what_the_callers_callback_raises_is_not_swallowed(write) -> None:
 def test_heavy_libraries_are_imported_only_when_needed() -> None:
     heavy = "{'lxml', 'docx', 'pypdfium2'}"
     program = (
-        "import sys, chunkwise.documents as d\n"
-        "assert 'numpy' not in sys.modules\n"
-        "list(d.load(d.Source('a.md', 'a.md', data=b'x'), d.LoadOptions(), print))\n"
-        f"sys.exit(' '.join({heavy} & set(sys.modules)) or None)"
+        "import sys, chunkwise.documents as d\nassert 'numpy' not in "
+        "sys.modules\nlist(d.load(d.Source('a.md', 'a.md', data=b'x'), d.LoadOptions(), "
+        f"print))\nsys.exit(' '.join({heavy} & set(sys.modules)) or None)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, env=os.environ | _path())
 

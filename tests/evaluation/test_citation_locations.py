@@ -16,9 +16,8 @@ from tables import cases
 
 RULES = Document(
     "rules.txt",
-    "The trial period lasts six months. It ends without notice.\n\n"
-    "Fees are paid in March. The fee is $150 for adults.\n\n"
-    "Lockers are emptied on Fridays. Keys are kept at the desk.",
+    "The trial period lasts six months. It ends without notice.\n\nFees are paid in March. The "
+    "fee is $150 for adults.\n\nLockers are emptied on Fridays. Keys are kept at the desk.",
 )
 OTHER = Document("other.txt", "Bread is baked on Mondays. Milk comes from the valley.")
 DOCUMENTS = [RULES, OTHER]

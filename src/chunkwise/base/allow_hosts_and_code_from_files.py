@@ -47,10 +47,9 @@ _TEXT_SPLITTERS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "langchain": frozenset(
             "CharacterTextSplitter RecursiveCharacterTextSplitter TokenTextSplitter "
-            "MarkdownTextSplitter"
-            " LatexTextSplitter PythonCodeTextSplitter JSFrameworkTextSplitter "
-            "MarkdownHeaderTextSplitter"
-            " ExperimentalMarkdownSyntaxTextSplitter HTMLHeaderTextSplitter".split()
+            "MarkdownTextSplitter LatexTextSplitter PythonCodeTextSplitter "
+            "JSFrameworkTextSplitter MarkdownHeaderTextSplitter "
+            "ExperimentalMarkdownSyntaxTextSplitter HTMLHeaderTextSplitter".split()
         ),
         "llamaindex": frozenset(
             "SentenceSplitter TokenTextSplitter MarkdownNodeParser HTMLNodeParser JSONNodeParser"
@@ -58,8 +57,7 @@ _TEXT_SPLITTERS: Mapping[str, frozenset[str]] = MappingProxyType(
         ),
         "haystack": frozenset(
             "DocumentSplitter RecursiveDocumentSplitter MarkdownHeaderSplitter "
-            "HierarchicalDocumentSplitter"
-            " PythonCodeSplitter".split()
+            "HierarchicalDocumentSplitter PythonCodeSplitter".split()
         ),
     }
 )

@@ -88,8 +88,7 @@ def _registered() -> frozenset[str]:
 
 _NOT_STORES = frozenset(
     "file local asynclocal asyncwrapper blockcache cached filecache simplecache dir generic "
-    "reference root zip tar "
-    "libarchive data dask pyscript".split()
+    "reference root zip tar libarchive data dask pyscript".split()
 )
 
 

@@ -129,8 +129,7 @@ class Registry:
         if missing := self._missing(made):
             raise InvalidParameter(
                 f"{name or type(made).__name__} is not a valid {self.kind}: it has no "
-                f"`{missing}`; needed: "
-                f"{', '.join(self.needs)} (example: docs/how-to/extend.md)"
+                f"`{missing}`; needed: {', '.join(self.needs)} (example: docs/how-to/extend.md)"
             )
         for need in self.needs:
             if misfit := _misfit(made, need):

@@ -33,45 +33,17 @@ def check_summary(piece: Piece, where: str) -> None:
     spans = piece.summarized
     if not 0 < piece.level <= _MOST_LEVELS or not piece.summary.strip() or not spans:
         raise BrokenContract(
-            f"{where}: a piece of level {piece.level} with the summary {piece.summary[:60]!r} "
-            f"of "
-            f"{counted(len(spans), 'span')}; "
-            f"a "
-            f"summary "
-            f"needs "
-            f"a "
-            f"level "
-            f"from "
-            f"1 "
-            f"to "
-            f"{_MOST_LEVELS}, "
-            f"a "
-            f"text, "
-            f"and "
-            f"the "
-            f"spans "
-            f"it "
-            f"summarizes"
+            f"{where}: a piece of level {piece.level} with the summary {piece.summary[:60]!r} of "
+            f"{counted(len(spans), 'span')}; a summary needs a level from 1 to {_MOST_LEVELS}, a "
+            "text, and the spans it summarizes"
         )
     apart = all(left.end <= right.start for left, right in pairwise(spans))
     filled = all(start < end for start, end in spans)
     if not apart or not filled or (spans[0].start, spans[-1].end) != (piece.start, piece.end):
         raise BrokenContract(
             f"{where}: a summary of {[tuple(span) for span in spans]}, from {piece.start} to "
-            f"{piece.end}; spans "
-            f"must "
-            f"be "
-            f"ordered, "
-            f"without "
-            f"overlap, "
-            f"and "
-            f"reach "
-            f"from "
-            f"its "
-            f"start "
-            f"to "
-            f"its "
-            f"end"
+            f"{piece.end}; spans must be ordered, without overlap, and reach from its start to "
+            "its end"
         )
 
 

@@ -250,9 +250,8 @@ def _rows(chunks: ChunksSource, on_bad: OnBadRow) -> Iterator[FileRow]:
         elif isinstance(chunk, str) or isinstance(result := record_of_object(chunk), str):
             raise InvalidParameter(
                 f"chunk {number} is {type(chunk).__name__}; expected a Chunk, a row with "
-                f"document, start and end, a row with "
-                f"text, or another library's chunk "
-                f"(for a file, pass its path)"
+                "document, start and end, a row with text, or another library's chunk (for a "
+                "file, pass its path)"
             )
         else:
             yield FileRow(f"chunk {number}", result)

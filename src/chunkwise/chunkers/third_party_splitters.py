@@ -103,10 +103,9 @@ class OtherSplitter:
             they = one_or_many(len(lost), "it has", "they have")
             warn_user(
                 f"{self.library}:{self.splitter} gave {counted(len(result), 'text')} for "
-                f"{document.document.id}, and "
-                f"{thousands(len(lost))} of them {one_or_many(len(lost), 'stands', 'stand')} "
-                "nowhere in it, "
-                f"as {lost[0][:60]!r}: left out, since {they} no place"
+                f"{document.document.id}, and {thousands(len(lost))} of them "
+                f"{one_or_many(len(lost), 'stands', 'stand')} nowhere in it, as {lost[0][:60]!r}: "
+                f"left out, since {they} no place"
             )
         return [Piece(*place) for place in sorted({span for span in places if span is not None})]
 

@@ -57,10 +57,8 @@ class WorkEstimate:
         least = "" if self.is_whole else "at least "
         return (
             f"{least}{counted(self.units, 'file')}, {format_number(self.size, 'bytes')}; "
-            f"estimated "
-            f"from "
-            f"{thousands(self.tried)}: "
-            f"about {format_number(self.seconds(cores), 'seconds')} on {counted(cores, 'core')}"
+            f"estimated from {thousands(self.tried)}: about "
+            f"{format_number(self.seconds(cores), 'seconds')} on {counted(cores, 'core')}"
         )
 
 

@@ -168,10 +168,7 @@ def opener_for(
     if result is None:
         raise InvalidParameter(
             f"output is {str(path)!r}; its name must end in {', '.join(openers)} for a file; a "
-            f"name without "
-            f"an ending is "
-            f"a dataset "
-            f"folder"
+            "name without an ending is a dataset folder"
         )
     return result
 

@@ -283,9 +283,8 @@ def _alert_variables(alert: str) -> tuple[str, ...]:
         if channel.kind in ("webhook", "service") and channel.variable is None:
             prefix = "webhook:" if channel.kind == "webhook" else ""
             raise click.UsageError(
-                f"{channel.label} has a key in its URL, which would be public in the file; "
-                f"write {prefix}env:CHUNKWISE_ALERTS, and set that variable as a secret of the "
-                f"project"
+                f"{channel.label} has a key in its URL, which would be public in the file; write "
+                f"{prefix}env:CHUNKWISE_ALERTS, and set that variable as a secret of the project"
             )
     return tuple(dict.fromkeys(channel.variable for channel in channels if channel.variable))
 

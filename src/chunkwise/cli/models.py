@@ -227,8 +227,7 @@ def _report(weights: list[dict[str, Any]], forms: dict[str, dict[str, str]], fol
     sets = ", ".join(f"{name} ({', '.join(models)})" for name, models in SETS.items())
     note = Note(
         f"chunkwise models get NAME downloads a model or a set: {sets}. Tokens per second are "
-        f"measured on this machine; for LLMs, read and written. "
-        f"Weights are stored in {folder}."
+        f"measured on this machine; for LLMs, read and written. Weights are stored in {folder}."
     )
     table = ValueTable(columns, rows, brief_rows=len(rows))
     return Report("Models", (table, Code(purposes, "Purpose"), note, *others))

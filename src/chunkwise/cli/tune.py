@@ -253,7 +253,6 @@ def _left_out(prepared: PreparedSweep) -> list[str]:
     return [
         "skipped: "
         f"{'; '.join(names[:3])}{f' and {thousands(len(names) - 3)} more' if len(names) > 3 else ''} "
-        ""
         f"({why})"
         for why, names in by_reason.items()
     ]

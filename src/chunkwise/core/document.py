@@ -117,8 +117,7 @@ class Document:
         if self.blocks is None and self.format not in FORMATS:
             raise InvalidParameter(
                 f"the format of the document {self.id!r} is {self.format!r}; allowed: "
-                f"{', '.join(FORMATS)}; "
-                "a custom format needs `blocks`; otherwise use text"
+                f"{', '.join(FORMATS)}; a custom format needs `blocks`; otherwise use text"
             )
 
     def page(self, position: int) -> int | None:

@@ -74,8 +74,7 @@ class Unreadables:
         if not callable(on_unreadable) and on_unreadable not in ("warn", "raise", "ignore"):
             raise InvalidParameter(
                 f"on_unreadable is {on_unreadable!r}; allowed: 'warn', 'raise', 'ignore', or a "
-                "function that takes "
-                "an UnreadableDocument"
+                "function that takes an UnreadableDocument"
             )
         self._what = on_unreadable
         self._waiting: list[UnreadableDocument] = []

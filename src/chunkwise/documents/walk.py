@@ -107,10 +107,9 @@ _DRAWN = (".svg", ".svgz", ".ai", ".eps")
 """Pictures made of lines, which no OCR reads."""
 _LOCKS = frozenset(
     "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml poetry.lock pipfile.lock "
-    "cargo.lock composer.lock "
-    "gemfile.lock uv.lock pdm.lock go.sum mix.lock podfile.lock flake.lock bun.lock bun.lockb "
-    "packages.lock.json "
-    "gradle.lockfile conda-lock.yml deno.lock pubspec.lock cartfile.resolved package.resolved".split()
+    "cargo.lock composer.lock gemfile.lock uv.lock pdm.lock go.sum mix.lock podfile.lock "
+    "flake.lock bun.lock bun.lockb packages.lock.json gradle.lockfile conda-lock.yml deno.lock "
+    "pubspec.lock cartfile.resolved package.resolved".split()
 )
 _MINIFIED = re.compile(r"[.-]min\.(?:js|css|mjs|cjs)\Z|\.(?:js|css|mjs|cjs)\.map\Z", re.IGNORECASE)
 _SCRIPTS = (".js", ".mjs", ".cjs", ".css")

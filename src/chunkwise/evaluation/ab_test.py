@@ -299,9 +299,7 @@ def _common_objective(first: Results, second: Results) -> str:
     if first.objective != second.objective:
         raise InvalidParameter(
             f"the main metric is {first.objective} for a and {second.objective} for b; choose "
-            f"one: "
-            f"--metric "
-            f"recall@1000t"
+            "one: --metric recall@1000t"
         )
     return first.objective
 

@@ -308,9 +308,8 @@ def _differing(
         gone = [question.id for question in first.questions if question.id not in asked]
         if gone:
             texts.append(
-                f"{counted(len(gone), 'question')} of {a} missing from {b}, such as "
-                f"{gone[0]!r}; evaluate both with the same questions, or accept this: "
-                f"{_accepting('questions')}"
+                f"{counted(len(gone), 'question')} of {a} missing from {b}, such as {gone[0]!r}; "
+                f"evaluate both with the same questions, or accept this: {_accepting('questions')}"
             )
     return [*texts, *changed_rules(first, second, names)]
 

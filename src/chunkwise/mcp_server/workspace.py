@@ -172,9 +172,8 @@ class Workspace:
                     return number, source.document(number)
         known = ", ".join(repr(shown_id(item)) for item in ids[:3])
         raise InvalidParameter(
-            f"no document has the id {one_line(id, 120)!r}; use one returned by `search` or "
-            f"the resource "
-            f"list{f', such as {known}' if known else ''}"
+            f"no document has the id {one_line(id, 120)!r}; use one returned by `search` or the "
+            f"resource list{f', such as {known}' if known else ''}"
         )
 
     def history(self) -> History | None:

@@ -175,9 +175,8 @@ class ModelCache:
                     return nothing
                 self._refused = True
                 warn_user(
-                    f"continuing without the cache {self.path} ({error}); free disk space, "
-                    f"set another folder with {HOME_VARIABLE}, or disable it with "
-                    f"{CACHE_VARIABLE}=off"
+                    f"continuing without the cache {self.path} ({error}); free disk space, set "
+                    f"another folder with {HOME_VARIABLE}, or disable it with {CACHE_VARIABLE}=off"
                 )
                 return nothing
 

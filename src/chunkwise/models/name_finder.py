@@ -137,9 +137,7 @@ class SpacyNames:
         except OSError:
             raise ChunkwiseError(
                 f"the spaCy model {self.model!r} isn't installed; install it: python -m spacy "
-                "download "
-                f"{self.model}, or use another: "
-                "--names 'spacy(model=NAME)'"
+                f"download {self.model}, or use another: --names 'spacy(model=NAME)'"
             ) from None
         if not {"ner", "entity_ruler"} & set(result.pipe_names):
             raise InvalidParameter(

@@ -32,15 +32,7 @@ def load(kind: str, name: str, device: str | None) -> Any:
         first = (str(error).splitlines() or [""])[0][:300]
         raise ChunkwiseError(
             f"sentence-transformers cannot load {name!r}: {type(error).__name__}: {first}; "
-            f"expected "
-            f"a hub "
-            f"name, "
-            f"or a "
-            f"model "
-            f"folder "
-            f"for "
-            f"offline "
-            f"use"
+            "expected a hub name, or a model folder for offline use"
         ) from error
 
 
@@ -178,8 +170,6 @@ class SentenceTransformersReranker(_LibraryModel):
         if result.shape != (len(texts),):
             raise InvalidParameter(
                 f"{self.name!r} gives {result.shape} numbers for {len(texts)} pairs; a reranker "
-                f"returns one score "
-                f"or two classes per "
-                f"pair"
+                "returns one score or two classes per pair"
             )
         return result

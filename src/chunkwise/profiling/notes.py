@@ -34,8 +34,7 @@ def _mixed(total: DocumentGroup, folders: Sequence[DocumentGroup]) -> Iterator[s
     if total.lengths.p95 > 10 * max(total.lengths.median, 1):
         yield (
             f"Document lengths differ widely (median {thousands(total.lengths.median)}, 95% have "
-            "at most"
-            f" {counted(total.lengths.p95, 'token')}): one configuration may not fit all."
+            f"at most {counted(total.lengths.p95, 'token')}): one configuration may not fit all."
         )
     elif len(total.formats) > 1 and len(folders) == 1 and total.documents >= 5:
         names = ", ".join(total.formats)
@@ -54,39 +53,15 @@ def _text(total: DocumentGroup, folders: Sequence[DocumentGroup]) -> Iterator[st
         is_are = one_or_many(oversized.over_100, "is", "are")
         yield (
             f"{counted(oversized.over_100, 'sentence')} ({percent(oversized.share_over_100)}) "
-            f"{is_are} longer"
-            f" than 100 tokens and {thousands(oversized.over_200)} longer than 200{place}: "
-            f"smaller "
-            f"chunks "
-            f"split "
-            f"them. "
-            f"Check "
-            f"whether "
-            f"they "
-            f"are "
-            f"sentences "
-            f"or "
-            f"text "
-            f"without "
-            f"full "
-            f"stops."
+            f"{is_are} longer than 100 tokens and {thousands(oversized.over_200)} longer than "
+            f"200{place}: smaller chunks split them. Check whether they are sentences or text "
+            "without full stops."
         )
     if repeats.token_share >= _MANY_REPEATED:
         yield (
             f"{percent(repeats.token_share)} of the tokens are in repeated passages "
-            f"({counted(repeats.passages, 'passage')}): "
-            f"duplicates "
-            f"compete "
-            f"in "
-            f"retrieval. "
-            f"Remove "
-            f"them, "
-            f"or "
-            f"count "
-            f"every "
-            f"copy "
-            f"as "
-            f"relevant."
+            f"({counted(repeats.passages, 'passage')}): duplicates compete in retrieval. Remove "
+            "them, or count every copy as relevant."
         )
 
 

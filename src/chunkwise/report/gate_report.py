@@ -85,8 +85,7 @@ def _verdict(check: GateCheck) -> Badge:
 def _method(gate: Gate) -> str:
     tested = (
         f"{counted(gate.questions, 'question')}, paired; intervals and p-values are "
-        "Holm-corrected over "
-        f"{counted(gate.tests, 'test')}"
+        f"Holm-corrected over {counted(gate.tests, 'test')}"
     )
     if not gate.margin:
         return f"{tested}; fails: significantly worse"

@@ -64,8 +64,7 @@ def names_report(
     parts: list[ReportPart] = [
         Headline(
             f"{counted(overview.names, 'name')}; {thousands(overview.linking)} of them {lead} "
-            "from one passage to "
-            "another."
+            "from one passage to another."
         ),
         *_names(overview, details, brief_names),
     ]

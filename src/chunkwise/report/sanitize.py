@@ -8,9 +8,8 @@ from chunkwise.base.wording import shortened
 
 # A terminal obeys these: colors, cursor moves, window titles, links.
 _ESCAPES = re.compile(
-    "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
-    "|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)?"
-    "|\x1b."
+    "(?:\x1b\\[|\x9b)[0-?]*[ "
+    "-/]*[@-~]|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)?|\x1b."
 )
 _SPACE = re.compile(r"\s+")
 # Control characters move a cursor, bidirectional ones reorder a line.

@@ -284,8 +284,7 @@ def _leaderboard(figures: SweepFigures) -> Iterator[Section]:
     )  # fmt: skip
     lead = (
         f"{figures.objective}. Tied: not significantly worse than the best. Best in: share of "
-        f"resamples where it is first. Storage: indexed tokens per document "
-        f"token."
+        "resamples where it is first. Storage: indexed tokens per document token."
     )
     if not figures.budget:
         lead += " Context: tokens per question."

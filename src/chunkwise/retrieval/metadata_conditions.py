@@ -297,10 +297,8 @@ def parse_condition(text: str) -> Condition:
     if match[2] and rest.startswith(("=", "<", ">", "!")):
         # A slip of the pen: what begins so in earnest is quoted.
         raise InvalidParameter(
-            f"where is {shown(text, _SHOWN)}; {match[2]!r} is followed by {rest[0]!r}; "
-            f"allowed: {', '.join(COMPARISONS)}; "
-            f"put a value that starts with such a "
-            f"sign in double quotes"
+            f"where is {shown(text, _SHOWN)}; {match[2]!r} is followed by {rest[0]!r}; allowed: "
+            f"{', '.join(COMPARISONS)}; put a value that starts with such a sign in double quotes"
         )
     if not match[1]:
         sign: Any = "=" if match[2] == "==" else match[2]
@@ -420,8 +418,7 @@ class MetadataTable:
         hint = did_you_mean(shortened(key, _SHOWN), begin or known[:_LOOKED_AT], otherwise="")
         raise InvalidParameter(
             f"no document has the metadata {shown(key, _SHOWN)}; "
-            f"{f'{hint} ' if hint else ''}known: "
-            f"{listed(known, _SHOWN_KEYS)}"
+            f"{f'{hint} ' if hint else ''}known: {listed(known, _SHOWN_KEYS)}"
         )
 
 

@@ -262,11 +262,8 @@ def differences(first: ScoreMatrix, second: ScoreMatrix) -> ScoreMatrix:
     """Second minus first; NaN where one of them is unscored."""
     if first.shape != second.shape:
         raise InvalidParameter(
-            f"scores to be paired have the shapes {first.shape} and {second.shape}; expected "
-            f"the same "
-            f"questions "
-            f"and metrics "
-            f"in both"
+            f"scores to be paired have the shapes {first.shape} and {second.shape}; expected the "
+            "same questions and metrics in both"
         )
     result = second - first
     noise = np.abs(result) <= _NOISE * np.maximum(np.abs(first), np.abs(second))

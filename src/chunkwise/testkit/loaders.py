@@ -94,8 +94,7 @@ def _documents(name: str, loader: Loader, source: Source) -> list[Document]:
     except Exception as error:  # of a whole run it would be one line; who reads it learns nothing
         raise BrokenContract(
             f"{name}: raised {type(error).__name__} for {source.origin}; expected "
-            f"UnreadableDocument with "
-            f"a reason: {error}"
+            f"UnreadableDocument with a reason: {error}"
         ) from error
     for unreadable_document in refused:
         if not isinstance(unreadable_document, UnreadableDocument):
@@ -119,12 +118,8 @@ def _check_document(name: str, document: object) -> None:
     for block in document.blocks or ():
         if not before <= block.start < block.end <= len(document.text):
             raise BrokenContract(
-                f"{name}: the block [{block.start}:{block.end}] of {document.id!r} overlaps "
-                f"the previous "
-                f"one or is "
-                f"outside of "
-                f"the text, "
-                f"which has "
+                f"{name}: the block [{block.start}:{block.end}] of {document.id!r} overlaps the "
+                "previous one or is outside of the text, which has "
                 f"{counted(len(document.text), 'character')}"
             )
         if block.kind not in get_args(BlockKind):
@@ -136,18 +131,8 @@ def _check_document(name: str, document: object) -> None:
     for link in document.links:
         if not 0 <= link.start < link.end <= len(document.text) or not link.target:
             raise BrokenContract(
-                f"{name}: the link [{link.start}:{link.end}] of {document.id!r} to {link.target!r} "
-                f"has "
-                f"no "
-                f"target "
-                f"or "
-                f"is "
-                f"outside "
-                f"of "
-                f"the "
-                f"text, "
-                f"which "
-                f"has "
+                f"{name}: the link [{link.start}:{link.end}] of {document.id!r} to "
+                f"{link.target!r} has no target or is outside of the text, which has "
                 f"{counted(len(document.text), 'character')}"
             )
     pages = document.pages

@@ -65,10 +65,7 @@ def _copy(model: Copied) -> Copied:
     except Exception as error:  # somebody else's code: whatever it does, it is no copy
         raise BrokenContract(
             f"{model.identity}: cannot be pickled ({type(error).__name__}: {error}); define "
-            f"__reduce__, "
-            f"or load "
-            f"large parts "
-            f"on first use"
+            "__reduce__, or load large parts on first use"
         ) from error
     return copy
 

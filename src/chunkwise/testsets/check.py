@@ -103,14 +103,8 @@ def check_testset(testset: TestSet, documents: Sequence[Document]) -> tuple[Test
             first = places[0]
             text = (
                 f"reference {number + 1}, {shown_quote(_text(query.references[number], texts))}, "
-                "also "
-                f"occurs "
-                f"in "
-                f"{counted(len(places), 'more place')}, "
-                f"the "
-                f"first "
-                f"at {from_to(first.start, first.end)} of "
-                f"{first.doc_id!r}; list them as alternatives"
+                f"also occurs in {counted(len(places), 'more place')}, the first at "
+                f"{from_to(first.start, first.end)} of {first.doc_id!r}; list them as alternatives"
             )
             add(query, "same_text_elsewhere", text, first)
         queries.append(replace(query, references=tuple(references)) if elsewhere else query)

@@ -257,10 +257,8 @@ def _several(slot: PassageSlot, draft: Draft) -> Problem | None:
     where = counted(documents, "document")
     advice = "use a longer quote" if slot.is_named else _NAME_IT
     text = (
-        f"{slot.passage.name}, {shown_quote(slot.passage.text)}, occurs "
-        f"{counted(count, 'time')} in "
-        f"{where}, and any counts; "
-        f"{advice} to select one"
+        f"{slot.passage.name}, {shown_quote(slot.passage.text)}, occurs {counted(count, 'time')} "
+        f"in {where}, and any counts; {advice} to select one"
     )
     return Problem("several_places", draft.where, draft.question.id, text)
 

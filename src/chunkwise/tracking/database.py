@@ -140,8 +140,7 @@ class PostgresDatabase:
         # Asked of the tables themselves: what is looked up by name may be older than another writer's commit.
         result = connection.execute(
             "select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = "
-            "c.relnamespace"
-            " where n.nspname = %s and c.relname = 'state'",
+            "c.relnamespace where n.nspname = %s and c.relname = 'state'",
             [self._address.name],
         ).fetchone()
         if result is None:

@@ -116,8 +116,6 @@ def prometheus_text(run: RunSummary) -> str:
         else:
             samples = [
                 f"chunkwise_{family}{_labels({'kind': run.kind, **({'metric': row.metric} if row.metric else {})})} "
-                ""
-                ""
                 f"{row.value!r}"
                 for row in own
             ]

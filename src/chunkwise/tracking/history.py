@@ -230,9 +230,7 @@ class History(Table):
         except ValueError as error:
             raise HistoryProblem(
                 f"{what} in the history {self.place} is damaged: {error}; restore a backup, or "
-                f"move it away: the next "
-                f"saved run starts a new "
-                f"history"
+                "move it away: the next saved run starts a new history"
             ) from None
 
     @property

@@ -111,16 +111,12 @@ def snippets(
         COMMANDS: _commands(recommendation, documents, file, reading),
         "Python": (f'{imports}\n{index}\nhits = index.search("your question", {search})\n'),
         "LangChain": (
-            f"{imports}"
-            "from chunkwise.langchain import ChunkwiseRetriever\n\n"
-            f"{index}\n"
-            f"retriever = ChunkwiseRetriever(index=index, {_keywords(searching)})\n"
+            f"{imports}from chunkwise.langchain import ChunkwiseRetriever\n\n{index}\nretriever = "
+            f"ChunkwiseRetriever(index=index, {_keywords(searching)})\n"
         ),
         "LlamaIndex": (
-            f"{imports}"
-            "from chunkwise.llamaindex import ChunkwiseRetriever\n\n"
-            f"{index}\n"
-            f"retriever = ChunkwiseRetriever(index, {counted_hits})\n"
+            f"{imports}from chunkwise.llamaindex import ChunkwiseRetriever\n\n{index}\nretriever "
+            f"= ChunkwiseRetriever(index, {counted_hits})\n"
         ),
         **_chunks(recommendation, documents, reading),
     }
@@ -237,9 +233,8 @@ def _chunks(
     )
     return {
         "LangChain, for your own store": (
-            "import chunkwise\n"
-            "from chunkwise.langchain import documents_of\n\n"
-            f"documents = documents_of(chunkwise.chunk({asked}))\n"
+            "import chunkwise\nfrom chunkwise.langchain import documents_of\n\ndocuments = "
+            f"documents_of(chunkwise.chunk({asked}))\n"
         )
     }
 

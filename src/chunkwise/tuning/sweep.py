@@ -32,9 +32,8 @@ def objective_of(text: str, k: int) -> str:
     """The objective in full: recall@5 of recall."""
     if ".py:" in text:
         raise InvalidParameter(
-            f"objective is {text!r}from a file, which worker processes and resumed sweeps "
-            f"can't load; register the metric as an entry point "
-            f"(docs/how-to/extend.md)"
+            f"objective is {text!r}from a file, which worker processes and resumed sweeps can't "
+            "load; register the metric as an entry point (docs/how-to/extend.md)"
         )
     return parse(text, k).label
 
@@ -44,9 +43,8 @@ def metrics_to_score(objective: str, k: int) -> list[MetricAt]:
     metric = parse(objective, k=k).metric
     if not metric.can_choose:
         raise InvalidParameter(
-            f"objective is {objective!r}, which {_why_not(metric)}; expected a retrieval "
-            f"metric with a score per question, such as "
-            f"recall@1000t, ndcg@5 or completeness.facts"
+            f"objective is {objective!r}, which {_why_not(metric)}; expected a retrieval metric "
+            "with a score per question, such as recall@1000t, ndcg@5 or completeness.facts"
         )
     names = [objective, *(f"recall@{tokens}t" for tokens in BUDGETS), *_AT_K]
     ats = [parse(name, k=k) for name in names]
@@ -225,8 +223,7 @@ def fits_nearly_all(objective: str, tokens: float) -> str:
         else "use more documents"
     )
     return (
-        f"{counted(budget, 'token')} {one_or_many(budget, 'is', 'are')} {percent(share)} of "
-        "these documents: "
-        f"{'nearly everything' if share >= 0.6 else 'much'} is found with any configuration; "
-        f"{advice}"
+        f"{counted(budget, 'token')} {one_or_many(budget, 'is', 'are')} {percent(share)} of these "
+        f"documents: {'nearly everything' if share >= 0.6 else 'much'} is found with any "
+        f"configuration; {advice}"
     )

@@ -137,9 +137,8 @@ def parse_database(address: str, collection: str | None = None) -> DatabaseAddre
 
 _FORMS = (
     "chroma:///folder, milvus:///file.db, qdrant:///folder on this machine; "
-    "chroma://host:8000/NAME, "
-    "milvus://host:19530/NAME, qdrant://host:6333/NAME, weaviate://host:8080/NAME, "
-    "pinecone://INDEX-HOST/NAMESPACE"
+    "chroma://host:8000/NAME, milvus://host:19530/NAME, qdrant://host:6333/NAME, "
+    "weaviate://host:8080/NAME, pinecone://INDEX-HOST/NAMESPACE"
 )
 
 

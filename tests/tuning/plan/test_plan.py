@@ -268,11 +268,8 @@ def test_strategies_that_cut_by_meaning_use_the_model_of_the_sweep():
 def test_a_broken_strategy_of_ones_own_does_not_stop_the_others(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(
-        "class Mine:\n"
-        "    def __init__(self, size=3):\n"
-        "        self.size = 10 // size\n"
-        "    def split(self, document):\n"
-        "        return []\n"
+        "class Mine:\n    def __init__(self, size=3):\n        self.size = 10 // size\n    def "
+        "split(self, document):\n        return []\n"
     )
     made = plan_sweep(_sweep([_grid(f"{file}:Mine", size=[0]), _grid(f"{file}:Mine", "sentences")]))
     assert [each.strategy for each in _asked(made)] == [

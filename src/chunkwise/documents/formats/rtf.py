@@ -21,14 +21,11 @@ _TOKEN = re.compile(
 )
 _SKIPPED = frozenset(
     "fonttbl colortbl pict object objdata header headerl headerr headerf footer footerl footerr "
-    "footerf themedata "
-    "colorschememapping datastore latentstyles listtable listoverridetable rsidtbl generator "
-    "xmlnstbl fldinst "
-    "filetbl revtbl annotation atnid atnauthor atndate bkmkstart bkmkend shppict nonshppict "
-    "private template "
-    "pnseclvl operator author company keywords comment subject category manager doccomm "
-    "hlinkbase creatim revtim "
-    "printim buptim footnotesep ftnsep ftnsepc aftnsep aftnsepc tc xe shprslt".split()
+    "footerf themedata colorschememapping datastore latentstyles listtable listoverridetable "
+    "rsidtbl generator xmlnstbl fldinst filetbl revtbl annotation atnid atnauthor atndate "
+    "bkmkstart bkmkend shppict nonshppict private template pnseclvl operator author company "
+    "keywords comment subject category manager doccomm hlinkbase creatim revtim printim buptim "
+    "footnotesep ftnsep ftnsepc aftnsep aftnsepc tc xe shprslt".split()
 )
 """Destinations that hold no text of the document."""
 _SIGNS = {

@@ -168,9 +168,8 @@ class OnnxEmbedder:
         vectors: NDArray[np.float32] = self._session.run(self._output, row)[0]
         if not np.isfinite(vectors).all():
             raise ChunkwiseError(
-                f"{self._model_path} returns non-finite vectors; the export is broken: export "
-                f"the model again as float32, "
-                f"or use another"
+                f"{self._model_path} returns non-finite vectors; the export is broken: export the "
+                "model again as float32, or use another"
             )
         return vectors
 
@@ -187,8 +186,7 @@ class OnnxEmbedder:
         if len(outputs[name]) != 3:
             raise ChunkwiseError(
                 f"{self._model_path} has the outputs {', '.join(outputs)}; expected one vector "
-                f"per token (last_hidden_state): export the model without "
-                f"pooling"
+                "per token (last_hidden_state): export the model without pooling"
             )
         return name
 
@@ -228,10 +226,7 @@ class OnnxEmbedder:
             prefix = " and the prefix" if len(self._before[kind]) > len(self._special[0]) else ""
             raise InvalidParameter(
                 f"window is {self.window}; {self._tokenizer_path} puts {others} special "
-                f"tokens{prefix} "
-                f"around a text; "
-                f"the minimum is "
-                f"{others + 1}"
+                f"tokens{prefix} around a text; the minimum is {others + 1}"
             )
         return self.window - others
 

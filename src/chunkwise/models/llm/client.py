@@ -39,8 +39,7 @@ _CODE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*$|```", re.MULTILINE)
 _ESCAPES = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b.?")
 # Control characters, those that reorder a line or show nothing, and halves of surrogate pairs.
 _CONTROL = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069"
-    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
 
 # A preamble speaks of the answer and of what was asked in these words alone: one word more, and it says something.

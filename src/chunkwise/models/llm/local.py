@@ -314,13 +314,9 @@ class LocalModel:
             return xllamacpp.Server(settings)
         except RuntimeError as error:
             raise ChunkwiseError(
-                f"{self.path} ({counted(self.path.stat().st_size, 'byte')}) cannot be loaded "
-                f"as a language "
-                f"model; check that "
-                f"the file is "
-                f"complete and "
-                f"supported by the "
-                f"installed xllamacpp"
+                f"{self.path} ({counted(self.path.stat().st_size, 'byte')}) cannot be loaded as a "
+                "language model; check that the file is complete and supported by the installed "
+                "xllamacpp"
             ) from error
 
 

@@ -85,8 +85,7 @@ class OnnxReranker:
         if logits.size not in (1, 2) or not np.isfinite(logits).all():
             raise InvalidParameter(
                 f"{self.path} gives {np.shape(output)} numbers per pair, or non-finite ones; a "
-                f"cross-encoder returns one score or two "
-                f"classes"
+                "cross-encoder returns one score or two classes"
             )
         # Of two classes the second is "relevant"; the difference is the logit of its probability.
         return float(logits[0] if logits.size == 1 else logits[1] - logits[0])

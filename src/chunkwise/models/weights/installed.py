@@ -116,17 +116,9 @@ def _with_hint(weights: Weights, file: WeightFile, error: ChunkwiseError) -> Chu
         if path.is_file() and path.parent.name == weights.name:
             return ChunkwiseError(
                 f"{path} is damaged: it has {counted(path.stat().st_size, 'byte')}, not those of "
-                f"{weights.name} "
-                f"({counted(file.size, 'byte')}, SHA-256 {shortened(file.sha256, 13)}); repair "
-                f"it: "
-                f"chunkwise "
-                f"models "
-                f"get "
-                f"{weights.name}, "
-                f"which "
-                f"just "
-                f"failed: "
-                f"{error}"
+                f"{weights.name} ({counted(file.size, 'byte')}, SHA-256 "
+                f"{shortened(file.sha256, 13)}); repair it: chunkwise models get {weights.name}, "
+                f"which just failed: {error}"
             )
     return ChunkwiseError(f"{error}{_WITHOUT.get(weights.kind, '')}")
 

@@ -275,8 +275,7 @@ def parse_state(text: str | None, shown: str) -> State:
         return state
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise StoreProblem(
-            f"{shown}: not a chunkwise index, or damaged ({error}); "
-            "nothing was changed: use "
+            f"{shown}: not a chunkwise index, or damaged ({error}); nothing was changed: use "
             f"another place, or {REBUILD}"
         ) from None
 

@@ -30,10 +30,9 @@ from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 def no_communities_error() -> InvalidParameter:
     return InvalidParameter(
-        "the index has no community summaries, which need a language model; choose "
-        "another retriever, or "
-        "rebuild it: chunkwise index DOCUMENTS --into PLACE --rebuild --graph --llm NAME "
-        "(index(…, graph=True, llm=…, rebuild=True))"
+        "the index has no community summaries, which need a language model; choose another "
+        "retriever, or rebuild it: chunkwise index DOCUMENTS --into PLACE --rebuild --graph "
+        "--llm NAME (index(…, graph=True, llm=…, rebuild=True))"
     )
 
 

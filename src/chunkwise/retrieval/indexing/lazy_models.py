@@ -57,10 +57,8 @@ class LazyModel(ABC, Generic[_Model]):
                 raise
             raise InvalidParameter(
                 f"the index was built with the {self.kind} {self.name!r}, which can't be "
-                f"recreated from its "
-                f"name ({error}); pass "
-                f"{self.parameter}=… to "
-                f"index or open_index"
+                f"recreated from its name ({error}); pass {self.parameter}=… to index or "
+                "open_index"
             ) from error
         if self._expected and not self._is_expected(made.identity):
             raise wrong_model_error(self._expected, self.name, made.identity)
@@ -212,15 +210,7 @@ class LazyLlm:
         if client.identity != expected.llm_identity:
             raise InvalidParameter(
                 f"the index was built with llm={expected.llm!r} ({expected.llm_identity}), but "
-                f"llm "
-                f"is "
-                f"{self.name!r} "
-                f"({client.identity}); "
-                f"leave "
-                f"it "
-                f"out, "
-                f"or "
-                f"{REBUILD}"
+                f"llm is {self.name!r} ({client.identity}); leave it out, or {REBUILD}"
             )
         return DegradingClient(client)
 
@@ -244,12 +234,8 @@ class LazyLlm:
                 raise
             raise InvalidParameter(
                 f"the index was built with the language model {self.name!r}, which can't be "
-                f"recreated from its "
-                f"name ({error}); "
-                f"pass llm=… to index "
-                f"or open_index "
-                f"(chunkwise index "
-                f"--llm NAME)"
+                f"recreated from its name ({error}); pass llm=… to index or open_index (chunkwise "
+                "index --llm NAME)"
             ) from error
 
 

@@ -64,8 +64,7 @@ def llm_first(
     if not asks:
         raise InvalidParameter(
             f"context={context or 'none'!r} uses no language model; choose "
-            f"context={' or '.join(map(repr, WRITTEN_CONTEXTS))} or graph=True, or leave out "
-            f"llm"
+            f"context={' or '.join(map(repr, WRITTEN_CONTEXTS))} or graph=True, or leave out llm"
         )
     asking = _asking(LazyLlm(llm), settings)
     assert asking.llm is not None
@@ -132,8 +131,7 @@ def llm_again(llm: Llm | None, before: Settings) -> _Asking:
         if llm is not None:
             raise InvalidParameter(
                 f"the index was built with context={before.context!r}, which uses no language "
-                f"model; leave out llm, or "
-                f"{REBUILD}"
+                f"model; leave out llm, or {REBUILD}"
             )
         return _Asking()
     for known, wording in zip((before.prompt, before.graph_prompt), _wordings(before), strict=True):
@@ -322,9 +320,8 @@ def _again(requested: IndexOptions, before: Settings) -> ResolvedSettings:
     strategy = _strategy_again(requested, before)
     if before.vectors == "none" and requested.embedder is not None and requested.vectors is None:
         raise InvalidParameter(
-            f"the index was built without vectors (vectors='none'), but embedder is "
-            f"{_name(requested.embedder)!r}; leave it out, "
-            f"or {REBUILD}"
+            "the index was built without vectors (vectors='none'), but embedder is "
+            f"{_name(requested.embedder)!r}; leave it out, or {REBUILD}"
         )
     given, held = given_label(strategy.label), given_label(before.strategy)
     if given and held and given[1] != held[1]:
@@ -380,9 +377,8 @@ def _strategy_again(requested: IndexOptions, before: Settings) -> Strategy:
     if given := given_label(before.strategy):
         raise InvalidParameter(
             f"the index was built from existing chunks ({given[0]}); give them again: chunks=… "
-            "(chunkwise index "
-            "--chunks FILE), or rebuild it with a strategy: strategy=…, rebuild=True (-s NAME "
-            "--rebuild)"
+            "(chunkwise index --chunks FILE), or rebuild it with a strategy: strategy=…, "
+            "rebuild=True (-s NAME --rebuild)"
         )
     try:
         return get_strategy(before.strategy)
@@ -390,13 +386,9 @@ def _strategy_again(requested: IndexOptions, before: Settings) -> Strategy:
         raise
     except ChunkwiseError as error:
         raise InvalidParameter(
-            f"the index was built with the strategy {before.strategy!r}, which can't be "
-            f"recreated from its name "
-            f"({error}); pass "
-            f"strategy=… to index or "
-            f"open_index (chunkwise "
-            f"index -s "
-            f"./file.py:Class)"
+            f"the index was built with the strategy {before.strategy!r}, which can't be recreated "
+            f"from its name ({error}); pass strategy=… to index or open_index (chunkwise index -s "
+            "./file.py:Class)"
         ) from error
 
 

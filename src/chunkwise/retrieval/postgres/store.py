@@ -224,8 +224,7 @@ class PostgresStore(Store):
     def _foreign(self, table: str) -> ChunkwiseError:
         return ChunkwiseError(
             f"{self.shown}: schema {self._address.name!r} has a table {table!r} that is not "
-            "chunkwise's; "
-            "nothing was changed: choose another name with ?kb=NAME"
+            "chunkwise's; nothing was changed: choose another name with ?kb=NAME"
         )
 
     def swap_state(self, old: str | None, new: str) -> None:

@@ -189,9 +189,8 @@ def get_tokenizer(tokenizer: TokenizerLike) -> Tokenizer:
     if callable(tokenizer):
         return CallableTokenizer(tokenizer)
     raise InvalidParameter(
-        f"tokenizer is {tokenizer!r}; expected a name ({', '.join(tokenizer_names())}), the "
-        f"path of a tokenizer.json, or a function from text to a "
-        f"token count or list"
+        f"tokenizer is {tokenizer!r}; expected a name ({', '.join(tokenizer_names())}), the path "
+        "of a tokenizer.json, or a function from text to a token count or list"
     )
 
 

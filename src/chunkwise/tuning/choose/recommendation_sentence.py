@@ -107,8 +107,7 @@ def _of_questions(findings: Findings) -> Iterator[str]:
     if not judged and findings.nested is None:
         yield (
             "No held-out questions: the scores are in-sample and likely too high, and nothing is "
-            "compared with the "
-            "common defaults."
+            "compared with the common defaults."
         )
     elif judged and judged < FEW:
         yield f"Only {counted(judged, 'test question')}: the intervals are wide."
@@ -309,10 +308,7 @@ def none_meets(score_table: ScoreTable) -> str:
     return (
         f"No recommendation: no configuration has {_asked(score_table)}. "
         f"{score_table.outcomes[columns[nearest]].configuration.label} comes closest: "
-        f"{all_listed(reached)}. "
-        f"Lower the minimum, or "
-        f"try other sizes and "
-        f"retrievers."
+        f"{all_listed(reached)}. Lower the minimum, or try other sizes and retrievers."
     )
 
 
@@ -346,8 +342,7 @@ def _why(findings: Findings) -> str:
         return f"It is the best of {thousands(entrants)} on {chose}; all others are significantly worse.{on_these}"
     return (
         f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} are tied with the "
-        f"best on {chose}; "
-        f"{_picked(findings)}.{on_these}"
+        f"best on {chose}; {_picked(findings)}.{on_these}"
     )
 
 

@@ -62,8 +62,7 @@ def check_amount(grid: Grid) -> None:
     if amount > MOST:
         raise InvalidParameter(
             f"the grid has {counted(amount, 'combination')}; the maximum is {thousands(MOST)}: "
-            f"use fewer values, or several "
-            f"smaller grids"
+            "use fewer values, or several smaller grids"
         )
 
 

@@ -65,9 +65,7 @@ class Race:
             return ""
         return (
             f"dropped after {counted(len(asked), 'question')}: {points(-gains.mean())} behind "
-            f"{self.label} "
-            f"(p < "
-            f"1/{thousands(1 / CHANCE)})"
+            f"{self.label} (p < 1/{thousands(1 / CHANCE)})"
         )
 
     def _chooses(self, at: int) -> bool:
